@@ -1,0 +1,89 @@
+# What `make` alone prints. The lines come from the comments behind the targets.
+.DEFAULT_GOAL := help
+
+# Which Python makes the environment.
+PYTHON ?= python3
+
+# Where the environment is made. All paths are relative, so that the checkout may stand in a folder with spaces.
+VENV ?= .venv
+
+# A package index to ask for torch besides the usual one. On Linux the usual torch comes with gigabytes of CUDA
+# libraries, which the tutor does not need; the build without them has an index of its own:
+#   make learn TORCH_INDEX=https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
+
+# More arguments for pip, for example PIP_ARGS="--find-links wheels --no-index".
+PIP_ARGS ?=
+
+# Arguments for the tutor (make learn), for pytest (make test) and for the measurements (make bench).
+ARGS ?=
+
+PY := $(VENV)/bin/python
+PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint constraints.txt \
+	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $(PIP_ARGS)
+
+# An existing stamp that is newer than what it depends on says that the environment is complete; nothing is asked then,
+# neither pip nor the network.
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+
+# Folders that are checked; bench is part of the checkout, not of the package.
+CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
+
+.PHONY: help learn test lint format bench record clean
+.NOTPARALLEL:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+learn: $(READY) ## open the tutor (the first time: install it into .venv)
+	@$(PY) -m tui $(ARGS)
+
+test: lint ## check everything, then run the tests
+	$(PY) -m pytest $(ARGS)
+
+lint: $(READY_DEV) ## check style, types, imports and the course
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy $(CODE)
+	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+	$(PY) -m tui lint
+
+format: $(READY_DEV) ## format the code and sort its imports
+	$(PY) -m ruff check --select I --fix .
+	$(PY) -m ruff format .
+
+bench: $(READY) ## measure how fast the tutor is here
+	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
+	$(PY) -m bench $(ARGS)
+
+record: $(READY) ## run the course and write its recorded outputs
+	$(PY) -m lessons.record $(ARGS)
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find attention lessons tui tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
+# its own, and could not do so offline.
+$(READY): pyproject.toml constraints.txt | $(PY)
+	@echo "Installing the tutor into $(VENV). This happens once and takes a few minutes."
+	@$(PIP_INSTALL) --quiet setuptools
+	@$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(READY_DEV): pyproject.toml constraints.txt | $(PY)
+	@echo "Installing the tutor and what its tests need into $(VENV). This happens once and takes a few minutes."
+	@$(PIP_INSTALL) --quiet setuptools
+	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
+	@touch $(READY) $@
+
+$(PY):
+	@command -v "$(PYTHON)" >/dev/null || { \
+		echo "There is no '$(PYTHON)' here. The tutor needs Python 3.11 or newer."; \
+		echo "If you have one under another name: make learn PYTHON=python3.12"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "The tutor needs Python 3.11 or newer, and '$(PYTHON)' is $$("$(PYTHON)" -V 2>&1)."; \
+		echo "If you have a newer one under another name: make learn PYTHON=python3.12"; exit 1; }
+	@"$(PYTHON)" -m venv "$(VENV)" || { rm -rf "$(VENV)"; \
+		echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt install python3-venv"; exit 1; }

@@ -1,0 +1,95 @@
+"""Multi-head attention: several causal heads look at the same tokens through different projections.
+
+Vaswani et al. 2017, section 3.2.2:
+
+    MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O
+
+:class:`MultiHeadAttentionWrapper` runs separate heads one after another and concatenates them.
+:class:`MultiHeadAttention` makes one projection for all heads, splits it, and handles the heads as one more batch axis.
+Both take (b, num_tokens, d_in). They raise ``ValueError`` for other shapes and for more than ``context_length`` tokens.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ._check import check_batch, check_heads, check_sizes
+from .causal import CausalAttention, causal_mask
+
+
+class MultiHeadAttentionWrapper(nn.Module):
+    """``num_heads`` independent :class:`CausalAttention` heads, side by side.
+
+    ``d_out`` is the width of *one* head: the result is num_heads * d_out wide.
+    The heads are in ``heads`` (an ``nn.ModuleList``) and draw their parameters one head after another.
+    """
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+    ) -> None:
+        super().__init__()
+        check_sizes(num_heads=num_heads)
+        self.heads = nn.ModuleList(
+            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias) for _ in range(num_heads)
+        )
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(b, num_tokens, d_in) -> (b, num_tokens, num_heads * d_out)."""
+        contexts = [head(inputs) for head in self.heads]  # num_heads times (b, num_tokens, d_out)
+        context = torch.cat(contexts, dim=-1)  # (b, num_tokens, num_heads * d_out)
+        return context
+
+
+class MultiHeadAttention(nn.Module):
+    """Causal multi-head attention with one projection each for all queries, keys and values.
+
+    ``d_out`` is the *total* width; one head is head_dim = d_out / num_heads wide.
+    Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, ``out_proj`` (always with a bias).
+    Buffer ``mask`` (context_length, context_length), 1 = hidden.
+
+    Raises ``ValueError`` when ``num_heads`` does not divide ``d_out``.
+    """
+
+    mask: Tensor
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+    ) -> None:
+        super().__init__()
+        check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
+        check_heads(d_out, num_heads)
+        self.d_out = d_out
+        self.num_heads = num_heads
+        self.head_dim = d_out // num_heads
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.out_proj = nn.Linear(d_out, d_out)
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("mask", causal_mask(context_length))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(b, num_tokens, d_in) -> (b, num_tokens, d_out).
+
+        ``view`` cuts the last axis into heads: head h gets the columns from h * head_dim on. ``transpose`` then puts
+        the heads beside the batch axis, so that ``@`` multiplies the last two axes of every head on its own. On the
+        way back ``contiguous`` lays the numbers out in reading order again, which ``view`` needs.
+        """
+        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
+        b, num_tokens, _ = inputs.shape
+        split = (b, num_tokens, self.num_heads, self.head_dim)
+        queries: Tensor = self.W_query(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
+        keys: Tensor = self.W_key(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
+        values: Tensor = self.W_value(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
+
+        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, num_tokens, num_tokens)
+        scaled = scores / self.head_dim**0.5  # (b, num_heads, num_tokens, num_tokens)
+        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
+        masked = scaled.masked_fill(hidden, -torch.inf)  # (b, num_heads, num_tokens, num_tokens)
+        weights = torch.softmax(masked, dim=-1)  # (b, num_heads, num_tokens, num_tokens)
+        dropped: Tensor = self.dropout(weights)  # (b, num_heads, num_tokens, num_tokens)
+        context = dropped @ values  # (b, num_heads, num_tokens, head_dim)
+        merged = context.transpose(1, 2).contiguous().view(b, num_tokens, self.d_out)  # (b, num_tokens, d_out)
+        projected: Tensor = self.out_proj(merged)  # (b, num_tokens, d_out)
+        return projected

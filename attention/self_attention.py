@@ -1,0 +1,74 @@
+"""Self-attention with trainable weights.
+
+Scaled dot-product attention (Vaswani et al. 2017, "Attention Is All You Need", equation 1):
+
+    Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V
+
+A token is a row vector here, so a projection is ``inputs @ W`` with W of shape (d_in, d_out), and d_k is d_out.
+Neither class hides later tokens: every position attends to the whole sequence.
+
+Shapes: ``inputs`` is (num_tokens, d_in), the result is (num_tokens, d_out). Any axes in front of these two are
+treated as a batch. A wrong width or a single vector raises ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ._check import check_sizes, check_tokens
+
+
+class SelfAttention_v1(nn.Module):
+    """Self-attention whose weights are three plain matrices, drawn uniformly from [0, 1).
+
+    Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, each (d_in, d_out).
+    """
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        check_sizes(d_in=d_in, d_out=d_out)
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(num_tokens, d_in) -> (num_tokens, d_out)."""
+        check_tokens(inputs, d_in=self.W_query.shape[0])
+        queries = inputs @ self.W_query  # (num_tokens, d_out)
+        keys = inputs @ self.W_key  # (num_tokens, d_out)
+        values = inputs @ self.W_value  # (num_tokens, d_out)
+
+        scores = queries @ keys.transpose(-2, -1)  # (num_tokens, num_tokens)
+        scaled = scores / keys.shape[-1] ** 0.5  # (num_tokens, num_tokens)
+        weights = torch.softmax(scaled, dim=-1)  # (num_tokens, num_tokens)
+        context = weights @ values  # (num_tokens, d_out)
+        return context
+
+
+class SelfAttention_v2(nn.Module):
+    """The same computation with ``nn.Linear`` layers, which start from smaller, centred weights.
+
+    ``nn.Linear`` stores its weight as (d_out, d_in) and computes ``inputs @ weight.T + bias``. To carry weights over
+    from :class:`SelfAttention_v1`, transpose them: ``v2.W_query.weight = nn.Parameter(v1.W_query.T)``.
+    """
+
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        check_sizes(d_in=d_in, d_out=d_out)
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(num_tokens, d_in) -> (num_tokens, d_out)."""
+        check_tokens(inputs, d_in=self.W_query.in_features)
+        queries: Tensor = self.W_query(inputs)  # (num_tokens, d_out)
+        keys: Tensor = self.W_key(inputs)  # (num_tokens, d_out)
+        values: Tensor = self.W_value(inputs)  # (num_tokens, d_out)
+
+        scores = queries @ keys.transpose(-2, -1)  # (num_tokens, num_tokens)
+        scaled = scores / keys.shape[-1] ** 0.5  # (num_tokens, num_tokens)
+        weights = torch.softmax(scaled, dim=-1)  # (num_tokens, num_tokens)
+        context = weights @ values  # (num_tokens, d_out)
+        return context

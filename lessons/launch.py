@@ -1,0 +1,374 @@
+"""Starting children of the worker: through the fork server, or as spare processes where fork is not safe.
+
+Both give a `Job`: a connection to talk over, the files that hold what the program printed, and a way to end it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+from lessons.model import Limits
+from lessons.worker import wire
+
+ROOT = Path(__file__).resolve().parent.parent
+START_LIMIT = 180.0
+END_LIMIT = 5.0
+LINE = re.compile(r'File "<(?:your code|[a-z0-9-]+)>", line (\d+)')
+OUTPUT_SHOWN = 64 * 1024
+
+_BOOT = """
+import importlib, os, sys
+sys.path.insert(0, sys.argv[1])
+os.nice(int(sys.argv[2]))
+importlib.import_module(sys.argv[3]).main(*sys.argv[4:])
+"""
+
+
+class WorkerError(Exception):
+    """The worker cannot run anything: it did not start, or it is gone and did not come back."""
+
+
+class ForkUnsafe(WorkerError):
+    """The fork server has more than one thread, so that its children could hang."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a child ended: its exit code (negative: killed by that signal) and the worker's own reason for killing it."""
+
+    code: int
+    reason: str = ""
+
+
+class Job(Protocol):
+    """One child, as the parent sees it."""
+
+    talk: socket.socket
+    out: IO[bytes]
+    err: IO[bytes]
+
+    def settled(self, calm: bool = True) -> None:
+        """Say that the child now only waits for questions (`calm`), or runs a program again."""
+
+    def end(self, ask_line: bool = False) -> Exit:
+        """Kill the child if it still lives, with all it started, and tell how it ended. May be called again."""
+
+
+class Launcher(Protocol):
+    """What starts children."""
+
+    def start(self) -> None:
+        """Begin to warm up; returns at once."""
+
+    def wait_ready(self, timeout: float = START_LIMIT) -> None:
+        """Wait until children can be started. Raises `WorkerError`."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether a child would start at once."""
+
+    def launch(self, limits: Limits) -> Job:
+        """A fresh child that waits for its job on `talk`. Raises `WorkerError`."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
+    """The launcher for this system; `kind` (`zygote`, `spare`) overrides the choice."""
+    kind = kind or ("zygote" if sys.platform == "linux" and Path("/proc/self/task").is_dir() else "spare")
+    return ZygoteLauncher(nice) if kind == "zygote" else SpareLauncher(nice)
+
+
+def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
+    """What a program wrote between two positions, at most `OUTPUT_SHOWN` bytes of it, as text."""
+    size = os.fstat(file.fileno()).st_size
+    end = size if end is None else min(end, size)
+    data = os.pread(file.fileno(), max(0, min(end - start, OUTPUT_SHOWN)), start)
+    text = data.decode("utf-8", "replace")
+    return text + "\n… (more was printed than is shown)\n" if end - start > OUTPUT_SHOWN else text
+
+
+def line_of(job: Job) -> int | None:
+    """The learner's line from the trace that a dying program left on its standard error, innermost first."""
+    found = LINE.search(output(job.err))
+    return int(found[1]) if found else None
+
+
+def environment() -> dict[str, str]:
+    """The environment of worker processes: one thread for torch (ten times steadier on a shared host), quiet, safe."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**os.environ, **threads, "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore"}
+
+
+def _spawn(
+    module: str, arguments: list[str], fds: list[int], nice: int, out: IO[bytes], err: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Run `main(*arguments)` of a module of the worker in a process, session and group of its own.
+
+    `-P` keeps the current directory off the path, where a file called torch.py may lie.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), f"lessons.worker.{module}", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        pass_fds=fds,
+        start_new_session=True,
+        env=environment(),
+        cwd="/",
+    )
+
+
+def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
+    """Files for what a program prints. Not pipes: nothing need read them, and their size limit stops a flood."""
+    out, err = (tempfile.TemporaryFile(dir=folder, buffering=0) for _ in range(2))
+    return out, err
+
+
+# The fork server ---------------------------------------------------------------------------------------------------
+
+
+class ForkedJob:
+    """A child of the fork server, which alone may kill it: it owns the process id."""
+
+    def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
+        self.talk, self.status, self.out, self.err = talk, status, out, err
+        self._exit: Exit | None = None
+
+    def settled(self, calm: bool = True) -> None:
+        """See `Job`."""
+        with contextlib.suppress(wire.WireError):
+            wire.send(self.status, {"op": "settled" if calm else "busy"})
+
+    def end(self, ask_line: bool = False) -> Exit:
+        """See `Job`."""
+        if self._exit is None:
+            with contextlib.suppress(wire.WireError, OSError):
+                if ask_line:
+                    wire.send(self.status, {"op": "kill"})
+                else:
+                    self.status.shutdown(socket.SHUT_WR)
+            try:
+                report = wire.receive(self.status, deadline=time.monotonic() + END_LIMIT).header
+                self._exit = Exit(int(report.get("code", -9)), str(report.get("reason", "")))
+            except (wire.WireError, TimeoutError):
+                self._exit = Exit(-9, "lost")
+            self.talk.close()
+            self.status.close()
+        return self._exit
+
+
+class ZygoteLauncher:
+    """The fork server, seen from the parent. It is started again, once for each launch, if it has gone."""
+
+    def __init__(self, nice: int = 0) -> None:
+        self.nice = nice
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._base = ""
+        self._ready = False
+        self._lock = threading.RLock()
+
+    def start(self) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            if self._process is None:
+                self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._base = tempfile.mkdtemp(prefix="attn-tutor-")
+        log = (Path(self._base) / "log").open("wb")
+        fd = theirs.fileno()
+        process = _spawn("zygote", [str(fd), self._base], [fd], self.nice, log, log)
+        log.close()
+        theirs.close()
+        self._process, self._control, self._ready = process, ours, False
+
+    @property
+    def ready(self) -> bool:
+        """See `Launcher`."""
+        return self._ready
+
+    def wait_ready(self, timeout: float = START_LIMIT) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            self.start()
+            if self._ready:
+                return
+            assert self._control is not None
+            try:
+                report = wire.receive(self._control, deadline=time.monotonic() + timeout).header
+            except TimeoutError:
+                raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
+            except wire.WireError:
+                raise WorkerError(f"The worker process ended while it loaded PyTorch. {self._log()}".strip()) from None
+            if report.get("op") != "ready":
+                raise WorkerError(f"PyTorch could not be loaded: {report.get('message')}")
+            if report.get("threads") != 1:
+                raise ForkUnsafe(f"The fork server has {report.get('threads')} threads.")
+            self._ready = True
+
+    def _log(self) -> str:
+        try:
+            lines = (Path(self._base) / "log").read_text(errors="replace").strip().splitlines()
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    def launch(self, limits: Limits) -> Job:
+        """See `Launcher`."""
+        try:
+            return self._launch(limits)
+        except wire.Closed:
+            # The server was killed under us (by hand, or by the system when memory ran out).
+            self.close()
+            return self._launch(limits)
+
+    def _launch(self, limits: Limits) -> Job:
+        self.wait_ready()
+        talk, their_talk = socket.socketpair()
+        status, their_status = socket.socketpair()
+        out, err = _output_files(self._base)
+        header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory}
+        fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
+        try:
+            with self._lock:
+                assert self._control is not None
+                wire.send(self._control, header, fds=fds)
+        finally:
+            their_talk.close()
+            their_status.close()
+        return ForkedJob(talk, status, out, err)
+
+    def close(self) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            if self._process is None:
+                return
+            if self._control is not None:
+                self._control.close()
+            try:
+                self._process.wait(END_LIMIT)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            shutil.rmtree(self._base, ignore_errors=True)
+            self._process, self._control, self._ready = None, None, False
+
+
+# Spare processes ---------------------------------------------------------------------------------------------------
+
+
+class SpareJob:
+    """A process that takes one job. Until then it warms up."""
+
+    def __init__(self, nice: int) -> None:
+        self.talk, their_talk = socket.socketpair()
+        self._life, their_life = socket.socketpair()
+        self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
+        self.out, self.err = _output_files(self._scratch)
+        fds = [their_talk.fileno(), their_life.fileno()]
+        self._process = _spawn("spare", [*map(str, fds), self._scratch], fds, nice, self.out, self.err)
+        their_talk.close()
+        their_life.close()
+        self.ready = False
+        self._exit: Exit | None = None
+
+    def wait_ready(self, timeout: float) -> None:
+        """Wait for its imports. Raises `WorkerError`."""
+        if self.ready:
+            return
+        try:
+            report = wire.receive(self.talk, deadline=time.monotonic() + timeout).header
+        except TimeoutError:
+            raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
+        except wire.WireError:
+            lines = output(self.err).strip().splitlines()
+            raise WorkerError(f"PyTorch could not be loaded: {lines[-1] if lines else 'no reason given'}") from None
+        self.ready = report.get("op") == "ready"
+
+    def settled(self, calm: bool = True) -> None:
+        """See `Job`. Nobody watches a spare process but its own limits."""
+
+    def end(self, ask_line: bool = False) -> Exit:
+        """See `Job`."""
+        if self._exit is None:
+            if ask_line and self._process.poll() is None:
+                self._process.send_signal(signal.SIGUSR1)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(0.05)
+            self.talk.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(0 if ask_line else 0.05)
+            code = self._process.poll()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._life.close()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._exit = Exit(self._process.returncode if code is None else code)
+        return self._exit
+
+
+class SpareLauncher:
+    """Keeps one warm process, and starts the next as soon as that one is taken."""
+
+    def __init__(self, nice: int = 0) -> None:
+        self.nice = nice
+        self._warm: SpareJob | None = None
+        self._lock = threading.RLock()
+
+    def start(self) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            if self._warm is None:
+                self._warm = SpareJob(self.nice)
+
+    @property
+    def ready(self) -> bool:
+        """See `Launcher`."""
+        return self._warm is not None and self._warm.ready
+
+    def wait_ready(self, timeout: float = START_LIMIT) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            self.start()
+            assert self._warm is not None
+            try:
+                self._warm.wait_ready(timeout)
+            except WorkerError:
+                self.close()
+                raise
+
+    def launch(self, limits: Limits) -> Job:
+        """See `Launcher`."""
+        with self._lock:
+            self.wait_ready()
+            job, self._warm = self._warm, None
+            assert job is not None
+            self.start()
+        with contextlib.suppress(wire.Closed):
+            wire.send(job.talk, {"op": "place", "cpu": limits.cpu, "memory": limits.memory})
+        return job
+
+    def close(self) -> None:
+        """See `Launcher`."""
+        with self._lock:
+            if self._warm is not None:
+                self._warm.end()
+            self._warm = None

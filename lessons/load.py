@@ -1,0 +1,287 @@
+"""YAML to model. Bad input is told as file, line, column and remedy; all findings at once."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from lessons import model, source
+from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
+
+COURSE = Path(__file__).parent / "course"
+FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong in a lesson: where (line and column from 1), what, and what to do about it."""
+
+    file: str
+    line: int
+    column: int
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.problem}. {self.remedy}"
+
+
+class LessonError(Exception):
+    """A lesson or course that cannot be used. `findings` holds everything that was found."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = findings
+
+
+def load_course(folder: Path = COURSE) -> Course:
+    """Every lesson under `folder`, ordered by number. Raises `LessonError` with the findings of all files together."""
+    lessons: list[Lesson] = []
+    findings: list[Finding] = []
+    folders = sorted(path for path in folder.iterdir() if path.is_dir() and FOLDER.match(path.name)) if folder.is_dir() else []
+    if not folders:
+        raise LessonError([Finding(str(folder), 1, 1, "there are no lessons here", "Make a folder such as '01-first' with a lesson.yaml in it.")])
+    for path in folders:
+        try:
+            lessons.append(load_lesson(path))
+        except LessonError as error:
+            findings += error.findings
+    findings += _repeated_exercises(lessons, folder)
+    if findings:
+        raise LessonError(findings)
+    return Course(lessons=tuple(lessons))
+
+
+def load_lesson(folder: Path) -> Lesson:
+    """The lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings."""
+    match = FOLDER.match(folder.name)
+    file = folder / "lesson.yaml"
+    if match is None:
+        raise LessonError([Finding(str(folder), 1, 1, f"'{folder.name}' is not a lesson folder", "Name it by number and slug, like '03-two-heads'.")])
+    return parse_lesson(_read(file), str(file), number=int(match[1]), slug=match[2], folder=str(folder))
+
+
+def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = "") -> Lesson:
+    """The lesson that `text` describes; `file` is the name that findings carry. Raises `LessonError`."""
+    root = _compose(text, file)
+    findings = list(_repeated_keys(root, file))
+    data = _construct(text)
+    if not isinstance(data, dict):
+        raise LessonError([Finding(file, 1, 1, "a lesson is a mapping with title, goal and steps", "Start the file with 'title: ...'.")])
+    try:
+        lesson = Lesson.model_validate({**data, "id": slug, "number": number, "folder": folder})
+    except ValidationError as error:
+        errors = error.errors()
+        # A list whose items are wrong is also called too short: only the items' own findings help.
+        blamed = {item["loc"][0] for item in errors if len(item["loc"]) > 1}
+        findings += [_finding(root, file, item) for item in errors if not (item["type"] == "too_short" and item["loc"][0] in blamed)]
+        raise LessonError(sorted(set(findings), key=lambda found: (found.line, found.column))) from None
+    findings += _contents(lesson, root, file)
+    if findings:
+        raise LessonError(sorted(set(findings), key=lambda found: (found.line, found.column)))
+    return lesson
+
+
+# Reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise LessonError([Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]) from None
+    except UnicodeDecodeError as error:
+        before = file.read_bytes()[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise LessonError([Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]) from None
+    except OSError as error:
+        raise LessonError([Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]) from None
+
+
+def _compose(text: str, file: str) -> yaml.Node:
+    try:
+        node = yaml.compose(text, Loader=Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
+        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem))]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise LessonError([Finding(file, line, 1, f"a character that YAML does not allow ({error.reason})", "Delete it, or write it as an escape in double quotes.")]) from None
+    if node is None:
+        raise LessonError([Finding(file, 1, 1, "the file is empty", "Start it with 'title: ...'.")])
+    return node
+
+
+def _yaml_remedy(problem: str) -> str:
+    if "tab" in problem or "\\t" in problem:
+        return "Indent with spaces, not tabs."
+    if "mapping values are not allowed" in problem:
+        return "Put a text with a colon in quotes, or write it as a block after '|'."
+    return "Check the indentation and the quotes at this place."
+
+
+def _construct(text: str) -> object:
+    data: object = yaml.load(text, Loader=Loader)  # a safe loader: see Loader
+    return data
+
+
+def _repeated_keys(node: yaml.Node, file: str) -> Iterator[Finding]:
+    """YAML takes the last of two equal keys without a word; here that is a finding."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                yield Finding(file, key.start_mark.line + 1, key.start_mark.column + 1, f"'{key.value}' is given twice", "Keep one of the two.")
+            seen.add(key.value)
+            yield from _repeated_keys(value, file)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _repeated_keys(item, file)
+
+
+# From a complaint to a place ---------------------------------------------------------------------------------------
+
+
+def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yaml.Node]:
+    """The key node and value node at a path, or of its nearest existing ancestor. Union tags in the path are skipped."""
+    key = node = root
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            for candidate, value in node.value:
+                if candidate.value == part:
+                    key, node = candidate, value
+                    break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            key = node = node.value[part]
+    return key, node
+
+
+def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
+    """A pydantic error as a finding."""
+    path: tuple[int | str, ...] = error["loc"]
+    key, node = _locate(root, path)
+    name = str(path[-1]) if path else "lesson"
+    kind, context = error["type"], error.get("ctx", {})
+    mark, down = node.start_mark, 0
+    if kind == "extra_forbidden":
+        mark = key.start_mark
+        known = _known_keys(path)
+        close = difflib.get_close_matches(name, known, n=1)
+        problem = f"'{name}' is not known here"
+        remedy = f"Did you mean '{close[0]}'?" if close else f"Known are: {', '.join(known)}."
+    elif kind == "missing":
+        mark = key.start_mark
+        problem, remedy = f"'{name}' is missing", f"Add '{name}: ...' here."
+    elif kind == "union_tag_not_found":
+        problem, remedy = "the step has no 'kind'", "Add 'kind: read', 'kind: run' or 'kind: exercise'."
+    elif kind == "union_tag_invalid":
+        problem = f"'{context.get('tag')}' is not a kind of step"
+        remedy = f"Use {context.get('expected_tags')}."
+    elif kind == "literal_error":
+        problem, remedy = f"'{error.get('input')}' is not allowed for '{name}'", f"Use {context.get('expected')}."
+    elif kind == "string_pattern_mismatch":
+        problem, remedy = f"'{error.get('input')}' is not an id", "Use small letters, digits and single hyphens, like 'all-queries'."
+    elif kind == "python":
+        # The line within a block of code: the block's own text starts one line below its mark.
+        down = context["line"] if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else 0
+        problem, remedy = f"'{name}' is not Python: {context['message']}", "Mend the code."
+    elif kind == "value_error":
+        problem, remedy = str(context.get("error", error["msg"])), "Mend the text at this place."
+    else:
+        message = str(error["msg"])
+        problem, remedy = f"'{name}': {message[0].lower()}{message[1:]}", f"Give '{name}' a value of the right form."
+    column = 1 if down else mark.column + 1
+    return Finding(file, mark.line + 1 + down, column, problem, remedy)
+
+
+def _known_keys(path: tuple[int | str, ...]) -> list[str]:
+    """The keys that the model at the end of a path (its last part being the wrong key) knows."""
+    current: type[BaseModel] = model.LessonFile
+    kinds: dict[object, type[BaseModel]] = {"read": ReadStep, "run": RunStep, "exercise": ExerciseStep}
+    inside: dict[object, type[BaseModel]] = {"show": model.Shown, "checks": model.Check, "limits": model.Limits}
+    for part in path[:-1]:
+        current = kinds.get(part) or inside.get(part) or current
+    return list(current.model_fields)
+
+
+# What the model cannot see -----------------------------------------------------------------------------------------
+
+
+def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
+    """Ids used twice, names that lead nowhere."""
+
+    def at(path: tuple[int | str, ...], problem: str, remedy: str) -> Finding:
+        mark = _locate(root, path)[1].start_mark
+        return Finding(file, mark.line + 1, mark.column + 1, problem, remedy)
+
+    seen: set[str] = set()
+    for position, step in enumerate(lesson.steps):
+        path: tuple[int | str, ...] = ("steps", position)
+        if step.id in seen:
+            yield at((*path, "id"), f"the id '{step.id}' is used by two steps", "Give one of them another id.")
+        seen.add(step.id)
+        if isinstance(step, ReadStep | RunStep) and step.source:
+            try:
+                source.read(step.source)
+            except LookupError as error:
+                yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
+        if isinstance(step, RunStep):
+            names: set[str] = set()
+            for place, shown in enumerate(step.show):
+                if not shown.expr and not shown.name.isidentifier():
+                    yield at((*path, "show", place, "name"), f"'{shown.name}' is not a variable", "Add an 'expr' that gives the tensor.")
+                if shown.name in names:
+                    yield at((*path, "show", place, "name"), f"'{shown.name}' is shown twice in one step", "Give one of them another name.")
+                names.add(shown.name)
+        elif isinstance(step, ExerciseStep):
+            missing = set(step.defines) - _defined(step.solution)
+            if missing:
+                yield at((*path, "solution"), f"the solution does not define {', '.join(sorted(missing))}", "Define what 'defines' lists.")
+    if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
+        yield at(("thumbnail",), f"'{lesson.thumbnail}' is not a shown tensor", f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.")
+
+
+def _defined(code: str) -> set[str]:
+    """Names that a program binds at its top level."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return set()
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        for inner in ast.walk(node) if isinstance(node, ast.Assign | ast.AnnAssign) else ():
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                names.add(inner.id)
+    return names
+
+
+def _tensor_names(lesson: Lesson) -> set[str]:
+    return {f"{step.id}/{shown.name}" for step in lesson.steps if isinstance(step, RunStep) for shown in step.show}
+
+
+def _repeated_exercises(lessons: list[Lesson], folder: Path) -> Iterator[Finding]:
+    owners: dict[str, Lesson] = {}
+    for lesson in lessons:
+        for step in lesson.exercises:
+            for name in filter(None, (step.exercise, step.number)):
+                if name in owners:
+                    yield Finding(
+                        str(Path(lesson.folder) / "lesson.yaml"), 1, 1,
+                        f"the exercise '{name}' also stands in lesson '{owners[name].id}'", "Exercise ids and numbers are unique in the course.",
+                    )
+                owners[name] = lesson
+
+

@@ -1,0 +1,518 @@
+"""What the learner has done: position, steps, drafts and attempts, in one SQLite file.
+
+Everything is also kept in memory. As long as the file works, it is written at every event and read at every question,
+so that two sessions see each other. When it fails, the session goes on in memory and writes what is missing, all of it
+together, as soon as an event finds the file working again.
+
+That is safe because every row says when it was made and merging is idempotent: a state only rises, of two drafts the
+newer stays, an attempt is kept once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal, Self, cast, get_args
+
+from lessons.result import Verdict
+
+State = Literal["new", "seen", "done"]
+
+VERSION = 1
+"""The version of the tables. A file with a higher one belongs to a newer program and is left alone."""
+
+PATIENCE = 5.0
+"""Seconds to wait while another session writes."""
+
+RETRY_PATIENCE = 0.3
+"""Seconds to wait once that was not enough: a learner must not wait long at every event."""
+
+_FORMAT = "attn-tutor progress"
+
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS position (
+        slot TEXT PRIMARY KEY DEFAULT 'last', lesson TEXT NOT NULL, step TEXT NOT NULL, time TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS states (
+        lesson TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL, time TEXT NOT NULL,
+        PRIMARY KEY (lesson, step)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS drafts (
+        exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS attempts (
+        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL,
+        PRIMARY KEY (exercise, time, verdict, code)) WITHOUT ROWID""",
+)
+
+_COLUMNS = {
+    "position": ("lesson", "step", "time"),
+    "states": ("lesson", "step", "state", "time"),
+    "drafts": ("exercise", "code", "time"),
+    "attempts": ("exercise", "time", "verdict", "code"),
+}
+
+# What the learner does now (:live) always counts, even if the clock was set back; what comes late counts if it is newer.
+_PUT = {
+    "position": """INSERT INTO position (lesson, step, time) VALUES (:lesson, :step, :time)
+        ON CONFLICT (slot) DO UPDATE SET lesson = excluded.lesson, step = excluded.step, time = max(time, excluded.time)
+        WHERE :live OR excluded.time >= time""",
+    "states": """INSERT INTO states (lesson, step, state, time) VALUES (:lesson, :step, :state, :time)
+        ON CONFLICT (lesson, step) DO UPDATE SET state = excluded.state, time = excluded.time
+        WHERE state = 'seen' AND excluded.state = 'done'""",
+    "drafts": """INSERT INTO drafts (exercise, code, time) VALUES (:exercise, :code, :time)
+        ON CONFLICT (exercise) DO UPDATE SET code = excluded.code, time = max(time, excluded.time)
+        WHERE :live OR excluded.time >= time""",
+    "attempts": """INSERT INTO attempts (exercise, time, verdict, code) VALUES (:exercise, :time, :verdict, :code)
+        ON CONFLICT DO NOTHING""",
+}
+
+_ALLOWED = {"state": ("seen", "done"), "verdict": get_args(Verdict)}
+
+_Row = Mapping[str, str]
+_Rows = Mapping[str, Iterable[_Row]]
+
+# What a file system, SQLite and odd paths (a NUL, no home) may raise when a file is opened, read or written.
+_TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+# An SQLITE_ERROR comes from tables that are not ours.
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer to an exercise, what the judge said, and when (UTC, ISO 8601)."""
+
+    code: str
+    verdict: Verdict
+    time: str
+
+
+class Progress:
+    """What the learner has done.
+
+    Any thread may call it. No method raises because of the file; `problem` and `saved` say how it is.
+
+    Attributes:
+        problem: one sentence for the learner about what is wrong with the file, or None.
+        saved: whether everything so far is in the file.
+    """
+
+    problem: str | None
+    saved: bool
+
+    def __init__(self, path: Path | None) -> None:
+        """Use `Progress.open`."""
+        self.problem = None
+        self.saved = False
+        self._path = path
+        self._given_up = path is None
+        self._lock = threading.RLock()
+        self._last = datetime.min.replace(tzinfo=UTC)
+        self._file: sqlite3.Connection | None = None
+        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        _make_tables(self._memory)
+        # `close` leaves the memory open, so that an event which comes late, from a thread, does no harm.
+        weakref.finalize(self, self._memory.close)
+
+    @classmethod
+    def open(cls, path: Path | None = None) -> Self:
+        """Opens the learner's file, or the one at `path`; when that fails, goes on in memory and says so."""
+        ours = path is None
+        try:
+            path = (path or default_path()).absolute()
+        except _TROUBLE:
+            progress = cls(None)
+            progress.problem = (
+                "Your progress is not saved, because no home directory is known: set HOME or XDG_STATE_HOME to a "
+                "folder of yours and start again."
+            )
+            return progress
+        progress = cls(path)
+        if ours:
+            with suppress(OSError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.parent.chmod(0o700)
+        progress._save()
+        if not progress.saved:
+            _put(progress._memory, _salvage(path))
+        return progress
+
+    def close(self) -> None:
+        """Saves what is not saved yet, if it can be, and closes the file. A later event would open it again."""
+        with self._lock:
+            if not self.saved:
+                self._save()
+            self._detach()
+
+    def position(self) -> tuple[str, str] | None:
+        """The lesson and the step where the learner was last."""
+        for lesson, step in self._query("SELECT lesson, step FROM position"):
+            return lesson, step
+        return None
+
+    def set_position(self, lesson: str, step: str) -> None:
+        """Notes where the learner is."""
+        self._add("position", lesson=lesson, step=step)
+
+    def state(self, lesson: str, step: str) -> State:
+        """How far the learner is with a step."""
+        for (state,) in self._query("SELECT state FROM states WHERE lesson = ? AND step = ?", lesson, step):
+            return cast(State, state)
+        return "new"
+
+    def states(self) -> dict[tuple[str, str], State]:
+        """Lesson and step to state, for all steps that are not new."""
+        rows = self._query("SELECT lesson, step, state FROM states")
+        return {(lesson, step): cast(State, state) for lesson, step, state in rows}
+
+    def set_state(self, lesson: str, step: str, state: State) -> None:
+        """Notes how far the learner is with a step. Nothing is ever taken back: done stays done, seen stays seen."""
+        if state != "new":
+            self._add("states", lesson=lesson, step=step, state=state)
+
+    def draft(self, exercise: str) -> str | None:
+        """The learner's unfinished code for an exercise."""
+        for (code,) in self._query("SELECT code FROM drafts WHERE exercise = ?", exercise):
+            return code
+        return None
+
+    def save_draft(self, exercise: str, code: str) -> None:
+        """Keeps the learner's code for an exercise instead of the draft before."""
+        self._add("drafts", exercise=exercise, code=code)
+
+    def attempts(self, exercise: str) -> list[Attempt]:
+        """All answers to an exercise, oldest first."""
+        rows = self._query("SELECT code, verdict, time FROM attempts WHERE exercise = ? ORDER BY time", exercise)
+        return [Attempt(code, cast(Verdict, verdict), time) for code, verdict, time in rows]
+
+    def add_attempt(self, exercise: str, code: str, verdict: Verdict) -> None:
+        """Keeps an answer to an exercise and what the judge said."""
+        self._add("attempts", exercise=exercise, code=code, verdict=verdict)
+
+    def passed(self, exercise: str) -> bool:
+        """Whether the learner has ever solved an exercise."""
+        return bool(self._query("SELECT 1 FROM attempts WHERE exercise = ? AND verdict = 'passed' LIMIT 1", exercise))
+
+    def export(self) -> dict[str, object]:
+        """Everything, as plain data for JSON."""
+        with self._lock:
+            if self._file is not None:
+                try:
+                    return {"format": _FORMAT, "version": VERSION, **_rows(self._file)}
+                except sqlite3.Error as error:
+                    self._fail(error)
+            return {"format": _FORMAT, "version": VERSION, **_rows(self._memory)}
+
+    def restore(self, data: object) -> None:
+        """Adds what `export` gave; what is here already and newer stays.
+
+        Raises `ValueError`, before anything is changed, with a sentence that says what is wrong with the data.
+        """
+        rows = _parse(data)
+        with self._lock:
+            _put(self._memory, rows)
+            self._save(rows)
+
+    def _add(self, table: str, **values: str) -> None:
+        # Half of a surrogate pair, from a strange paste, has no place in a file of UTF-8.
+        row = {name: value.encode("utf-8", "replace").decode() for name, value in values.items()}
+        with self._lock:
+            rows = {table: [{**row, "time": self._now()}]}
+            _put(self._memory, rows, live=True)
+            self._save(rows, live=True)
+
+    def _now(self) -> str:
+        """The time, later than every time before: it tells attempts apart and puts them in order."""
+        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        return self._last.isoformat(timespec="microseconds")
+
+    def _query(self, sql: str, *values: str) -> list[tuple[str, ...]]:
+        """Asks the file, which knows the other sessions too, or the memory if the file lacks something."""
+        with self._lock:
+            if self._file is not None:
+                try:
+                    return self._file.execute(sql, values).fetchall()
+                except sqlite3.Error as error:
+                    self._fail(error)
+            return self._memory.execute(sql, values).fetchall()
+
+    def _save(self, rows: _Rows | None = None, *, live: bool = False) -> None:
+        """Writes rows that the memory has already, or all that it has if the file is not open; never raises."""
+        if self._given_up:
+            return
+        # Once more, if the file was moved or deleted under an open connection: a new one may work at once.
+        for last in (False, True):
+            try:
+                if self._file is None:
+                    self._attach()
+                elif rows is not None:
+                    _put(self._file, rows, live=live)
+                return
+            except _TROUBLE as error:
+                moved = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+                self._fail(error)
+                if last or not moved:
+                    return
+
+    def _attach(self) -> None:
+        """Opens the file, makes or checks its tables, writes what the memory has and reads what it lacks."""
+        assert self._path is not None
+        path = self._path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = _identity(path)
+        notice = None
+        try:
+            file = self._connect(path)
+        except _Newer:
+            self._given_up = True
+            raise
+        except (_Damaged, sqlite3.Error) as error:
+            if not isinstance(error, _Damaged) and _code(error) not in _DAMAGED:
+                raise
+            _put(self._memory, _salvage(path))
+            # Another session may have dealt with it meanwhile; then what stands there now is its new file.
+            if _identity(path) == found:
+                try:
+                    kept = _move_aside(path)
+                except OSError:
+                    raise _Damaged from None
+                notice = (
+                    f"Your progress file was damaged and is kept as {_shown(kept)}; a new one was started with what "
+                    "could still be read, and what is missing in it can come from a backup."
+                )
+            file = self._connect(path)
+        self._file = file
+        if not self.saved:
+            self.problem = None
+        self.problem = notice or self.problem
+        self.saved = True
+
+    def _connect(self, path: Path) -> sqlite3.Connection:
+        patience = PATIENCE if self.problem is None else RETRY_PATIENCE
+        file = _open(path, "mode=rwc", patience)
+        try:
+            # Taking the write lock first keeps a second session from seeing half a schema.
+            file.execute("BEGIN IMMEDIATE")
+            (version,) = file.execute("PRAGMA user_version").fetchone()
+            if version > VERSION:
+                raise _Newer
+            if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise _Damaged
+            with suppress(OSError):
+                path.chmod(0o600)
+            for statement in _SCHEMA:
+                file.execute(statement)
+            # Written every time, because only a write shows that writing works.
+            file.execute(f"PRAGMA user_version = {VERSION}")
+            _put(file, _rows(self._memory))
+            file.execute("COMMIT")
+            # Not WAL: that needs shared memory, which a home on a network does not have.
+            file.execute("PRAGMA journal_mode = DELETE")
+            file.execute("PRAGMA synchronous = FULL")
+            _put(self._memory, _rows(file))
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _fail(self, error: Exception) -> None:
+        """Goes on in memory until the next event tries again."""
+        self._detach()
+        self.saved = False
+        self.problem = _sentence(error, self._path)
+
+    def _detach(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class _Damaged(Exception):
+    """The file is not a database, or not a whole one."""
+
+
+class _Newer(Exception):
+    """The file was written by a later version of this program."""
+
+
+def default_path() -> Path:
+    """Where the learner's file is; raises `RuntimeError` if there is no home directory."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if os.path.isabs(state):
+        return Path(state, "attn-tutor", "progress.db")
+    # Only here: it costs time at the start, and most of the time XDG_STATE_HOME is not set but known.
+    from platformdirs import user_state_path
+
+    path = user_state_path("attn-tutor")
+    if not path.is_absolute():
+        raise RuntimeError("no home directory")
+    return path / "progress.db"
+
+
+def _open(path: Path, how: str, patience: float) -> sqlite3.Connection:
+    file = sqlite3.connect(
+        f"{path.as_uri()}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+    )
+    # Text that is not UTF-8 is damage in one value, no reason to lose all others.
+    file.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return file
+
+
+def _make_tables(database: sqlite3.Connection) -> None:
+    for statement in _SCHEMA:
+        database.execute(statement)
+
+
+def _put(database: sqlite3.Connection, rows: _Rows, *, live: bool = False) -> None:
+    """Merges rows in one transaction, or in the one that is open."""
+    own = not database.in_transaction
+    if own:
+        database.execute("BEGIN IMMEDIATE")
+    try:
+        for table, sql in _PUT.items():
+            database.executemany(sql, ({**row, "live": live} for row in rows.get(table, ())))
+        if own:
+            database.execute("COMMIT")
+    except BaseException:
+        # Some errors have rolled back already.
+        if own and database.in_transaction:
+            with suppress(sqlite3.Error):
+                database.execute("ROLLBACK")
+        raise
+
+
+def _rows(database: sqlite3.Connection) -> dict[str, list[dict[str, str]]]:
+    """All rows as one moment has them."""
+    own = not database.in_transaction
+    if own:
+        database.execute("BEGIN")
+    try:
+        return {table: list(_rows_of(database, table)) for table in _COLUMNS}
+    finally:
+        if own and database.in_transaction:
+            database.execute("COMMIT")
+
+
+def _rows_of(database: sqlite3.Connection, table: str) -> Iterable[dict[str, str]]:
+    """The rows of a table that are what they should be; those of a damaged file may be anything."""
+    columns = _COLUMNS[table]
+    for values in database.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+        row = dict(zip(columns, values, strict=True))
+        if all(isinstance(value, str) and value in _ALLOWED.get(name, (value,)) for name, value in row.items()):
+            yield row
+
+
+def _salvage(path: Path) -> dict[str, list[dict[str, str]]]:
+    """What can be read of a file that cannot be used, without changing it."""
+    rows: dict[str, list[dict[str, str]]] = {table: [] for table in _COLUMNS}
+    # A journal that waits to be rolled back, or a folder in which no lock can be made, needs the second way.
+    for how in ("mode=ro", "mode=ro&immutable=1"):
+        try:
+            with closing(_open(path, how, 0)) as file:
+                file.execute("SELECT 1 FROM sqlite_master").fetchall()
+                for table in _COLUMNS:
+                    with suppress(sqlite3.Error):
+                        for row in _rows_of(file, table):
+                            rows[table].append(row)
+                return rows
+        except _TROUBLE as error:
+            if _code(error) in _BUSY | _DAMAGED:
+                break
+    return rows
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _move_aside(path: Path) -> Path:
+    """Renames a file to the first free `NAME.damaged-N`, and returns that."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(kept)
+    # SQLite would apply a journal that is left behind to the new file.
+    for suffix in ("-journal", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept.with_name(kept.name + suffix))
+    return kept
+
+
+def _parse(data: object) -> dict[str, list[dict[str, str]]]:
+    """The rows in the data of an export, checked, with times in the one form that can be compared as text."""
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise ValueError("This is not progress that attn-tutor exported.")
+    version = data.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise ValueError("This progress was exported by a newer version of attn-tutor: update and try again.")
+    rows: dict[str, list[dict[str, str]]] = {}
+    for table, columns in _COLUMNS.items():
+        rows[table] = []
+        entries = data.get(table, [])
+        if not isinstance(entries, list):
+            raise ValueError(f"'{table}' is not a list.")
+        for number, entry in enumerate(entries, 1):
+            try:
+                row = {name: entry[name] for name in columns}
+                for name, value in row.items():
+                    if not isinstance(value, str) or value not in _ALLOWED.get(name, (value,)):
+                        raise ValueError
+                    row[name] = value.encode("utf-8", "replace").decode()
+                time = datetime.fromisoformat(row["time"])
+                time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+                rows[table].append({**row, "time": time.isoformat(timespec="microseconds")})
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise ValueError(f"Entry {number} of '{table}' is not one that attn-tutor exported.") from None
+    return rows
+
+
+def _code(error: Exception) -> int | None:
+    """The kind of an SQLite error, without its details."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _shown(path: Path | None) -> str:
+    """A path as it can be printed: a name on disk may hold bytes that are no text."""
+    text = os.fsencode(path or "").decode("utf-8", "replace")
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def _sentence(error: Exception, path: Path | None) -> str:
+    """What, where, and what the learner can do."""
+    file, folder = _shown(path), _shown(path and path.parent)
+    system, code = getattr(error, "errno", None), _code(error)
+    elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"
+    if isinstance(error, _Newer):
+        return f"Your progress is not saved, because {file} was written by a newer version of attn-tutor: update, {elsewhere}."
+    if isinstance(error, _Damaged) or code in _DAMAGED:
+        what = f"{file} is damaged and cannot be moved: rename it, {elsewhere}"
+    elif code in _BUSY:
+        what = f"another program keeps {file} locked: close other sessions of attn-tutor, and it will be saved"
+    elif code == sqlite3.SQLITE_FULL or system in (errno.ENOSPC, errno.EDQUOT):
+        what = f"the disk with {file} is full: make room, and it will be saved"
+    elif system in (errno.EEXIST, errno.ENOTDIR):
+        what = f"there is a file where the folder {folder} should be: rename that file, {elsewhere}"
+    elif path is not None and path.is_dir():
+        what = f"{file} is a folder: rename it, {elsewhere}"
+    elif code in _READ_ONLY or system in _READ_ONLY:
+        what = f"{file} may only be read: make it writable, {elsewhere}"
+    elif code == sqlite3.SQLITE_CANTOPEN:
+        what = f"no file can be written in {folder}: make it writable, {elsewhere}"
+    elif code == sqlite3.SQLITE_IOERR:
+        what = f"{file} cannot be written: make room on its disk or in your quota, and it will be saved"
+    else:
+        what = f"{file} cannot be used ({error}): make it usable, {elsewhere}"
+    return f"Your progress is not saved, because {what}."

@@ -1,0 +1,139 @@
+"""Recorded outputs: what every step gave when the course was last recorded, shown until live results arrive.
+
+`python -m lessons.record` runs the course and writes `recorded.json` beside each lesson; a test proves that live runs
+still give the same.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from lessons import labels
+from lessons.document import number
+from lessons.load import LessonError, load_course
+from lessons.model import Lesson, RunStep, Shown
+from lessons.result import StepResult, Tensor, Window
+from lessons.session import Session
+
+FILE = "recorded.json"
+SINGLE = ("float32", "float16", "bfloat16")
+"""Dtypes whose numbers travel, and are recorded, as 32-bit floats: nine digits give them back exactly."""
+
+
+def load(lesson: Lesson) -> dict[str, StepResult]:
+    """The recorded results of a lesson by step id; empty if there are none that can be read."""
+    try:
+        data = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))
+        return {str(key): _result(lesson, str(key), item) for key, item in data["steps"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def save(lesson: Lesson, results: list[StepResult]) -> None:
+    """Write what a run of the lesson gave."""
+    steps = {result.id: _recorded(result) for result in results}
+    text = json.dumps({"steps": steps}, ensure_ascii=False, indent=1)
+    # One line for each list of numbers keeps the file readable in a diff.
+    (Path(lesson.folder) / FILE).write_text(_compact(text) + "\n", encoding="utf-8")
+
+
+def _compact(text: str) -> str:
+    lines: list[str] = []
+    depth = 0
+    for line in text.splitlines():
+        if depth:
+            lines[-1] += line.strip() + (" " if line.endswith(",") else "")
+        else:
+            lines.append(line)
+        depth += line.count("[") - line.count("]") if _is_list_line(line, depth) else 0
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _is_list_line(line: str, depth: int) -> bool:
+    bare = line.strip().rstrip(",")
+    return bare in ("]", "[") or bare.endswith(": [") or (depth > 0 and bare == "]")
+
+
+def _recorded(result: StepResult) -> dict[str, Any]:
+    return {
+        "stdout": result.stdout,
+        "text": result.text,
+        "tensors": {tensor.name: _recorded_tensor(tensor) for tensor in result.tensors},
+    }
+
+
+def _recorded_tensor(tensor: Tensor) -> dict[str, Any]:
+    def short(value: float) -> float | str:
+        return number(float(f"{value:.9g}") if tensor.dtype in SINGLE else value)
+
+    entry: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
+    entry |= {"low": tensor.low, "high": tensor.high}
+    if tensor.values is not None:
+        return entry | {"values": [short(value) for value in tensor.values]}
+    assert tensor.window is not None
+    return entry | {"window": [[short(value) for value in row] for row in tensor.window.rows]}
+
+
+def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
+    step = lesson.step(step_id)
+    shown = {spec.name: spec for spec in step.show} if isinstance(step, RunStep) else {}
+    tensors = tuple(_tensor(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown)
+    return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors)
+
+
+def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
+    shape = tuple(entry["shape"])
+    names, texts = labels.of(lesson, spec, shape)
+
+    def exact(values: list[float | str]) -> tuple[float, ...]:
+        if entry["dtype"] in SINGLE:
+            return tuple(array.array("f", map(float, values)))
+        return tuple(float(value) if isinstance(value, str) else value for value in values)
+
+    window = None
+    if "window" in entry:
+        window = Window((0,) * (len(shape) - 2), 0, 0, tuple(exact(row) for row in entry["window"]))
+    return Tensor(
+        name=spec.name,
+        kind=spec.kind,
+        dtype=entry["dtype"],
+        shape=shape,
+        axes=names,
+        labels=texts,
+        low=entry["low"],
+        high=entry["high"],
+        values=exact(entry["values"]) if "values" in entry else None,
+        window=window,
+    )
+
+
+def main() -> int:
+    """Record the whole course. Returns an exit status."""
+    try:
+        course = load_course()
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    session = Session()
+    try:
+        for lesson in course.lessons:
+            run = session.run(lesson)
+            run.close()
+            failed = [step for step in run.steps if step.error]
+            for step in failed:
+                print(f"{lesson.id}/{step.id}: {step.error}", file=sys.stderr)
+            if failed:
+                return 1
+            save(lesson, run.steps)
+            print(f"{lesson.id}: {len(run.steps)} steps recorded")
+    finally:
+        session.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""What a run gives back: plain data, without torch, for screens, the plain renderer and JSON alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+WHOLE = 4096
+"""Tensors of up to this many elements travel whole; of larger ones only windows do."""
+
+FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a program did not come to its end: one sentence for people, and the line of their code if it is known."""
+
+    kind: FailureKind
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A rectangle of a tensor's last two axes: rows `top..`, columns `left..`, at the leading indices `lead`."""
+
+    lead: tuple[int, ...]
+    top: int
+    left: int
+    rows: tuple[tuple[float, ...], ...]
+
+    def row(self, row: int, left: int, right: int) -> Sequence[float] | None:
+        """Values `left..right-1` of a row, or None if this window does not hold them all."""
+        if not (self.top <= row < self.top + len(self.rows)):
+            return None
+        values = self.rows[row - self.top]
+        if left < self.left or right > self.left + len(values):
+            return None
+        return values[left - self.left : right - self.left]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor as it is shown.
+
+    Attributes:
+        name, kind: as the lesson names it; `kind` is score, weight, mask or vector.
+        dtype: `float32`, `bool`, `int64`, ... as torch calls it.
+        shape: sizes, outermost first; a scalar has none.
+        axes, labels: a name and the labels for every axis, outermost first.
+        low, high: the least and greatest finite value, None if there is none.
+        values: all elements, row by row, if there are at most `WHOLE`; else None.
+        window: of a larger tensor, the corner that came with it.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    low: float | None
+    high: float | None
+    values: tuple[float, ...] | None
+    window: Window | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def matrix_shape(self) -> tuple[int, int]:
+        """Rows and columns of what is drawn at once: a vector is one row, a scalar one cell."""
+        rows, cols = ((1, 1) + self.shape)[-2:]
+        return rows, cols
+
+    @property
+    def lead_shape(self) -> tuple[int, ...]:
+        """Sizes of the axes before the last two: (batch,) or (batch, heads), say."""
+        return self.shape[:-2]
+
+    @property
+    def row_labels(self) -> tuple[str, ...]:
+        """Labels of the drawn rows; empty for a vector or scalar."""
+        return self.labels[-2] if len(self.shape) > 1 else ()
+
+    @property
+    def col_labels(self) -> tuple[str, ...]:
+        """Labels of the drawn columns; empty for a scalar."""
+        return self.labels[-1] if self.shape else ()
+
+    def row(self, lead: Sequence[int], row: int, left: int, right: int) -> Sequence[float] | None:
+        """Values `left..right-1` of one row at the leading indices; None if they are not here but in the worker."""
+        rows, cols = self.matrix_shape
+        if self.values is None:
+            if self.window is not None and tuple(lead) == self.window.lead:
+                return self.window.row(row, left, right)
+            return None
+        start = 0
+        for index, size in zip(lead, self.lead_shape, strict=True):
+            start = start * size + index
+        start = (start * rows + row) * cols
+        return self.values[start + left : start + right]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one step gave: its output, the tensors it shows, the values for its prose, and what went wrong if it did."""
+
+    id: str
+    stdout: str = ""
+    error: Failure | None = None
+    tensors: tuple[Tensor, ...] = ()
+    text: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+Verdict = Literal["passed", "failed", "error", "timeout", "memory", "crash"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check of an exercise: `message` says what was found when it did not pass."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge says of an answer. `mistake` is the id of the known mistake it shows, if one was recognised."""
+
+    exercise: str
+    verdict: Verdict
+    message: str
+    line: int | None = None
+    mistake: str | None = None
+    checks: tuple[CheckResult, ...] = ()
+    seconds: float = 0.0
+    stdout: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the exercise is solved."""
+        return self.verdict == "passed"

@@ -1,0 +1,41 @@
+"""The code of the `attention` package as text, read from its files: the screen process must not import torch."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@cache
+def read(reference: str) -> str:
+    """The code of `module:name` (say `attention.causal:CausalAttention`), without docstrings.
+
+    Raises `LookupError` if there is no such module or name.
+    """
+    module, _, name = reference.partition(":")
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    if not module.startswith("attention") or not file.is_file():
+        raise LookupError(f"there is no module '{module}'")
+    text = file.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return _without_docstrings(text.splitlines(), node)
+    raise LookupError(f"there is no '{name}' in {module}")
+
+
+def _without_docstrings(lines: list[str], top: ast.ClassDef | ast.FunctionDef) -> str:
+    skip: set[int] = set()
+    for node in ast.walk(top):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            doc = node.body[0]
+            end = doc.end_lineno or doc.lineno
+            # A blank line after the docstring goes with it.
+            if end < len(lines) and not lines[end].strip():
+                end += 1
+            skip.update(range(doc.lineno, end + 1))
+    first = min([top.lineno, *(decorator.lineno for decorator in top.decorator_list)])
+    kept = [lines[number - 1] for number in range(first, (top.end_lineno or first) + 1) if number not in skip]
+    return "\n".join(kept) + "\n"

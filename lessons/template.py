@@ -1,0 +1,71 @@
+"""Numbers in prose: `{weights[1,1]:.4f}` is an expression filled from the run, never a number typed by the author.
+
+The grammar is Python's own format strings with any expression in the braces; `{{` and `}}` are literal braces.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+
+FORMATTER = Formatter()
+
+
+class TemplateError(ValueError):
+    """A template that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One pair of braces: a Python expression, an optional conversion (`r`, `s`) and a format spec."""
+
+    expression: str
+    conversion: str
+    spec: str
+
+    @property
+    def key(self) -> str:
+        """The text between the braces: the name under which its value travels."""
+        return self.expression + (f"!{self.conversion}" if self.conversion else "") + (f":{self.spec}" if self.spec else "")
+
+    def format(self, value: object) -> str:
+        """The value as the field prints it."""
+        if self.conversion == "r":
+            value = repr(value)
+        elif self.conversion == "s":
+            value = str(value)
+        return format(value, self.spec)
+
+
+def parse(text: str) -> list[str | Field]:
+    """Literal pieces and fields, in order. Raises `TemplateError` for braces or expressions that cannot be read."""
+    pieces: list[str | Field] = []
+    try:
+        for literal, expression, spec, conversion in FORMATTER.parse(text):
+            if literal:
+                pieces.append(literal)
+            if expression is not None:
+                pieces.append(Field(expression.strip(), conversion or "", spec or ""))
+    except ValueError as error:
+        raise TemplateError(f"{error} in a template (write {{{{ for a literal brace)") from None
+    for piece in pieces:
+        if isinstance(piece, Field):
+            try:
+                ast.parse(piece.expression, mode="eval")
+            except (SyntaxError, ValueError):
+                raise TemplateError(f"'{{{piece.key}}}' is not a Python expression (write {{{{ for a literal brace)") from None
+    return pieces
+
+
+def fields(text: str) -> list[Field]:
+    """The fields of a template, in order."""
+    return [piece for piece in parse(text) if isinstance(piece, Field)]
+
+
+def fill(text: str, values: Mapping[str, str], missing: str = "…") -> str:
+    """The template with every field replaced by `values[field.key]`, or by `missing` where there is none."""
+    return "".join(
+        piece if isinstance(piece, str) else values.get(piece.key, missing) for piece in parse(text)
+    )

@@ -1,0 +1,67 @@
+"""What one child of the worker does: fence itself in, take one job, do it, end."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from lessons.worker import fence, judge, steps, wire
+
+TALK = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a child runs and what it may use: a scratch directory, processor seconds, MiB of memory."""
+
+    scratch: str
+    cpu: float
+    memory: int
+
+    @classmethod
+    def of(cls, header: dict[str, Any]) -> Place:
+        """The place that a launch message describes."""
+        return cls(str(header["scratch"]), float(header["cpu"]), int(header["memory"]))
+
+
+def settle_in(place: Place) -> None:
+    """Streams, signals, limits and fence, in an order that leaves no gap. Descriptors 1 and 2 are in place already."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
+    # Line by line, so that what was printed before a crash is there.
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+    # The line that a program was at, told on descriptor 2 even while the interpreter is stuck in C code.
+    faulthandler.enable(file=2, all_threads=False)
+    faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+    faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
+    os.chdir(place.scratch)
+    os.environ.update(HOME=place.scratch, TMPDIR=place.scratch)
+    sys.path[:] = [entry for entry in sys.path if entry]
+    fence.limit(place.cpu, place.memory)
+    with contextlib.suppress(OSError):
+        os.nice(5)
+    fence.confine(place.scratch)
+
+
+def work(talk: socket.socket) -> None:
+    """Take one job and do it. Returns when the peer has what it wanted or is gone."""
+    with contextlib.suppress(wire.Closed):
+        job = wire.receive(talk)
+        if job.op == "lesson":
+            steps.run_lesson(job, talk)
+        elif job.op == "answer":
+            judge.answer(job, talk)
+        elif job.op == "judge":
+            judge.decide(job, talk)

@@ -1,0 +1,75 @@
+"""Run a piece of source code and tell, in one sentence, what became of it."""
+
+from __future__ import annotations
+
+import errno
+import linecache
+from types import TracebackType
+from typing import Any
+
+# Bound before any learner's code runs, which may replace the builtins.
+_compile, _exec, _str, _type = compile, exec, str, type
+
+YOUR_CODE = "<your code>"
+LONGEST = 2000
+
+Failed = dict[str, Any]
+"""A failure as it travels: kind, message, line. See `lessons.result.Failure`."""
+
+
+def execute(source: str, filename: str, namespace: dict[str, Any]) -> Failed | None:
+    """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        _exec(_compile(source, filename, "exec"), namespace)
+    except BaseException as error:
+        return describe(error, filename)
+    return None
+
+
+def describe(error: BaseException, filename: str) -> Failed:
+    """An exception as a failure: what happened, and the last line of `filename` on the way to it."""
+    line = _last_line(error.__traceback__, filename)
+    kind = "error"
+    if isinstance(error, SyntaxError):
+        line = error.lineno if error.filename == filename else line
+        message = f"This is not Python: {error.msg}."
+    elif isinstance(error, SystemExit):
+        message = "The code ended the program itself (sys.exit); nothing after that was run."
+    elif isinstance(error, RecursionError):
+        message = "Endless recursion: a function calls itself without end."
+    elif isinstance(error, EOFError):
+        message = "The code waits for the keyboard, which it cannot read here."
+    elif isinstance(error, MemoryError) or "can't allocate memory" in _text(error):
+        kind, message = "memory", f"Out of memory: {_allocation(_text(error))}."
+    elif isinstance(error, OSError) and error.errno == errno.EFBIG:
+        message = "The code printed or wrote more than 8 MB; the first 64 KB are shown."
+    else:
+        name, text = _type(error).__name__, _text(error)
+        message = f"{name}: {text}" if text else name
+    return {"kind": kind, "message": message[:LONGEST], "line": line}
+
+
+def _last_line(trace: TracebackType | None, filename: str) -> int | None:
+    line = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return _str(error)
+    except BaseException:
+        return "its message could not be read"
+
+
+def _allocation(text: str) -> str:
+    """How much a failed allocation wanted, if the message says so ("you tried to allocate 123 bytes")."""
+    words = text.split()
+    for word, unit in zip(words, words[1:], strict=False):
+        if word.isdigit() and unit.startswith("bytes"):
+            return f"a tensor of {int(word) / 2**30:.1f} GiB does not fit into the limit"
+    return "the limit was reached"

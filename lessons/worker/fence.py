@@ -1,0 +1,117 @@
+"""A guard rail around one learner's program: limits, and Landlock where the kernel has it (Linux 5.13 and later).
+
+It protects a learner from their own slips. It is no sandbox against an attacker: the code runs with the learner's
+own rights, and where Landlock is missing it may write wherever they may.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import sys
+from pathlib import Path
+
+MIB = 1 << 20
+OUTPUT_CAP = 8 * MIB
+TASKS = 64
+
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER = 1, 38, 36
+
+# linux/landlock.h
+_CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
+_RULE_PATH_BENEATH = 1
+_WRITE_FILE, _REMOVE_DIR, _REMOVE_FILE = 1 << 1, 1 << 4, 1 << 5
+_MAKE = sum(1 << bit for bit in range(6, 13))
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_TCP_BIND, _TCP_CONNECT = 1 << 0, 1 << 1
+_SCOPE_SIGNAL = 1 << 1
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("access", ctypes.c_uint64), ("fd", ctypes.c_int32))
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, argument: int) -> bool:
+    """Call prctl(2) with one argument; False where it is missing or refuses."""
+    if sys.platform != "linux":
+        return False
+    status: int = _libc().prctl(option, argument, 0, 0, 0)
+    return status == 0
+
+
+def limit(cpu: float, memory: int) -> None:
+    """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of what it has now."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    # Whole seconds are all that the kernel takes.
+    soft = max(1, round(used.ru_utime + used.ru_stime + cpu))
+    _set(resource.RLIMIT_CPU, soft, soft + 2)
+    _set(resource.RLIMIT_CORE, 0)
+    _set(resource.RLIMIT_FSIZE, OUTPUT_CAP)
+    _set(resource.RLIMIT_NOFILE, 64)
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _set(resource.RLIMIT_AS, pages + memory * MIB)
+        _set(resource.RLIMIT_NPROC, _tasks_of_user() + TASKS)
+        with contextlib.suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _set(kind: int, soft: int, hard: int | None = None) -> None:
+    _, ceiling = resource.getrlimit(kind)
+    wanted = hard if hard is not None else soft
+    if ceiling != resource.RLIM_INFINITY:
+        soft, wanted = min(soft, ceiling), min(wanted, ceiling)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(kind, (soft, wanted))
+
+
+def _tasks_of_user() -> int:
+    """Threads of this user on this host: RLIMIT_NPROC counts them all."""
+    total = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry.stat().st_uid == os.getuid():
+                    total += len(os.listdir(f"{entry.path}/task"))
+    return total
+
+
+def confine(scratch: str) -> bool:
+    """Let this process write only below `scratch`, open no TCP connection and signal nobody outside.
+
+    Returns False where the kernel has no Landlock; what its version does not know is left out.
+    """
+    if sys.platform != "linux":
+        return False
+    libc = _libc()
+    version = libc.syscall(_CREATE, None, 0, 1)
+    if version < 1:
+        return False
+    fs = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE
+    fs |= (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
+    rules = _Ruleset(fs, _TCP_BIND | _TCP_CONNECT if version >= 4 else 0, _SCOPE_SIGNAL if version >= 6 else 0)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    ruleset = libc.syscall(_CREATE, ctypes.byref(rules), size, 0)
+    if ruleset < 0:
+        return False
+    try:
+        for path, access in ((scratch, fs), ("/dev/null", fs & (_WRITE_FILE | _TRUNCATE)), ("/dev/shm", fs)):
+            with contextlib.suppress(OSError):
+                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                rule = _PathBeneath(access, fd)
+                libc.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+                os.close(fd)
+        return prctl(PR_SET_NO_NEW_PRIVS, 1) and int(libc.syscall(_RESTRICT, ruleset, 0)) == 0
+    finally:
+        os.close(ruleset)

@@ -1,0 +1,58 @@
+"""What the code of an exercise (`context`, `probe`, `checks`) may use beside torch."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import nn
+
+
+def pick(count: int, low: int, high: int) -> list[int]:
+    """`count` sizes from `low` to `high`, no two equal, so that a wrong axis shows as a wrong shape."""
+    return random.sample(range(low, high + 1), count)
+
+
+def refill(module: nn.Module, seed: int) -> None:
+    """Give every parameter new values that depend on its name, its shape and the seed only, in place.
+
+    Two modules whose parameters have the same names and shapes thus compute with the same numbers, however they were
+    initialised. Buffers stay. Values are uniform in (-0.5, 0.5), different for every parameter.
+    """
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
+            parameter.copy_(torch.rand(parameter.shape, generator=generator) - 0.5)
+
+
+def parameters(module: nn.Module) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a module's parameters."""
+    return {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+
+
+def close(got: object, want: object, atol: float = 1e-4) -> bool:
+    """Whether two tensors have the same shape and agree everywhere within `atol`; False for anything else, or NaN."""
+    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or got.shape != want.shape:
+        return False
+    return bool(torch.allclose(got.double(), want.double(), rtol=1e-4, atol=atol))
+
+
+def tools() -> dict[str, Any]:
+    """The names that such code starts with."""
+    return {
+        "torch": torch,
+        "nn": nn,
+        "random": random,
+        "pick": pick,
+        "refill": refill,
+        "parameters": parameters,
+        "close": close,
+    }
+
+
+def attributes(values: dict[str, Any]) -> SimpleNamespace:
+    """A dict whose entries can be written `got.out`."""
+    return SimpleNamespace(**{str(key): value for key, value in values.items()})

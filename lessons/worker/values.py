@@ -1,0 +1,111 @@
+"""Python values with tensors in them, as JSON and one blob, and back.
+
+Only plain values travel: None, numbers, strings, lists, tuples, dicts with string keys, and tensors. What comes from
+a learner's process is therefore data, whatever the learner did to their own interpreter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+
+DTYPES: dict[str, torch.dtype] = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "int64": torch.int64,
+    "int32": torch.int32,
+    "int16": torch.int16,
+    "int8": torch.int8,
+    "uint8": torch.uint8,
+    "bool": torch.bool,
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+DEPTH = 16
+CAP = 6 << 20
+
+_string_at = ctypes.string_at
+_detach, _contiguous, _cpu = torch.Tensor.detach, torch.Tensor.contiguous, torch.Tensor.cpu
+
+
+class ValueNotPlain(TypeError):
+    """A value that cannot travel."""
+
+
+def raw(tensor: torch.Tensor) -> bytes:
+    """The elements of a tensor in row-major order, as little-endian bytes. Works without numpy."""
+    flat = _contiguous(_cpu(_detach(tensor)))
+    return _string_at(flat.data_ptr(), flat.numel() * flat.element_size()) if flat.numel() else b""
+
+
+def encode(value: object) -> tuple[Any, bytes]:
+    """The value as a JSON tree and a blob. Raises `ValueNotPlain` with the name of what cannot travel."""
+    blob = bytearray()
+    return _encode(value, blob, 0), bytes(blob)
+
+
+def _encode(value: object, blob: bytearray, depth: int) -> Any:
+    if depth > DEPTH:
+        raise ValueNotPlain("values nested too deeply")
+    if value is None or type(value) in (bool, float, str):
+        return value
+    if type(value) is int:
+        if value.bit_length() > 63:
+            raise ValueNotPlain("an integer of more than 64 bits")
+        return value
+    if isinstance(value, torch.Tensor):
+        name = NAMES.get(value.dtype)
+        if name is None or value.layout != torch.strided or value.is_meta:
+            raise ValueNotPlain(f"a tensor of dtype {value.dtype}")
+        if len(blob) + value.numel() * value.element_size() > CAP:
+            raise ValueNotPlain(f"a tensor of shape {tuple(value.shape)}, too large to be compared")
+        offset = len(blob)
+        blob += raw(value)
+        return {"t": "tensor", "dtype": name, "shape": list(value.shape), "offset": offset}
+    if isinstance(value, list):
+        return [_encode(item, blob, depth + 1) for item in value]
+    if isinstance(value, tuple):
+        return {"t": "tuple", "items": [_encode(item, blob, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        return {"t": "dict", "items": [[str(key), _encode(item, blob, depth + 1)] for key, item in value.items()]}
+    raise ValueNotPlain(f"a value of type {type(value).__name__}")
+
+
+def decode(tree: Any, blob: bytes, depth: int = 0) -> Any:
+    """The value of a JSON tree and its blob. Raises `ValueError` for anything that `encode` would not have written."""
+    if depth > DEPTH + 1:
+        raise ValueError("nested too deeply")
+    if isinstance(tree, list):
+        return [decode(item, blob, depth + 1) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    kind = tree.get("t")
+    if kind == "tensor":
+        return _decode_tensor(tree, blob)
+    items = tree.get("items")
+    if kind == "tuple" and isinstance(items, list):
+        return tuple(decode(item, blob, depth + 1) for item in items)
+    if kind == "dict" and isinstance(items, list):
+        return {str(key): decode(item, blob, depth + 1) for key, item in items}
+    raise ValueError("unknown value")
+
+
+def _decode_tensor(tree: dict[str, Any], blob: bytes) -> torch.Tensor:
+    dtype, shape, offset = DTYPES[str(tree.get("dtype"))], tree.get("shape"), tree.get("offset")
+    if not isinstance(shape, list) or not isinstance(offset, int) or offset < 0:
+        raise ValueError("unreadable tensor")
+    if len(shape) > 8 or not all(type(size) is int and 0 <= size <= CAP for size in shape):
+        raise ValueError("unreadable tensor")
+    count = 1
+    for size in shape:
+        count *= size
+    if count == 0:
+        return torch.empty(shape, dtype=dtype)
+    if offset + count * dtype.itemsize > len(blob):
+        raise ValueError("unreadable tensor")
+    # frombuffer shares memory with a copy that only this tensor has.
+    data = bytearray(blob[offset : offset + count * dtype.itemsize])
+    return torch.frombuffer(data, dtype=dtype, count=count).reshape(shape)

@@ -1,0 +1,287 @@
+"""Our own small fork server: it imports torch and `attention` once and forks a fresh child for every job.
+
+It talks with its parent over one inherited socket, which is also its life line: when the parent is gone it ends, and
+takes everything that its children started with it. A child is safe to fork only from a process that has exactly one
+thread and has run no tensor operation (measured: one 6x3 softmax with two threads, and every later child hangs), so
+that is asserted before every fork.
+
+Descriptors that come with a `fork` message, in order: `talk` (the child's connection to the parent), `status` (ours
+for this one child: `exit` goes out, `kill` or the end of the stream comes in), `out` and `err` (files).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import selectors
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from lessons.worker import fence, wire
+
+if TYPE_CHECKING:
+    from lessons.worker.child import Place
+
+FDS = 4
+TICK = 0.2
+LINE_GRACE = 0.05
+MOST_PROCESSES = 32
+
+
+@dataclass(slots=True)
+class _Child:
+    pid: int
+    status: socket.socket
+    scratch: str
+    memory: int
+    err: int
+    busy: bool = True
+    reason: str = ""
+
+
+class Zygote:
+    """The server: forks on request, kills on request, sweeps up after every child."""
+
+    def __init__(self, control: socket.socket, base: str) -> None:
+        self.control = control
+        self.base = base
+        self.children: dict[int, _Child] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(control, selectors.EVENT_READ)
+        self.wake_read, self.wake_write = os.pipe()
+        os.set_blocking(self.wake_read, False)
+        os.set_blocking(self.wake_write, False)
+        self.selector.register(self.wake_read, selectors.EVENT_READ)
+        signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Until the parent closes the control connection."""
+        while True:
+            watched = any(child.busy for child in self.children.values())
+            for key, _ in self.selector.select(TICK if watched else None):
+                if key.fileobj is self.control:
+                    try:
+                        self._fork(wire.receive(self.control, max_fds=FDS))
+                    except wire.WireError:
+                        return
+                elif key.fileobj == self.wake_read:
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(self.wake_read, 4096)
+                elif isinstance(key.data, _Child):
+                    self._hear(key.data)
+            for child in list(self.children.values()):
+                if child.busy:
+                    self._watch(child)
+                self._bury_if_dead(child)
+
+    def close(self) -> None:
+        """Kill and sweep everything."""
+        for child in list(self.children.values()):
+            self._kill(child)
+            self._bury_if_dead(child, wait=True)
+
+    def _fork(self, frame: wire.Frame) -> None:
+        talk, status, out, err = frame.fds
+        if threads() != 1:
+            with contextlib.suppress(wire.WireError):
+                wire.send(socket.socket(fileno=status), {"op": "refused", "reason": "more than one thread"})
+            for fd in (talk, out, err):
+                os.close(fd)
+            return
+        from lessons.worker.child import Place
+
+        scratch = tempfile.mkdtemp(dir=self.base)
+        place = Place.of({**frame.header, "scratch": scratch})
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._become_child(place, parent, talk, out, err)
+        for fd in (talk, out):
+            os.close(fd)
+        entry = _Child(pid, socket.socket(fileno=status), scratch, place.memory, err)
+        self.children[pid] = entry
+        self.selector.register(entry.status, selectors.EVENT_READ, entry)
+
+    def _become_child(self, place: Place, parent: int, talk: int, out: int, err: int) -> NoReturn:
+        code = 99
+        try:
+            from lessons.worker import child
+
+            os.setsid()
+            fence.prctl(fence.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(code)
+            signal.set_wakeup_fd(-1)
+            # Out of the way of 1, 2 and 3 first, then into place.
+            talk, out, err = (os.dup2(fd, fd + 64) for fd in (talk, out, err))
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            os.dup2(talk, child.TALK)
+            os.closerange(child.TALK + 1, 4096)
+            child.settle_in(place)
+            child.work(socket.socket(fileno=child.TALK))
+            code = 0
+        except BaseException:
+            with contextlib.suppress(BaseException):
+                import traceback
+
+                traceback.print_exc()
+        finally:
+            # A normal exit costs 0.4 s and can hang in what the code left behind.
+            os._exit(code)
+
+    def _hear(self, child: _Child) -> None:
+        try:
+            request = wire.receive(child.status, deadline=time.monotonic() + 1)
+        except (wire.WireError, TimeoutError):
+            self._kill(child)
+            return
+        if request.op == "settled":
+            child.busy = False
+        elif request.op == "busy":
+            child.busy = True
+        elif request.op == "kill":
+            self._kill(child, ask_line=True)
+
+    def _kill(self, child: _Child, ask_line: bool = False) -> None:
+        if ask_line:
+            before = os.fstat(child.err).st_size
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGUSR1)
+            until = time.monotonic() + LINE_GRACE
+            while os.fstat(child.err).st_size == before and time.monotonic() < until:
+                time.sleep(0.002)
+        # By pid and by group: the group may not exist yet.
+        for kill in (os.kill, os.killpg):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(child.pid, signal.SIGKILL)
+
+    def _watch(self, child: _Child) -> None:
+        """One process is bounded by its own limits; several together are not."""
+        started = descendants(child.pid) + self._orphans()
+        if not started:
+            return
+        if len(started) > MOST_PROCESSES:
+            child.reason = "processes"
+        elif sum(map(pss, started)) > child.memory * fence.MIB:
+            child.reason = "memory"
+        if child.reason:
+            self._kill(child)
+
+    def _bury_if_dead(self, child: _Child, wait: bool = False) -> None:
+        flags = os.WEXITED | os.WNOWAIT | (0 if wait else os.WNOHANG)
+        if os.waitid(os.P_PID, child.pid, flags) is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        _, status = os.waitpid(child.pid, 0)
+        del self.children[child.pid]
+        if not any(other.busy for other in self.children.values()):
+            self._sweep()
+        shutil.rmtree(child.scratch, ignore_errors=True)
+        self.selector.unregister(child.status)
+        with contextlib.suppress(wire.WireError):
+            wire.send(child.status, {"op": "exit", "code": os.waitstatus_to_exitcode(status), "reason": child.reason})
+        child.status.close()
+        os.close(child.err)
+
+    def _orphans(self) -> list[int]:
+        """What children left behind came to us, since we are a subreaper; with all that it started itself."""
+        found = [pid for pid in offspring(os.getpid()) if pid not in self.children]
+        return found + [pid for orphan in found for pid in descendants(orphan)]
+
+    def _sweep(self) -> None:
+        """Stop everything first, until nothing runs, then kill: killing alone loses against a fork bomb."""
+        stopped: set[int] = set()
+        while fresh := set(self._orphans()) - stopped:
+            for pid in fresh:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGSTOP)
+            stopped |= fresh
+        for pid in stopped:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        while orphans := [pid for pid in offspring(os.getpid()) if pid not in self.children]:
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+
+def threads() -> int:
+    """Threads of this process."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def offspring(pid: int) -> list[int]:
+    """Direct children of a process, whichever of its threads started them."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below a process."""
+    found = offspring(pid)
+    for child in found:
+        found += offspring(child)
+        if len(found) > 10 * MOST_PROCESSES:
+            break
+    return found
+
+
+def pss(pid: int) -> int:
+    """Memory of a process in bytes, shared pages counted in proportion; 0 if it is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def main(control_fd: str, base: str) -> None:
+    """Import what children need, say `ready`, serve. No tensor operation may run here."""
+    control = socket.socket(fileno=int(control_fd))
+    fence.prctl(fence.PR_SET_CHILD_SUBREAPER, 1)
+    began = time.perf_counter()
+    gc.disable()
+    try:
+        load()
+    except BaseException as error:
+        wire.send(control, {"op": "failed", "message": f"{type(error).__name__}: {error}"})
+        return
+    gc.freeze()
+    gc.enable()
+    server = Zygote(control, base)
+    try:
+        wire.send(control, {"op": "ready", "threads": threads(), "seconds": time.perf_counter() - began})
+        server.serve()
+    except wire.Closed:
+        pass
+    finally:
+        server.close()
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def load() -> None:
+    """The imports that every child will need."""
+    import warnings
+
+    # torch says so on standard error when there is no numpy; nothing here needs it.
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    import torch
+
+    import attention
+    from lessons.worker import child
+
+    # Names of modules, not operations: nothing has run yet.
+    assert torch and attention and child

@@ -1,0 +1,28 @@
+"""What every test has: a home of its own, an ordinary terminal, and no settings of the tutor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+COLOURS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
+SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home directory; nothing that a test does can reach the files of the person who runs it."""
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("HOME", str(place))
+    for name in FOLDERS:
+        monkeypatch.setenv(name, str(place / name.lower()))
+    for name in list(os.environ):
+        if name in COLOURS or name in SESSION or name.startswith(("ATTN_TUTOR_", "TEXTUAL", "LC_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    return place

@@ -1,0 +1,91 @@
+"""What importing a module pulls in, measured in a process of its own.
+
+The contracts of import-linter read the source and see what is written there; only a run sees what happens.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("attention", "lessons", "tui")
+
+# Every module of the screen process keeps torch out; some have to keep out more, because they run before the first
+# paint or on machines and terminals where Textual has no place.
+SCREEN = {
+    "lessons.model": {"textual"},
+    "lessons.template": {"textual", "pydantic", "sqlite3"},
+    "lessons.result": {"textual", "pydantic", "sqlite3"},
+    "lessons.load": {"textual", "sqlite3"},
+    "lessons.session": {"textual", "sqlite3"},
+    "lessons.progress": {"textual", "pydantic", "yaml", "platformdirs"},
+    "lessons.lint": {"textual"},
+    "lessons.export": {"textual"},
+    "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
+    "tui": {"textual", "pydantic", "sqlite3"},
+    "tui.cli": {"textual"},
+    "tui.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
+    "tui.plain": {"textual"},
+    "tui.app": set[str](),
+}
+
+LOOK = """
+import importlib, json, sys
+found = {}
+for name in json.loads(sys.argv[1]):
+    before = set(sys.modules)
+    importlib.import_module(name)
+    found[name] = sorted({module.partition(".")[0] for module in set(sys.modules) - before})
+print(json.dumps(found))
+"""
+
+
+def imported_by(*modules: str) -> dict[str, set[str]]:
+    """The top-level modules that come with each of these, one after the other, in a fresh process."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK, json.dumps(modules)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return {name: set(found) for name, found in json.loads(done.stdout.splitlines()[-1]).items()}
+
+
+def modules_of(package: str) -> list[str]:
+    """Every module of a package that can be imported without running a program."""
+    paths = sorted((ROOT / package).rglob("*.py"))
+    names = (path.relative_to(ROOT).with_suffix("").parts for path in paths)
+    return [".".join(parts).removesuffix(".__init__") for parts in names if parts[-1] != "__main__"]
+
+
+@pytest.mark.parametrize("module", SCREEN)
+def test_module_of_the_screen_process_stays_light(module: str) -> None:
+    found = imported_by(module)[module]
+    assert found & (SCREEN[module] | {"torch", "attention"}) == set()
+
+
+def test_nothing_in_the_screen_process_imports_torch() -> None:
+    lessons = [name for name in modules_of("lessons") if not name.startswith("lessons.worker.")]
+    for module, found in imported_by(*lessons, "lessons.worker.wire", *modules_of("tui")).items():
+        assert "torch" not in found, module
+        assert "attention" not in found, module
+
+
+def test_nothing_but_tui_imports_textual() -> None:
+    for module, found in imported_by(*modules_of("lessons"), *modules_of("attention")).items():
+        assert "textual" not in found, module
+
+
+def test_messages_of_the_worker_need_only_the_standard_library() -> None:
+    found = imported_by("lessons.worker.wire")["lessons.worker.wire"]
+    assert found - sys.stdlib_module_names <= {"lessons"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_with_code_is_a_package(package: str) -> None:
+    folders = {path.parent for path in (ROOT / package).rglob("*.py")}
+    assert folders
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []

@@ -1,0 +1,1 @@
+"""What a learner meets: the command, the screens and the widgets."""

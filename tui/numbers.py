@@ -1,0 +1,181 @@
+"""How numbers and labels become text of a known width."""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite, isnan
+from typing import Literal
+
+from rich.cells import cell_len, set_cell_size
+
+DECIMALS = 4
+
+_WIDTH_INTEGER = 9
+_FLOAT_STRUCTS = {"float16": "e", "float32": "f"}
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """How the numbers of one tensor are written: all `width` cells wide, so that their digits align."""
+
+    style: Literal["integer", "fixed", "scientific"]
+    decimals: int
+    width: int
+
+    def text(self, value: float) -> str:
+        """The number, right-justified. What does not fit is never cut, since that would be another number."""
+        text = self._bare(value)
+        return text.rjust(self.width) if len(text) <= self.width else "#" * self.width
+
+    def _bare(self, value: float) -> str:
+        if not isfinite(value):
+            return nonfinite(value)
+        if self.style == "integer":
+            return str(int(value))
+        text = f"{value:.{self.decimals}{'e' if self.style == 'scientific' else 'f'}}"
+        # A negative number that rounds to zero has no sign, or it would need a column of its own.
+        return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def number_format(
+    dtype: str, kind: str, low: float | None, high: float | None, values: Iterable[float] | None = None
+) -> NumberFormat:
+    """How to write the numbers of a tensor with these finite bounds.
+
+    `values`, if they are all there, tell whether a mask of floats holds whole numbers only.
+    """
+    if dtype == "bool":
+        return NumberFormat("integer", 0, 1)
+    low, high = (0.0, 0.0) if low is None or high is None else (low, high)
+    largest = max(abs(low), abs(high))
+    whole = not _is_float(dtype)
+    special = 0 if whole else 4  # `-inf`
+    if not whole and kind == "mask" and values is not None:
+        seen = tuple(values)
+        whole = all(not isfinite(value) or value == int(value) for value in seen)
+        special = max((len(nonfinite(value)) for value in seen if not isfinite(value)), default=0)
+    if whole:
+        width = max(len(str(int(low))), len(str(int(high))))
+        if width <= _WIDTH_INTEGER:
+            return NumberFormat("integer", 0, max(width, special))
+        return _widest(NumberFormat("scientific", 2, 0), low, high, special)
+    if largest >= 1e5 or 0 < largest < 1e-4:
+        return _widest(NumberFormat("scientific", 2, 0), low, high, special)
+    # As many digits as tell neighbours apart, at about the same width.
+    decimals = DECIMALS
+    for limit, more in ((1e-3, 6), (1e-2, 5)):
+        if 0 < largest < limit:
+            decimals = more
+            break
+    for limit, fewer in ((1e4, 1), (1e3, 2), (1e2, 3)):
+        if largest >= limit:
+            decimals = fewer
+            break
+    return _widest(NumberFormat("fixed", decimals, 0), low, high, special)
+
+
+def _widest(form: NumberFormat, low: float, high: float, special: int) -> NumberFormat:
+    width = max(len(form._bare(low)), len(form._bare(high)), special)
+    if form.style == "scientific" and low < 0:
+        width = max(width, len(form._bare(-abs(high))))
+    return NumberFormat(form.style, form.decimals, width)
+
+
+def nonfinite(value: float) -> str:
+    """`nan`, `inf` or `-inf`."""
+    if isnan(value):
+        return "nan"
+    return "inf" if value > 0 else "-inf"
+
+
+def short(value: float) -> str:
+    """A number to three digits, for a legend."""
+    if not isfinite(value):
+        return nonfinite(value)
+    return f"{value:.3g}"
+
+
+def exact(value: float, dtype: str) -> str:
+    """The fewest digits that say exactly which number of this dtype it is."""
+    if not isfinite(value):
+        return nonfinite(value)
+    if dtype == "bool":
+        return "True" if value else "False"
+    if not _is_float(dtype):
+        return str(int(value))
+    text = repr(float(value))
+    if dtype != "float64":
+        for digits in range(1, 17):
+            candidate = f"{value:.{digits}g}"
+            if _rounded(float(candidate), dtype) == value:
+                text = candidate
+                break
+    number = Decimal(text)
+    if number and not -5 <= number.adjusted() < 16:
+        return f"{number.normalize():e}"
+    plain = f"{number:f}"
+    return plain if "." in plain else plain + ".0"
+
+
+def _is_float(dtype: str) -> bool:
+    return dtype.startswith(("float", "bfloat"))
+
+
+def _rounded(value: float, dtype: str) -> float:
+    """The number of this dtype nearest to a value."""
+    try:
+        if dtype == "bfloat16":
+            (bits,) = struct.unpack("<I", struct.pack("<f", value))
+            # Round the lower half of a float32 away, ties to even.
+            bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+            (rounded,) = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))
+        else:
+            code = _FLOAT_STRUCTS.get(dtype, "d")
+            (rounded,) = struct.unpack("<" + code, struct.pack("<" + code, value))
+    except (OverflowError, struct.error):
+        return float("inf")
+    return float(rounded)
+
+
+def visible(text: str, space: str = "␣") -> str:
+    """A label that shows everything it holds and nothing that moves the cursor or turns the line around.
+
+    Control, format and bidirectional characters become escapes, outer spaces `space` (tokens often begin with one), and
+    a combining mark with nothing to combine with gets a circle.
+    """
+    stripped = text.strip(" ")
+    if stripped != text:
+        start = len(text) - len(text.lstrip(" "))
+        text = space * start + stripped + space * (len(text) - start - len(stripped))
+    shown = "".join(_visible_character(character) for character in text)
+    return "◌" + shown if shown and cell_len(shown[0]) == 0 else shown
+
+
+def _visible_character(character: str) -> str:
+    if character.isprintable() and not unicodedata.category(character).startswith("C"):
+        return character
+    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    code = ord(character)
+    return named.get(character) or (
+        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    )
+
+
+def truncated(text: str, width: int, ellipsis: str = "…") -> str:
+    """The text cut to at most `width` cells; the last one says that it was cut."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 0:
+        return ""
+    # A wide character that straddles the edge leaves a space, which goes before the ellipsis.
+    return set_cell_size(text, width - 1).rstrip(" ") + ellipsis if width > 1 else ellipsis
+
+
+def fitted(text: str, width: int, ellipsis: str = "…") -> str:
+    """The text right-justified in exactly `width` cells, cut if it must be."""
+    text = truncated(text, width, ellipsis)
+    return " " * (width - cell_len(text)) + text

@@ -1,0 +1,139 @@
+"""What this terminal can do, decided from the environment alone.
+
+Textual reads its settings while it is imported, so everything here runs before that and imports none of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Literal, TextIO, get_args
+
+Depth = Literal["none", "16", "256", "truecolor"]
+"""How many colours there are."""
+
+FPS_LOCAL = 60
+FPS_REMOTE = 10
+"""Frames a second over SSH. Keys that repeat faster than this share one frame, so a slow link does not fall behind."""
+
+_DUMB = ("dumb", "unknown", "emacs")
+_COLOURLESS = ("vt52", "vt100", "vt102", "vt220")
+_TRUECOLOR = ("alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "wezterm")
+"""Terminals that have 24 bit colour, and say so by their name when SSH did not pass COLORTERM on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What a terminal can do.
+
+    Attributes:
+        interactive: whether a full screen program makes sense; else print plain text.
+        depth: how many colours to use.
+        unicode: whether shades, arrows and the like may be drawn; else ASCII stands in for them.
+        remote: whether there is a network between program and terminal, so that bytes count.
+    """
+
+    interactive: bool = True
+    depth: Depth = "truecolor"
+    unicode: bool = True
+    remote: bool = False
+
+
+def detect(
+    environ: Mapping[str, str], stdin_tty: bool = True, stdout_tty: bool = True, stderr_tty: bool = True
+) -> Terminal:
+    """What the terminal of this environment can do.
+
+    All three streams count: keys come from stdin, Textual draws on stderr, and whoever sends stdout to a file or a
+    pipe wants text in it.
+    """
+    term = environ.get("TERM", "").lower()
+    remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
+    return Terminal(
+        interactive=stdin_tty and stdout_tty and stderr_tty and term not in _DUMB,
+        depth=_depth(environ, term, remote),
+        unicode=_unicode(environ),
+        remote=remote,
+    )
+
+
+def this_terminal() -> Terminal:
+    """What the terminal of this process can do."""
+    return detect(os.environ, _is_tty(sys.__stdin__), _is_tty(sys.__stdout__), _is_tty(sys.__stderr__))
+
+
+def theme(terminal: Terminal) -> str:
+    """The Textual theme to use.
+
+    With up to 16 colours every panel of an RGB theme falls on the same few colours, and NO_COLOR still gives grey
+    RGB. The ansi theme is the terminal's own colours, and the only one that NO_COLOR makes colourless.
+    """
+    return "ansi-dark" if terminal.depth in ("none", "16") else "textual-dark"
+
+
+def textual_environment(terminal: Terminal) -> dict[str, str]:
+    """The variables to set before Textual is imported."""
+    variables = {
+        # Any other value than these stops Textual at its start, so that an inherited one is always replaced.
+        "TEXTUAL_COLOR_SYSTEM": "standard" if terminal.depth in ("none", "16") else terminal.depth,
+        # The app decides in its constructor how it takes NO_COLOR, by the theme that it has then.
+        "TEXTUAL_THEME": theme(terminal),
+        "TEXTUAL_ANIMATIONS": "none",
+        "TEXTUAL_SMOOTH_SCROLL": "0",
+        "TEXTUAL_FPS": str(FPS_REMOTE if terminal.remote else FPS_LOCAL),
+    }
+    if terminal.depth == "none":
+        variables["NO_COLOR"] = "1"
+    return variables
+
+
+def prepare(terminal: Terminal, environ: MutableMapping[str, str]) -> None:
+    """Set up `environ` (`os.environ`) for Textual.
+
+    Textual obeys NO_COLOR even if it is empty, or overridden by ATTN_TUTOR_COLOR, so it is taken away then.
+    """
+    if terminal.depth != "none":
+        environ.pop("NO_COLOR", None)
+    environ.update(textual_environment(terminal))
+
+
+def _depth(environ: Mapping[str, str], term: str, remote: bool) -> Depth:
+    wish = environ.get("ATTN_TUTOR_COLOR", "").lower()
+    for depth in get_args(Depth):
+        if wish == depth:
+            return depth  # type: ignore[no-any-return]
+    if environ.get("NO_COLOR") or term in _DUMB or term in _COLOURLESS or term.endswith(("-m", "-mono")):
+        return "none"
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term.endswith("-direct"):
+        return "truecolor"
+    if term.startswith(_TRUECOLOR):
+        # 24 bit colour is half as many bytes again as 256 colours are. Over SSH it has to be asked for.
+        return "256" if remote else "truecolor"
+    if _is_windows(environ):
+        return "truecolor"
+    if "256color" in term:
+        return "256"
+    return "16"
+
+
+def _unicode(environ: Mapping[str, str]) -> bool:
+    if environ.get("ATTN_TUTOR_ASCII") == "1":
+        return False
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        if locale := environ.get(name):
+            return "utf8" in locale.lower().replace("-", "")
+    return _is_windows(environ)
+
+
+def _is_windows(environ: Mapping[str, str]) -> bool:
+    return environ.get("OS") == "Windows_NT"
+
+
+def _is_tty(stream: TextIO | None) -> bool:
+    # A stream may be absent (pythonw) or closed (`attn-tutor <&-`).
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False

@@ -84,7 +84,7 @@ class MultiHeadAttentionTorch(MultiHeadAttention):
             embed_dim_to_check=self.d_out,
             num_heads=self.num_heads,
             in_proj_weight=None,
-            in_proj_bias=self.qkv_bias(),
+            in_proj_bias=self.joined_bias(),
             bias_k=None,
             bias_v=None,
             add_zero_attn=False,
@@ -101,11 +101,11 @@ class MultiHeadAttentionTorch(MultiHeadAttention):
         )  # (num_tokens, b, d_out)
         return projected.transpose(0, 1)  # (b, num_tokens, d_out)
 
-    def qkv_bias(self) -> Tensor | None:
-        """The three biases in a row, (3 * d_out,), or None for a layer without them."""
-        if self.W_query.bias is None:
-            return None
-        return torch.cat([self.W_query.bias, self.W_key.bias, self.W_value.bias])
+    def joined_bias(self) -> Tensor | None:
+        """The biases of queries, keys and values in a row, (3 * d_out,), or None for a layer without them."""
+        biases: list[Tensor | None] = [self.W_query.bias, self.W_key.bias, self.W_value.bias]
+        present = [bias for bias in biases if bias is not None]
+        return torch.cat(present) if present else None
 
 
 class MultiHeadAttentionTorchQKV(nn.Module):
@@ -203,6 +203,8 @@ def projections(layer: nn.Module) -> dict[str, list[str]]:
     ``nn.MultiheadAttention`` in it. A list with two names is a projection made twice::
 
         projections(MultiHeadAttentionTorchXXX(3, 3, 6, 0.0, 3))["output"]  # ["multihead_attn.out_proj", "out_proj"]
+
+    Raises ``ValueError`` for a module without projections, such as the wrapper: ask one of its heads.
     """
     own = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
     passed: dict[str, list[str]] = {role: [name] if hasattr(layer, name) else [] for role, name in own.items()}
@@ -215,4 +217,6 @@ def projections(layer: nn.Module) -> dict[str, list[str]]:
             passed["output"].append(f"{prefix}out_proj")
     if hasattr(layer, "out_proj") and not isinstance(layer, nn.MultiheadAttention):
         passed["output"].append("out_proj")
+    if not passed["queries"]:
+        raise ValueError(f"{type(layer).__name__} has no query projection of its own: ask one of its parts")
     return passed

@@ -57,7 +57,7 @@ _COLUMNS = {
     "attempts": ("exercise", "time", "verdict", "code"),
 }
 
-# What the learner does now (:live) always counts, even if the clock was set back; what comes late counts if it is newer.
+# What the learner does now (:live) counts always, even if the clock was set back; what comes late only if it is newer.
 _PUT = {
     "position": """INSERT INTO position (lesson, step, time) VALUES (:lesson, :step, :time)
         ON CONFLICT (slot) DO UPDATE SET lesson = excluded.lesson, step = excluded.step, time = max(time, excluded.time)
@@ -83,7 +83,6 @@ _TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # An SQLITE_ERROR comes from tables that are not ours.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +208,7 @@ class Progress:
                     return {"format": _FORMAT, "version": VERSION, **_rows(self._file)}
                 except sqlite3.Error as error:
                     self._fail(error)
+                    self._save()
             return {"format": _FORMAT, "version": VERSION, **_rows(self._memory)}
 
     def restore(self, data: object) -> None:
@@ -242,25 +242,23 @@ class Progress:
                     return self._file.execute(sql, values).fetchall()
                 except sqlite3.Error as error:
                     self._fail(error)
+                    self._save()
             return self._memory.execute(sql, values).fetchall()
 
     def _save(self, rows: _Rows | None = None, *, live: bool = False) -> None:
         """Writes rows that the memory has already, or all that it has if the file is not open; never raises."""
         if self._given_up:
             return
-        # Once more, if the file was moved or deleted under an open connection: a new one may work at once.
-        for last in (False, True):
+        if self._file is not None:
             try:
-                if self._file is None:
-                    self._attach()
-                elif rows is not None:
-                    _put(self._file, rows, live=live)
-                return
-            except _TROUBLE as error:
-                moved = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+                return _put(self._file, rows or {}, live=live)
+            except sqlite3.Error as error:
+                # A fresh connection may work: the file was moved, deleted or damaged under this one.
                 self._fail(error)
-                if last or not moved:
-                    return
+        try:
+            self._attach()
+        except (*_TROUBLE, _Damaged, _Newer) as error:
+            self._fail(error)
 
     def _attach(self) -> None:
         """Opens the file, makes or checks its tables, writes what the memory has and reads what it lacks."""
@@ -290,15 +288,14 @@ class Progress:
                 )
             file = self._connect(path)
         self._file = file
-        if not self.saved:
-            self.problem = None
-        self.problem = notice or self.problem
+        self.problem = notice
         self.saved = True
 
     def _connect(self, path: Path) -> sqlite3.Connection:
-        patience = PATIENCE if self.problem is None else RETRY_PATIENCE
-        file = _open(path, "mode=rwc", patience)
+        """A connection to a file that is whole, ours and writable, and holds what the memory holds; and vice versa."""
+        file = _open(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
         try:
+            file.execute("PRAGMA synchronous = FULL")
             # Taking the write lock first keeps a second session from seeing half a schema.
             file.execute("BEGIN IMMEDIATE")
             (version,) = file.execute("PRAGMA user_version").fetchone()
@@ -313,11 +310,13 @@ class Progress:
             # Written every time, because only a write shows that writing works.
             file.execute(f"PRAGMA user_version = {VERSION}")
             _put(file, _rows(self._memory))
+            rows = _rows(file)
             file.execute("COMMIT")
             # Not WAL: that needs shared memory, which a home on a network does not have.
-            file.execute("PRAGMA journal_mode = DELETE")
-            file.execute("PRAGMA synchronous = FULL")
-            _put(self._memory, _rows(file))
+            with suppress(sqlite3.OperationalError):
+                file.execute("PRAGMA journal_mode = DELETE")
+            file.execute(f"PRAGMA busy_timeout = {round(PATIENCE * 1000)}")
+            _put(self._memory, rows)
         except BaseException:
             file.close()
             raise
@@ -348,7 +347,7 @@ def default_path() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     if os.path.isabs(state):
         return Path(state, "attn-tutor", "progress.db")
-    # Only here: it costs time at the start, and most of the time XDG_STATE_HOME is not set but known.
+    # Imported here, because a program that is given a path need not pay for it.
     from platformdirs import user_state_path
 
     path = user_state_path("attn-tutor")
@@ -496,8 +495,8 @@ def _sentence(error: Exception, path: Path | None) -> str:
     system, code = getattr(error, "errno", None), _code(error)
     elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"
     if isinstance(error, _Newer):
-        return f"Your progress is not saved, because {file} was written by a newer version of attn-tutor: update, {elsewhere}."
-    if isinstance(error, _Damaged) or code in _DAMAGED:
+        what = f"{file} was written by a newer version of attn-tutor: update, {elsewhere}"
+    elif isinstance(error, _Damaged) or code in _DAMAGED:
         what = f"{file} is damaged and cannot be moved: rename it, {elsewhere}"
     elif code in _BUSY:
         what = f"another program keeps {file} locked: close other sessions of attn-tutor, and it will be saved"
@@ -505,12 +504,12 @@ def _sentence(error: Exception, path: Path | None) -> str:
         what = f"the disk with {file} is full: make room, and it will be saved"
     elif system in (errno.EEXIST, errno.ENOTDIR):
         what = f"there is a file where the folder {folder} should be: rename that file, {elsewhere}"
-    elif path is not None and path.is_dir():
+    elif path is not None and os.path.isdir(path):
         what = f"{file} is a folder: rename it, {elsewhere}"
-    elif code in _READ_ONLY or system in _READ_ONLY:
+    elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         what = f"{file} may only be read: make it writable, {elsewhere}"
-    elif code == sqlite3.SQLITE_CANTOPEN:
-        what = f"no file can be written in {folder}: make it writable, {elsewhere}"
+    elif code == sqlite3.SQLITE_CANTOPEN or system is not None:
+        what = f"nothing can be written in the folder {folder}: make it writable, {elsewhere}"
     elif code == sqlite3.SQLITE_IOERR:
         what = f"{file} cannot be written: make room on its disk or in your quota, and it will be saved"
     else:

@@ -35,27 +35,10 @@ def load(lesson: Lesson) -> dict[str, StepResult]:
 
 def save(lesson: Lesson, results: list[StepResult]) -> None:
     """Write what a run of the lesson gave."""
-    steps = {result.id: _recorded(result) for result in results}
-    text = json.dumps({"steps": steps}, ensure_ascii=False, indent=1)
-    # One line for each list of numbers keeps the file readable in a diff.
-    (Path(lesson.folder) / FILE).write_text(_compact(text) + "\n", encoding="utf-8")
-
-
-def _compact(text: str) -> str:
-    lines: list[str] = []
-    depth = 0
-    for line in text.splitlines():
-        if depth:
-            lines[-1] += line.strip() + (" " if line.endswith(",") else "")
-        else:
-            lines.append(line)
-        depth += line.count("[") - line.count("]") if _is_list_line(line, depth) else 0
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _is_list_line(line: str, depth: int) -> bool:
-    bare = line.strip().rstrip(",")
-    return bare in ("]", "[") or bare.endswith(": [") or (depth > 0 and bare == "]")
+    # One line a step keeps the file readable in a diff.
+    lines = [f"{json.dumps(item.id)}: {json.dumps(_recorded(item), ensure_ascii=False)}" for item in results]
+    text = '{"steps": {\n' + ",\n".join(lines) + "\n}}\n"
+    (Path(lesson.folder) / FILE).write_text(text, encoding="utf-8")
 
 
 def _recorded(result: StepResult) -> dict[str, Any]:

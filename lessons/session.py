@@ -23,7 +23,7 @@ from lessons.worker import wire
 ANSWER_LIMIT = 10.0
 JUDGE_LIMITS = Limits(cpu=30, wall=60, memory=2048)
 ROUNDS = 2
-MAX_SOURCE = 256 * 1024
+MAX_SOURCE = 1024 * 1024
 
 
 class Run:
@@ -161,7 +161,8 @@ class Session:
 
         if not source.strip():
             return verdict("failed", f"There is no code yet. {_define(exercise.defines)}")
-        if len(source.encode("utf-8", "replace")) > MAX_SOURCE:
+        code = source.encode("utf-8", "surrogatepass")
+        if len(code) > MAX_SOURCE:
             return verdict("error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
         seeds = [secrets.randbelow(2**31) for _ in range(ROUNDS)]
         with self._ending(JUDGE_LIMITS) as judge:
@@ -169,8 +170,8 @@ class Session:
             with self._ending(exercise.limits) as job:
                 deadline = time.monotonic() + exercise.limits.wall
                 try:
-                    request = {"op": "answer", "source": source, "probe": exercise.probe, "seeds": seeds}
-                    wire.send(job.talk, request | {"defines": list(exercise.defines)})
+                    request = {"op": "answer", "probe": exercise.probe, "seeds": seeds}
+                    wire.send(job.talk, request | {"defines": list(exercise.defines)}, code)
                     loaded = wire.receive(job.talk, deadline).header
                     if loaded.get("error"):
                         failure = _failure(loaded["error"])

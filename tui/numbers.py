@@ -107,7 +107,8 @@ def exact(value: float, dtype: str) -> str:
         return "True" if value else "False"
     if not _is_float(dtype):
         return str(int(value))
-    text = repr(float(value))
+    value = _rounded(value, dtype)
+    text = repr(value)
     if dtype != "float64":
         for digits in range(1, 17):
             candidate = f"{value:.{digits}g}"

@@ -19,8 +19,8 @@ from tui.terminal import Depth, Terminal
 LEVELS = 16
 """No ramp has more levels than this."""
 
-SWATCHES = 8
-"""Cells that a ramp takes in a legend."""
+SWATCHES = 9
+"""Looks in a legend, at most."""
 
 _RAMPS: dict[tuple[str, str], str] = {
     # Dark purple over green to yellow: a score may be any number, so its least is a colour too.
@@ -42,7 +42,9 @@ _RAMPS: dict[tuple[str, str], str] = {
 _SHADES = {True: " ░▒▓█", False: " .:*#@"}
 _MASK_GLYPHS = {True: "·■", False: ".#"}
 
-_LIGHT, _DARK = "#ffffff", "#000000"
+_LIGHT, _DARK, _FAINT = "ffffff", "000000", "9e9e9e"
+_NOTHING = ("181818", "1c1c1c")
+"""Backgrounds of zero, whose digits step back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +131,11 @@ class Scale:
             return self.palette.alarm
         return self.looks[self.level(value)]
 
-    def swatches(self, count: int = SWATCHES) -> tuple[Look, ...]:
-        """Looks for a legend, evenly spaced between the bounds. Without colours, each glyph once."""
-        if self.kind == "mask" or self.low == self.high:
-            values = dict.fromkeys((self.low, self.high))
-            return tuple(self.look(value) for value in values)
-        span = self.high - self.low
-        looks = [self.look(self.low + span * step / (count - 1)) for step in range(count)]
-        if self.palette.coloured:
-            return tuple(looks)
-        fine = [self.look(self.low + span * step / 63) for step in range(64)]
-        return tuple(look for place, look in enumerate(fine) if place == 0 or look.glyph != fine[place - 1].glyph)
+    def swatches(self) -> tuple[Look, ...]:
+        """The looks that lie between the bounds, for a legend."""
+        looks = self.looks[self.level(self.low) : self.level(self.high) + 1]
+        # Half of a long ramp says the same in half the room. The last one is the one that a reader looks for.
+        return looks if len(looks) <= SWATCHES else looks[(len(looks) - 1) % 2 :: 2]
 
 
 def palette(terminal: Terminal) -> Palette:
@@ -158,13 +154,13 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
                 kind: tuple(Look(_ink(background)) for background in _RAMPS[depth, kind].split())
                 for kind in ("score", "weight", "vector", "mask")
             },
-            hidden=Look(_style("9e9e9e", "262626")),
-            alarm=Look(_style("ffffff", "af0000", bold=True)),
+            hidden=Look(_style(_FAINT, "262626")),
+            alarm=Look(_style(_LIGHT, "af0000", bold=True)),
             unknown=unknown,
             name=Style(bold=True),
             current=Style(color=_colour("ffd75f"), bold=True),
             muted=Style(dim=True),
-            cursor=_style("000000", "ffffff", bold=True),
+            cursor=_style(_DARK, _LIGHT, bold=True),
         )
     shades = _SHADES[unicode]
     negative = Style(color="magenta") if depth == "16" else None
@@ -207,9 +203,11 @@ def _luminance(colour: ColorTriplet) -> float:
 
 def _ink(background: str) -> Style:
     """Digits on this background, black or white, whichever is easier to read."""
+    if background in _NOTHING:
+        return _style(_FAINT, background)
     triplet = _colour(background).get_truecolor()
-    light, dark = (Color.parse(name).get_truecolor() for name in (_LIGHT, _DARK))
-    return _style((_LIGHT if contrast(triplet, light) >= contrast(triplet, dark) else _DARK)[1:], background)
+    light, dark = (contrast(triplet, _colour(ink).get_truecolor()) for ink in (_LIGHT, _DARK))
+    return _style(_LIGHT if light >= dark else _DARK, background)
 
 
 def _style(colour: str, background: str, bold: bool | None = None) -> Style:

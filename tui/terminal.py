@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Literal, TextIO, get_args
+from typing import Literal, TextIO
 
 Depth = Literal["none", "16", "256", "truecolor"]
 """How many colours there are."""
@@ -18,6 +18,7 @@ FPS_LOCAL = 60
 FPS_REMOTE = 10
 """Frames a second over SSH. Keys that repeat faster than this share one frame, so a slow link does not fall behind."""
 
+_DEPTHS: dict[str, Depth] = {"none": "none", "16": "16", "256": "256", "truecolor": "truecolor"}
 _DUMB = ("dumb", "unknown", "emacs")
 _COLOURLESS = ("vt52", "vt100", "vt102", "vt220")
 _TRUECOLOR = ("alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "wezterm")
@@ -100,10 +101,8 @@ def prepare(terminal: Terminal, environ: MutableMapping[str, str]) -> None:
 
 
 def _depth(environ: Mapping[str, str], term: str, remote: bool) -> Depth:
-    wish = environ.get("ATTN_TUTOR_COLOR", "").lower()
-    for depth in get_args(Depth):
-        if wish == depth:
-            return depth  # type: ignore[no-any-return]
+    if wish := _DEPTHS.get(environ.get("ATTN_TUTOR_COLOR", "").lower()):
+        return wish
     if environ.get("NO_COLOR") or term in _DUMB or term in _COLOURLESS or term.endswith(("-m", "-mono")):
         return "none"
     if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term.endswith("-direct"):

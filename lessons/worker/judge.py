@@ -26,7 +26,7 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
     seeds: list[int] = header["seeds"]
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
     seed_generators(seeds[0])
-    failure = execute(header["source"], YOUR_CODE, namespace)
+    failure = execute(job.blob.decode("utf-8", "surrogatepass"), YOUR_CODE, namespace)
     missing = [] if failure else [name for name in header["defines"] if name not in namespace]
     wire.send(talk, {"op": "loaded", "error": failure, "missing": missing})
     if failure or missing:

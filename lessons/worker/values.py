@@ -7,6 +7,8 @@ a learner's process is therefore data, whatever the learner did to their own int
 from __future__ import annotations
 
 import ctypes
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -25,6 +27,8 @@ DTYPES: dict[str, torch.dtype] = {
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 DEPTH = 16
+MOST_VALUES = 5000
+LONGEST_TEXT = 10_000
 CAP = 6 << 20
 
 _string_at = ctypes.string_at
@@ -44,13 +48,18 @@ def raw(tensor: torch.Tensor) -> bytes:
 def encode(value: object) -> tuple[Any, bytes]:
     """The value as a JSON tree and a blob. Raises `ValueNotPlain` with the name of what cannot travel."""
     blob = bytearray()
-    return _encode(value, blob, 0), bytes(blob)
+    count = itertools.count()
+    return _encode(value, blob, count, 0), bytes(blob)
 
 
-def _encode(value: object, blob: bytearray, depth: int) -> Any:
+def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) -> Any:
     if depth > DEPTH:
         raise ValueNotPlain("values nested too deeply")
+    if next(count) > MOST_VALUES:
+        raise ValueNotPlain("too many values")
     if value is None or type(value) in (bool, float, str):
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise ValueNotPlain(f"a text of {len(value)} characters")
         return value
     if type(value) is int:
         if value.bit_length() > 63:
@@ -66,11 +75,11 @@ def _encode(value: object, blob: bytearray, depth: int) -> Any:
         blob += raw(value)
         return {"t": "tensor", "dtype": name, "shape": list(value.shape), "offset": offset}
     if isinstance(value, list):
-        return [_encode(item, blob, depth + 1) for item in value]
+        return [_encode(item, blob, count, depth + 1) for item in value]
     if isinstance(value, tuple):
-        return {"t": "tuple", "items": [_encode(item, blob, depth + 1) for item in value]}
+        return {"t": "tuple", "items": [_encode(item, blob, count, depth + 1) for item in value]}
     if isinstance(value, dict):
-        return {"t": "dict", "items": [[str(key), _encode(item, blob, depth + 1)] for key, item in value.items()]}
+        return {"t": "dict", "items": [[str(key), _encode(item, blob, count, depth + 1)] for key, item in value.items()]}
     raise ValueNotPlain(f"a value of type {type(value).__name__}")
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 import torch
-from tests.attention.attention_oracle import steps_of
 from torch import Tensor, nn
 
 import attention as at
+from tests.attention.attention_oracle import steps_of
 
 GOLDEN: dict[str, dict[str, Any]] = {
     entry["id"]: entry for entry in json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def build(seed: int, make: Callable[[], Any], drawn_before: int = 0) -> Any:
     return make()
 
 
-# ------------------------------------------------------------------------------------ how each printed value is computed
+# ----------------------------------------------------------------------------------- how each printed value is computed
 
 
 @cache
@@ -255,7 +255,7 @@ def _numbers(printed: Any) -> Any:
     return [_numbers(part) for part in printed] if isinstance(printed, list) else float(printed)
 
 
-# ------------------------------------------------------------------------------------------ what stands for the excluded
+# ----------------------------------------------------------------------------------------- what stands for the excluded
 
 
 def intel_keep_pattern(seed: int, rate: float, count: int) -> list[bool]:
@@ -334,7 +334,7 @@ def count(layer: nn.Module) -> int:
     return sum(parameter.numel() for parameter in layer.parameters())
 
 
-# --------------------------------------------------- prints whose hidden state or slip had to be found out: right values
+# -------------------------------------------------- prints whose hidden state or slip had to be found out: right values
 
 
 def first_row_of_weights(drawn_before: int) -> Tensor:

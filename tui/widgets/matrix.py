@@ -25,7 +25,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from lessons.result import Tensor, Window
-from tui.numbers import NumberFormat, exact, fitted, number_format, short, truncated, visible
+from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.palette import Look, Palette, Scale, palette
 from tui.terminal import Terminal
 
@@ -86,9 +86,9 @@ class Layout:
 
     Attributes:
         width, height: of the widget.
-        header, lead, labels, first, hint: the y of the header, of the line of the leading axes, of the column labels, of
-            the first row and of the line that says how much more there is.
-        gutter: cells left of the first column: a space and the row label.
+        header, lead, labels, first, hint: the y of the header, of the line of the leading axes, of the column labels,
+            of the first row and of the line that says how much more there is.
+        gutter: cells left of the first column: a space, the row label, a space.
         period: cells that a column takes.
         top, left: the first row and column that are drawn.
         rows, cols: how many are drawn.
@@ -177,7 +177,7 @@ def layout(face: Face, width: int, height: int, row: int, col: int, top: int = 0
 def natural_size(face: Face) -> tuple[int, int]:
     """Columns and lines that show everything, without counting the axes in the header."""
     rows, cols = face.tensor.matrix_shape
-    grid = face.row_label_width + 1 + cols * _period_wanted(face) + 1
+    grid = face.row_label_width + 2 + cols * _period_wanted(face) + 1
     parts = [_name(face), *([text] if (text := _legend_text(face)) else [])]
     header = 2 + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
     lines = 1 + bool(face.tensor.lead_shape) + bool(face.tensor.shape) + rows
@@ -643,7 +643,7 @@ class MatrixView(Widget, can_focus=True):
         return Region(0, y, width, 1) if width else None
 
     def _want_windows(self, scene: Scene) -> None:
-        tiles = {(*scene.lead, top, left): (top, left, height, width) for top, left, height, width in tiles_missing(scene)}
+        tiles = {(*scene.lead, *tile[:2]): tile for tile in tiles_missing(scene)}
         # What has gone out of sight may be asked for again: its answer may have been lost.
         self._wanted &= tiles.keys()
         for key, tile in tiles.items():
@@ -756,28 +756,26 @@ def _draw_header(scene: Scene, line: _Line) -> None:
     note = scene.note
     room = place.width - 1
 
-    def width(left: Sequence[str], with_legend: bool, with_note: bool) -> int:
-        parts = [*left]
+    def width(left: str, with_legend: bool, with_note: bool) -> int:
+        parts = [left]
         if with_legend and legend:
             parts.append("".join(text for text, _ in legend))
         if with_note and note:
             parts.append(note.ljust(NOTE_WIDTH))
-        return sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
+        return cell_len(name) + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
 
     choices = (
-        ([name, shape, *more, *axes], True, True),
-        ([name, shape, *more], True, True),
-        ([name, shape, *more], False, True),
-        ([name, *more], False, True),
-        ([name, *more], False, False),
+        ("  ".join(["", shape, *more, *axes]), True, True),
+        ("  ".join(["", shape, *more, *_axes_short(face)]), True, True),
+        ("  ".join(["", shape, *more]), True, True),
+        ("  ".join(["", shape, *more]), False, True),
+        ("  ".join(["", *more]), False, True),
+        ("  ".join(["", *more]), False, False),
     )
     left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
     line.add(" ")
-    tail = "  ".join(left[1:])
-    ellipsis = _ellipsis(colours)
-    line.add(truncated(left[0], max(1, room - cell_len(tail) - 2 * bool(tail)), ellipsis), colours.name)
-    if tail:
-        line.add("  " + tail)
+    line.add(truncated(name, max(1, room - cell_len(left)), _ellipsis(colours)), colours.name)
+    line.add(left)
     right = _Line()
     if with_legend:
         for text, style in legend:
@@ -795,7 +793,7 @@ def _draw_lead(scene: Scene, line: _Line) -> None:
     keys = [f"[ ] {_axis(tensor, len(scene.lead) - 1) or 'axis'}"]
     if len(scene.lead) > 1:
         keys.append(f"{{ }} {_axis(tensor, 0) or 'axis'}")
-    hint = "  ".join(keys)
+    hint = "keys: " + "  ".join(keys)
     if line.width + 3 + cell_len(hint) < scene.layout.width:
         line.add("   " + hint, colours.muted)
 
@@ -818,9 +816,10 @@ def _draw_labels(scene: Scene, line: _Line) -> None:
 def _draw_row(scene: Scene, line: _Line, row: int) -> None:
     face, place, colours = scene.face, scene.layout, scene.palette
     current = row == scene.row
-    label = truncated(face.row_labels[row], place.gutter - 1, _ellipsis(colours)) if face.row_labels else ""
-    line.add(" " * (place.gutter - cell_len(label)))
+    label = truncated(face.row_labels[row], place.gutter - 2, _ellipsis(colours)) if face.row_labels else ""
+    line.add(" " * (place.gutter - 1 - cell_len(label)))
     line.add(label, colours.current if current else None)
+    line.add(" ")
     before, after = ("▐", "▌") if colours.unicode else ("[", "]")
     margin = " " * (place.period - face.numbers.width - 1)
     for offset, value in enumerate(values_of(scene, row)):
@@ -869,10 +868,10 @@ def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
     label = face.row_label_width
     if label:
         label = min(label, max(3, width // 4))
-        if 4 <= width - 1 - cols * least < label:
-            label = width - 1 - cols * least
-        label = max(0, min(label, width - 1 - least))
-    gutter = label + 1
+        if 4 <= width - 2 - cols * least < label:
+            label = width - 2 - cols * least
+        label = max(0, min(label, width - 2 - least))
+    gutter = label + 2 if label else 1
     period = min(wanted, (width - gutter) // cols)
     if period < least:
         # They do not all fit: then labels of the columns that do should be readable.
@@ -921,13 +920,18 @@ def _axes_text(tensor: Tensor) -> list[str]:
     return [" " + text] if text else []
 
 
+def _axes_short(face: Face) -> list[str]:
+    names = [_axis(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
+    return [_times(face.scale.palette).join(names)] if all(names) else []
+
+
 def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
     sizes = zip(lead, tensor.lead_shape, strict=True)
     return "  ".join(f"{_axis(tensor, axis) or 'axis'} {at}/{size - 1}" for axis, (at, size) in enumerate(sizes))
 
 
 def _shape(face: Face) -> str:
-    return ("×" if face.scale.palette.unicode else "x").join(map(str, face.tensor.shape)) or "scalar"
+    return _times(face.scale.palette).join(map(str, face.tensor.shape)) or "scalar"
 
 
 def _name(face: Face) -> str:
@@ -958,6 +962,10 @@ def _legend_text(face: Face) -> str:
 
 def _ellipsis(colours: Palette) -> str:
     return "…" if colours.unicode else "~"
+
+
+def _times(colours: Palette) -> str:
+    return "×" if colours.unicode else "x"
 
 
 def _dot(colours: Palette) -> str:

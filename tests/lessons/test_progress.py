@@ -1,0 +1,917 @@
+"""The progress file: what it keeps, and what it survives."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lessons import progress as module
+from lessons.progress import Attempt, Progress
+
+ROOT = Path(__file__).parent.parent.parent
+
+Open = Callable[..., Progress]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "progress.db"
+
+
+@pytest.fixture
+def session(path: Path) -> Iterator[Open]:
+    """Opens sessions on one file, and closes them in the end."""
+    opened = []
+
+    def start(where: Path = path) -> Progress:
+        opened.append(Progress.open(where))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits hardly at all for a lock."""
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    monkeypatch.setattr(module, "RETRY_PATIENCE", 0.01)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another program that holds the file and neither reads nor writes."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def start_program(code: str, *args: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", dedent(code), *map(str, args)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def integrity(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as file:
+        answer: str = file.execute("PRAGMA integrity_check").fetchone()[0]
+    return answer
+
+
+def fill(progress: Progress, size: int = 0) -> None:
+    progress.set_position("one", "step")
+    progress.set_state("one", "step", "done")
+    progress.save_draft("task", "x = 1" + "#" * size)
+    progress.add_attempt("task", "x = 2", "failed")
+
+
+def assert_filled(progress: Progress) -> None:
+    assert progress.position() == ("one", "step")
+    assert progress.states() == {("one", "step"): "done"}
+    assert (progress.draft("task") or "").startswith("x = 1")
+    assert [attempt.code for attempt in progress.attempts("task")] == ["x = 2"]
+
+
+# What it keeps
+
+
+def test_new_learner_has_nothing(session: Open) -> None:
+    progress = session()
+    assert progress.problem is None
+    assert progress.saved
+    assert progress.position() is None
+    assert progress.state("one", "step") == "new"
+    assert progress.states() == {}
+    assert progress.draft("task") is None
+    assert progress.attempts("task") == []
+    assert not progress.passed("task")
+
+
+def test_everything_is_there_after_a_restart(session: Open) -> None:
+    fill(session())
+    assert_filled(session())
+
+
+def test_position_and_draft_are_the_last_ones(session: Open) -> None:
+    progress = session()
+    for number in "123":
+        progress.set_position("one", number)
+        progress.save_draft("task", number)
+        progress.save_draft("other", "mine")
+    assert session().position() == ("one", "3")
+    assert session().draft("task") == "3"
+    assert session().draft("other") == "mine"
+
+
+def test_done_never_goes_back_to_seen(session: Open) -> None:
+    progress = session()
+    seen: list[str] = []
+    for state in ("new", "seen", "new", "done", "seen", "new"):
+        progress.set_state("one", "step", state)
+        seen.append(session().state("one", "step"))
+    assert seen == ["new", "seen", "seen", "done", "done", "done"]
+
+
+def test_attempts_are_in_order_with_their_time_in_utc(session: Open) -> None:
+    progress = session()
+    before = datetime.now(UTC)
+    progress.add_attempt("task", "same", "failed")
+    progress.add_attempt("task", "same", "failed")
+    assert not progress.passed("task")
+    progress.add_attempt("task", "right", "passed")
+    progress.add_attempt("task", "later", "timeout")
+    attempts = session().attempts("task")
+    assert [(attempt.code, attempt.verdict) for attempt in attempts] == [
+        ("same", "failed"),
+        ("same", "failed"),
+        ("right", "passed"),
+        ("later", "timeout"),
+    ]
+    times = [datetime.fromisoformat(attempt.time) for attempt in attempts]
+    assert times == sorted(set(times))
+    assert before <= times[0]
+    assert times[-1] <= datetime.now(UTC)
+    assert {time.utcoffset() for time in times} == {timedelta(0)}
+    assert session().passed("task")
+    assert not session().passed("other")
+
+
+@pytest.mark.parametrize("code", ["", "a\0b", "a\r\nb\n", "тест 注意力 🧠", "'); DROP TABLE drafts; --", "x" * 300_000])
+def test_code_comes_back_as_it_was(session: Open, code: str) -> None:
+    progress = session()
+    progress.save_draft(code, code)
+    progress.add_attempt(code, code, "passed")
+    assert session().draft(code) == code
+    assert session().attempts(code)[0].code == code
+
+
+def test_half_a_surrogate_pair_does_no_harm(session: Open) -> None:
+    progress = session()
+    progress.save_draft("task", "a\ud83eb")
+    assert progress.saved
+    assert session().draft("task") == "a?b"
+
+
+def test_clock_that_was_set_back_loses_nothing(session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Yesterday(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> Yesterday:
+            return cls.fromtimestamp(datetime.now(UTC).timestamp() - 86_400, UTC)
+
+    progress = session()
+    progress.set_position("one", "first")
+    progress.save_draft("task", "old")
+    monkeypatch.setattr(module, "datetime", Yesterday)
+    for current in (progress, session()):
+        current.set_position("one", "second")
+        current.save_draft("task", "new")
+        assert session().position() == ("one", "second")
+        assert session().draft("task") == "new"
+
+
+# Where it is
+
+
+def test_file_is_in_the_state_directory_and_private(home: Path, session: Open) -> None:
+    before = os.umask(0)
+    try:
+        with closing(Progress.open()) as progress:
+            fill(progress)
+    finally:
+        os.umask(before)
+    file = home / "xdg_state_home" / "attn-tutor" / "progress.db"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert [entry.name for entry in file.parent.iterdir()] == ["progress.db"]
+    assert_filled(session(file))
+
+
+@pytest.mark.parametrize("value", [None, "", "relative"])
+def test_file_is_in_the_home_directory_without_xdg(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    if value is None:
+        monkeypatch.delenv("XDG_STATE_HOME")
+    else:
+        monkeypatch.setenv("XDG_STATE_HOME", value)
+    assert module.default_path().is_relative_to(home)
+
+
+def test_rights_that_became_too_wide_are_narrowed(path: Path, session: Open) -> None:
+    session().close()
+    path.chmod(0o644)
+    session()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_strange_folder_names(tmp_path: Path, session: Open) -> None:
+    strange = tmp_path / "a b?mode=memory#c%20" / os.fsdecode(b"\xff") / "progress.db"
+    fill(session(strange))
+    assert strange.is_file()
+    assert_filled(session(strange))
+
+
+def test_file_syncs_every_event_and_needs_no_shared_memory(path: Path, session: Open) -> None:
+    progress = session()
+    fill(progress)
+    assert progress._file is not None
+    assert progress._file.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert progress._file.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
+
+
+def test_event_after_close_is_saved(session: Open) -> None:
+    progress = session()
+    progress.close()
+    progress.close()
+    fill(progress)
+    assert_filled(session())
+
+
+# Two sessions, many threads, a sudden end
+
+
+def test_two_sessions_see_each_other(session: Open) -> None:
+    one, two = session(), session()
+    one.set_state("one", "step", "done")
+    two.set_state("one", "step", "seen")
+    two.save_draft("task", "from two")
+    two.set_position("two", "step")
+    one.add_attempt("task", "a", "failed")
+    two.add_attempt("task", "b", "passed")
+    for progress in (one, two):
+        assert progress.state("one", "step") == "done"
+        assert progress.draft("task") == "from two"
+        assert progress.position() == ("two", "step")
+        assert [attempt.code for attempt in progress.attempts("task")] == ["a", "b"]
+        assert progress.passed("task")
+
+
+WRITER = """
+    import sys
+    from pathlib import Path
+    from lessons.progress import Progress
+
+    path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    progress = Progress.open(path)
+    print("open", flush=True)
+    sys.stdin.readline()
+    for number in range(count):
+        progress.set_state(name, str(number), "done")
+        assert progress.saved, progress.problem
+        print(number, flush=True)
+    progress.close()
+"""
+
+
+def test_two_processes_at_once_lose_nothing(path: Path, session: Open) -> None:
+    writers = [start_program(WRITER, path, name, 150) for name in ("one", "two")]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "open\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    expected = {(name, str(number)): "done" for name in ("one", "two") for number in range(150)}
+    assert session().states() == expected
+
+
+def test_two_processes_may_be_the_first_at_once(path: Path, session: Open) -> None:
+    writers = [start_program(WRITER, path, name, 1) for name in ("one", "two", "three")]
+    for writer in writers:
+        writer.communicate("go\n")
+        assert writer.returncode == 0
+    assert len(session().states()) == 3
+
+
+@pytest.mark.parametrize("acknowledged", [0, 1, 6, 40, 97])
+def test_kill_at_any_time_loses_no_acknowledged_event(path: Path, session: Open, acknowledged: int) -> None:
+    writer = start_program(WRITER, path, "one", 100_000)
+    assert writer.stdout is not None
+    assert writer.stdin is not None
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+    assert writer.stdout.readline() == "open\n"
+    for number in range(acknowledged):
+        assert writer.stdout.readline() == f"{number}\n"
+    writer.kill()
+    rest = writer.communicate()[0].split()
+    progress = session()
+    assert progress.problem is None
+    assert integrity(path) == "ok"
+    assert {("one", str(number)) for number in range(acknowledged + len(rest))} <= progress.states().keys()
+
+
+def test_threads_may_share_a_session(session: Open) -> None:
+    progress = session()
+
+    def work(name: str) -> None:
+        for number in range(20):
+            progress.add_attempt("task", f"{name}{number}", "failed")
+            progress.set_position(name, str(number))
+            progress.attempts("task")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert progress.problem is None
+    assert len(session().attempts("task")) == 80
+
+
+# A file that cannot be written
+
+
+def unusable_places(tmp_path: Path) -> dict[str, tuple[Path, str]]:
+    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "folder" / "progress.db").mkdir(parents=True)
+    return {
+        "file instead of the folder": (tmp_path / "file" / "progress.db", "is a file where the folder"),
+        "file further up": (tmp_path / "file" / "deep" / "progress.db", "is a file where the folder"),
+        "folder instead of the file": (tmp_path / "folder" / "progress.db", "is a folder"),
+        "folder that nobody can make": (Path("/proc/nowhere/progress.db"), "nothing can be written in the folder"),
+        "folder that takes no files": (Path("/proc/self/progress.db"), "nothing can be written in the folder"),
+        "no path at all": (tmp_path / "a\0b" / "progress.db", "cannot be used"),
+        "name that is too long": (tmp_path / ("a" * 300) / "progress.db", "nothing can be written in the folder"),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(unusable_places(Path(tempfile.mkdtemp(prefix="attn-tutor-")))))
+def test_unusable_place_leaves_a_working_session(tmp_path: Path, session: Open, name: str) -> None:
+    place, what = unusable_places(tmp_path)[name]
+    progress = session(place)
+    for _ in range(2):
+        assert not progress.saved
+        assert progress.problem is not None
+        assert what in progress.problem
+        assert progress.problem.startswith("Your progress is not saved")
+        assert progress.problem.endswith(".")
+        assert progress.problem.isprintable()
+        fill(progress)
+    assert progress.states() == {("one", "step"): "done"}
+    assert progress.draft("task") == "x = 1"
+
+
+def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with closing(Progress.open()) as progress:
+        assert progress.problem is not None
+        assert "no home directory" in progress.problem
+        assert not progress.saved
+        fill(progress)
+        assert_filled(progress)
+
+
+def test_read_only_file_is_read(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(session())
+    before = path.read_bytes()
+    real = module._open
+    monkeypatch.setattr(module, "_open", lambda path, how, wait: real(path, how.replace("rwc", "ro"), wait))
+    progress = session()
+    assert not progress.saved
+    assert progress.problem is not None
+    assert "may only be read" in progress.problem
+    assert_filled(progress)
+    progress.save_draft("task", "new")
+    assert progress.draft("task") == "new"
+    assert path.read_bytes() == before
+    monkeypatch.setattr(module, "_open", real)
+    progress.set_state("two", "step", "seen")
+    assert progress.problem is None
+    assert session().draft("task") == "new"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("mode", [0o500, 0o000])
+def test_read_only_folder_is_read(path: Path, session: Open, mode: int) -> None:
+    fill(session())
+    path.parent.chmod(mode)
+    try:
+        progress = session()
+        assert not progress.saved
+        assert progress.problem is not None
+        if mode:
+            assert_filled(progress)
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_folder_without_room_for_a_journal_is_read(path: Path, session: Open) -> None:
+    fill(session())
+    journal = path.with_name("progress.db-journal")
+    journal.mkdir()
+    progress = session()
+    assert not progress.saved
+    assert_filled(progress)
+    progress.save_draft("task", "new")
+    journal.rmdir()
+    progress.set_state("two", "step", "seen")
+    assert progress.problem is None
+    assert session().draft("task") == "new"
+
+
+FULL = """
+    import json, resource, sys
+    from pathlib import Path
+    from lessons.progress import Progress
+
+    path = Path(sys.argv[1])
+    progress = Progress.open(path)
+    progress.set_state("one", "before", "done")
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, hard))
+    progress.save_draft("task", "x" * 50_000)
+    progress.add_attempt("task", "y" * 50_000, "passed")
+    progress.set_position("one", "during")
+    reports = [[progress.saved, progress.problem, len(progress.draft("task")), progress.passed("task")]]
+    other = Progress.open(path)
+    reports.append([other.saved, other.problem, 0, other.state("one", "before") == "done"])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    progress.set_state("one", "after", "seen")
+    reports.append([progress.saved, progress.problem, len(progress.draft("task")), progress.passed("task")])
+    print(json.dumps(reports))
+"""
+
+
+def test_full_disk_loses_nothing(path: Path, session: Open) -> None:
+    writer = start_program(FULL, path)
+    output = writer.communicate()[0]
+    assert writer.returncode == 0
+    during, opened, after = json.loads(output)
+    assert during[0] is False
+    assert "make room" in during[1]
+    assert during[2:] == [50_000, True]
+    assert opened[3] is True
+    assert after == [True, None, 50_000, True]
+    progress = session()
+    assert progress.states() == {("one", "before"): "done", ("one", "after"): "seen"}
+    assert progress.position() == ("one", "during")
+    assert len(progress.draft("task") or "") == 50_000
+    assert progress.passed("task")
+    assert integrity(path) == "ok"
+
+
+def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
+    code = """
+        import resource, sys
+        from pathlib import Path
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        sys.dont_write_bytecode = True
+        from lessons.progress import Progress
+        progress = Progress.open(Path(sys.argv[1]))
+        progress.set_state("one", "step", "done")
+        assert not progress.saved and "make room" in progress.problem, progress.problem
+        assert progress.state("one", "step") == "done"
+    """
+    writer = start_program(code, path)
+    writer.communicate()
+    assert writer.returncode == 0
+    assert session().problem is None
+
+
+def test_disk_that_says_it_is_full(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = session()
+    real = module._open
+
+    def cramped(*args: object) -> sqlite3.Connection:
+        file = real(*args)  # type: ignore[arg-type]
+        file.execute("PRAGMA max_page_count = 8")
+        return file
+
+    monkeypatch.setattr(module, "_open", cramped)
+    progress.close()
+    progress.save_draft("task", "x" * 100_000)
+    assert progress.problem is not None
+    assert f"the disk with {path} is full" in progress.problem
+    assert "\n" not in progress.problem
+    monkeypatch.setattr(module, "_open", real)
+    progress.close()
+    assert progress.problem is None
+    assert len(session().draft("task") or "") == 100_000
+
+
+@pytest.mark.usefixtures("impatient")
+def test_locked_file_gets_everything_later(path: Path, session: Open) -> None:
+    progress = session()
+    progress.save_draft("task", "old")
+    with locked(path):
+        fill(progress)
+        assert not progress.saved
+        assert progress.problem is not None
+        assert "locked" in progress.problem
+        assert_filled(progress)
+        assert progress.export()["drafts"]
+    progress.set_state("two", "step", "seen")
+    assert progress.saved
+    assert progress.problem is None
+    assert session().states() == {("one", "step"): "done", ("two", "step"): "seen"}
+    assert session().draft("task") == "x = 1"
+    assert len(session().attempts("task")) == 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_reading_a_locked_file_answers_from_memory(path: Path, session: Open) -> None:
+    progress = session()
+    fill(progress)
+    with locked(path):
+        assert_filled(progress)
+        assert not progress.saved
+    progress.close()
+    assert progress.problem is None
+
+
+@pytest.mark.usefixtures("impatient")
+def test_file_locked_at_the_start_is_read_later(path: Path, session: Open) -> None:
+    fill(session())
+    with locked(path):
+        progress = session()
+        assert progress.problem is not None
+        progress.set_state("one", "step", "seen")
+        progress.set_state("two", "step", "seen")
+    progress.save_draft("other", "y")
+    assert progress.saved
+    assert_filled_but_more = progress.states()
+    assert assert_filled_but_more == {("one", "step"): "done", ("two", "step"): "seen"}
+    assert progress.draft("task") == "x = 1"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_late_events_do_not_undo_newer_ones_of_another_session(path: Path, session: Open) -> None:
+    late, other = session(), session()
+    with locked(path):
+        late.save_draft("task", "early")
+        late.set_position("one", "early")
+        late.set_state("one", "step", "seen")
+    other.save_draft("task", "newer")
+    other.set_position("one", "newer")
+    other.set_state("one", "step", "done")
+    late.add_attempt("task", "z", "failed")
+    assert late.saved
+    for progress in (late, other, session()):
+        assert progress.draft("task") == "newer"
+        assert progress.position() == ("one", "newer")
+        assert progress.state("one", "step") == "done"
+
+
+# A damaged file
+
+
+def damage_header(path: Path) -> None:
+    path.write_bytes(b"This was a database once." * 100)
+
+
+def damage_pages(path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-4096] + b"\xff" * 4096)
+
+
+def damage_length(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def damage_schema(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript("CREATE TABLE drafts (colour TEXT); PRAGMA user_version = 1;")
+
+
+@pytest.mark.parametrize("damage", [damage_header, damage_pages, damage_length, damage_schema])
+def test_damaged_file_is_kept_aside(path: Path, session: Open, damage: Callable[[Path], None]) -> None:
+    first = session()
+    fill(first, size=20_000)
+    first.close()
+    for number in (1, 2):
+        damage(path)
+        bad = path.read_bytes()
+        progress = session()
+        aside = path.with_name(f"progress.db.damaged-{number}")
+        assert progress.saved
+        assert progress.problem is not None
+        assert str(aside) in progress.problem
+        assert aside.read_bytes() == bad
+        fill(progress, size=20_000)
+        assert progress.problem is not None
+        progress.close()
+        again = session()
+        assert again.problem is None
+        assert_filled(again)
+        again.close()
+        assert integrity(path) == "ok"
+
+
+def test_what_can_be_read_of_a_damaged_file_is_kept(path: Path, session: Open) -> None:
+    progress = session()
+    for number in range(50):
+        progress.set_state("one", str(number), "done")
+    fill(progress, size=20_000)
+    progress.close()
+    damage_pages(path)
+    saved = session()
+    assert saved.saved
+    assert len(saved.states()) == 51
+    assert saved.position() == ("one", "step")
+    assert len(session().states()) == 51
+
+
+def test_values_that_nobody_wrote_are_left_out(path: Path, session: Open) -> None:
+    fill(session())
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("INSERT INTO states VALUES ('one', 'odd', 'half', '')")
+        file.execute("INSERT INTO attempts VALUES ('task', x'ff', 'passed', 1.5)")
+        file.commit()
+    damage_header_of_a_copy = json.dumps(session().export())
+    assert "half" not in damage_header_of_a_copy
+    assert "1.5" not in damage_header_of_a_copy
+
+
+def test_damaged_file_that_cannot_be_moved_stays(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> Path:
+        raise PermissionError(1, "no", str(path))
+
+    fill(session())
+    damage_header(path)
+    bad = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_move_aside", refuse)
+        progress = session()
+        fill(progress)
+        assert not progress.saved
+        assert progress.problem is not None
+        assert "is damaged and cannot be moved" in progress.problem
+        assert_filled(progress)
+        assert path.read_bytes() == bad
+    progress.set_state("two", "step", "seen")
+    assert progress.saved
+    assert session().draft("task") == "x = 1"
+
+
+def test_journal_of_a_damaged_file_goes_with_it(path: Path, session: Open) -> None:
+    fill(session())
+    damage_header(path)
+    path.with_name("progress.db-journal").write_bytes(b"old")
+    kept = module._move_aside(path)
+    assert kept.with_name(kept.name + "-journal").read_bytes() == b"old"
+    assert session().states() == {}
+
+
+def test_damage_in_the_middle_of_a_session_loses_nothing(path: Path, session: Open) -> None:
+    progress = session()
+    fill(progress)
+    damage_header(path)
+    progress.set_state("two", "step", "seen")
+    assert progress.saved
+    assert progress.problem is not None
+    assert "damaged-1" in progress.problem
+    fresh = session()
+    assert fresh.states() == {("one", "step"): "done", ("two", "step"): "seen"}
+    assert fresh.draft("task") == "x = 1"
+
+
+def test_damage_that_a_question_finds_is_mended(path: Path, session: Open) -> None:
+    progress = session()
+    fill(progress)
+    damage_header(path)
+    assert_filled(progress)
+    assert progress.saved
+    assert_filled(session())
+
+
+@pytest.mark.parametrize("how", ["moved", "deleted", "folder deleted"])
+def test_file_that_vanishes_is_written_again(path: Path, session: Open, how: str) -> None:
+    one, two = session(), session()
+    fill(one)
+    two.save_draft("other", "two")
+    if how == "moved":
+        path.rename(path.with_name("elsewhere"))
+    else:
+        path.unlink()
+        if how == "folder deleted":
+            path.parent.rmdir()
+    one.set_state("two", "one", "seen")
+    two.set_state("two", "two", "seen")
+    for progress in (one, two, session()):
+        assert progress.saved
+        assert progress.problem is None
+        assert progress.states() == {("one", "step"): "done", ("two", "one"): "seen", ("two", "two"): "seen"}
+        assert progress.draft("task") == "x = 1"
+        assert progress.draft("other") == "two"
+
+
+def test_file_of_a_newer_version_is_not_touched(path: Path, session: Open) -> None:
+    first = session()
+    fill(first)
+    first.close()
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"PRAGMA user_version = {module.VERSION + 1}")
+    path.chmod(0o640)
+    before, status = path.read_bytes(), path.stat()
+    progress = session()
+    for _ in range(2):
+        assert not progress.saved
+        assert progress.problem is not None
+        assert "newer version" in progress.problem
+        assert progress.states() == {("one", "step"): "done"}
+        progress.save_draft("task", "new")
+    assert progress.draft("task") == "new"
+    progress.close()
+    assert path.read_bytes() == before
+    assert path.stat().st_mtime_ns == status.st_mtime_ns
+    assert path.stat().st_mode == status.st_mode
+    assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
+
+
+# Taking it along
+
+
+def test_export_is_json_and_restores_everything(session: Open, tmp_path: Path) -> None:
+    one = session()
+    fill(one)
+    data = json.loads(json.dumps(one.export()))
+    two = session(tmp_path / "other" / "progress.db")
+    two.restore(data)
+    assert_filled(two)
+    assert two.export() == one.export()
+    two.restore(data)
+    assert two.export() == one.export()
+    assert_filled(session(tmp_path / "other" / "progress.db"))
+
+
+def test_restore_never_loses_what_is_newer(session: Open, tmp_path: Path) -> None:
+    old, here = session(tmp_path / "old.db"), session()
+    old.save_draft("task", "old")
+    old.save_draft("only there", "kept")
+    old.set_position("one", "old")
+    old.set_state("one", "a", "seen")
+    old.set_state("one", "b", "done")
+    old.add_attempt("task", "there", "failed")
+    here.save_draft("task", "new")
+    here.set_position("one", "new")
+    here.set_state("one", "a", "done")
+    here.set_state("one", "b", "seen")
+    here.add_attempt("task", "here", "passed")
+    here.restore(old.export())
+    for progress in (here, session()):
+        assert progress.draft("task") == "new"
+        assert progress.draft("only there") == "kept"
+        assert progress.position() == ("one", "new")
+        assert progress.states() == {("one", "a"): "done", ("one", "b"): "done"}
+        assert [attempt.code for attempt in progress.attempts("task")] == ["there", "here"]
+    old.restore(here.export())
+    assert old.export() == here.export()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_restore_into_a_locked_file_is_kept_for_later(path: Path, session: Open, tmp_path: Path) -> None:
+    source, progress = session(tmp_path / "source.db"), session()
+    fill(source)
+    with locked(path):
+        progress.restore(source.export())
+        assert_filled(progress)
+        assert not progress.saved
+    progress.close()
+    assert_filled(session())
+
+
+def test_times_of_other_zones_are_compared_rightly(session: Open) -> None:
+    progress = session()
+    entry = {"exercise": "task", "code": "old", "time": "2020-01-01T12:00:00+05:00"}
+    head = {"format": "attn-tutor progress", "version": 1}
+    progress.restore({**head, "drafts": [entry]})
+    progress.restore({**head, "drafts": [{**entry, "code": "new", "time": "2020-01-01T08:00:00"}]})
+    progress.restore({**head, "drafts": [entry]})
+    assert progress.draft("task") == "new"
+
+
+HEAD = {"format": "attn-tutor progress", "version": 1}
+STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"format": "something else"},
+        {**HEAD, "version": 2},
+        {**HEAD, "version": "1"},
+        {**HEAD, "states": {}},
+        {**HEAD, "states": [STEP, None]},
+        {**HEAD, "states": [STEP, {}]},
+        {**HEAD, "states": [STEP, {**STEP, "state": "half"}]},
+        {**HEAD, "states": [STEP, {**STEP, "time": "yesterday"}]},
+        {**HEAD, "states": [STEP, {**STEP, "time": "0001-01-01T00:00:00+14:00"}]},
+        {**HEAD, "states": [STEP, {**STEP, "lesson": 1}]},
+        {**HEAD, "states": [STEP], "attempts": [{"exercise": "a", "code": "b", "verdict": "brilliant", "time": ""}]},
+    ],
+)
+def test_data_that_is_no_export_changes_nothing(session: Open, data: object) -> None:
+    progress = session()
+    with pytest.raises(ValueError, match=r"\.$"):
+        progress.restore(data)
+    assert progress.states() == {}
+
+
+def test_attempt_is_plain_data() -> None:
+    attempt = Attempt("code", "passed", "2020-01-01T00:00:00+00:00")
+    assert attempt == Attempt(code="code", verdict="passed", time="2020-01-01T00:00:00+00:00")
+
+
+# Any order of events and troubles
+
+NAMES = st.sampled_from("ab")
+EVENTS = st.one_of(
+    st.tuples(st.just("state"), NAMES, st.sampled_from(["seen", "done"])),
+    st.tuples(st.just("draft"), NAMES, st.text(max_size=5)),
+    st.tuples(st.just("attempt"), NAMES, st.sampled_from(["passed", "failed"])),
+    st.tuples(st.just("position"), NAMES, NAMES),
+    st.tuples(st.sampled_from(["lock", "delete", "damage", "restart"]), NAMES, NAMES),
+)
+
+
+@given(st.lists(EVENTS, max_size=12))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("impatient")
+def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, str, str]]) -> None:
+    states: dict[tuple[str, str], str] = {}
+    drafts: dict[str, str] = {}
+    attempts: dict[str, list[str]] = {"a": [], "b": []}
+    position = None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "progress.db"
+        progress = Progress.open(path)
+        lock = None
+        for kind, name, value in events:
+            if kind == "state":
+                progress.set_state("one", name, "done" if value == "done" else "seen")
+                if states.get(("one", name)) != "done":
+                    states["one", name] = value
+            elif kind == "draft":
+                progress.save_draft(name, value)
+                drafts[name] = value
+            elif kind == "attempt":
+                progress.add_attempt(name, "code", "passed" if value == "passed" else "failed")
+                attempts[name].append(value)
+            elif kind == "position":
+                progress.set_position(name, value)
+                position = (name, value)
+            elif lock is not None:
+                lock.close()
+                lock = None
+            elif kind == "lock" and progress.saved:
+                lock = sqlite3.connect(path, isolation_level=None)
+                lock.execute("BEGIN EXCLUSIVE")
+            elif kind == "delete":
+                path.unlink(missing_ok=True)
+            elif kind == "damage" and path.exists():
+                path.write_bytes(b"?" * 5000)
+            elif kind == "restart" and path.exists() and path.read_bytes()[:1] == b"S":
+                progress.close()
+                progress = Progress.open(path)
+            assert progress.states() == states
+        if lock is not None:
+            lock.close()
+        progress.set_state("end", "end", "seen")
+        progress.close()
+        with closing(Progress.open(path)) as again:
+            assert again.states() == {**states, ("end", "end"): "seen"}
+            assert {name: again.draft(name) for name in drafts} == drafts
+            assert {name: [one.verdict for one in again.attempts(name)] for name in attempts} == attempts
+            assert again.position() == position
+
+
+def test_limits_of_this_process_are_as_they_were() -> None:
+    """The tests above that fill a disk do so in processes of their own."""
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY

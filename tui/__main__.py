@@ -1,0 +1,7 @@
+"""`python -m tui` is the command `attn-tutor`."""
+
+import sys
+
+from tui.cli import main
+
+sys.exit(main())

@@ -1,0 +1,324 @@
+"""The command `attn-tutor`: it opens the tutor, or does one thing without a screen.
+
+Exit status: 0 all is well (for `check`: passed), 1 not passed or findings, 2 wrong usage, 3 our own failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tui.terminal import Terminal, this_terminal
+
+if TYPE_CHECKING:
+    from lessons.model import Course, Lesson
+    from lessons.progress import Progress
+
+OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
+VERSION = "0.1.0"
+
+
+class UsageError(Exception):
+    """The command line names something that does not exist."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.command(options)
+        sys.stdout.flush()
+        return status
+    except UsageError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:
+        # The reader (`head`, say) has seen enough; keep Python from complaining about it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attn-tutor",
+        description="Understand attention by touching every number. Without a command: open the tutor.",
+    )
+    parser.add_argument("--version", action="version", version=f"attn-tutor {VERSION}")
+    parser.set_defaults(command=_open)
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+
+    def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(command=function)
+        return sub
+
+    sub = command("list", _list, "list lessons, steps and exercises with your progress")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("run", _run, "run a lesson and print it as text")
+    sub.add_argument("lesson", metavar="LESSON", help="its id or number")
+    sub.add_argument("--step", metavar="ID", help="print this step only")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("check", _check, "judge a file as the answer to an exercise")
+    sub.add_argument("exercise", metavar="EXERCISE", help="its id or number")
+    sub.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("lint", _lint, "check lessons for mistakes in their files")
+    sub.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
+    sub = command("export", _export, "write your progress and your code to a file")
+    sub.add_argument("file", metavar="FILE", help="the file, or - for standard output")
+    sub = command("import", _import, "take in progress that was exported")
+    sub.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    return parser
+
+
+def _open(options: argparse.Namespace) -> int:
+    terminal = this_terminal()
+    if not terminal.interactive:
+        return _open_plain()
+    return _open_screen(terminal)
+
+
+def _open_screen(terminal: Terminal) -> int:
+    from tui.terminal import prepare
+
+    prepare(terminal, os.environ)
+    from tui.app import open_tutor
+
+    return open_tutor(terminal)
+
+
+def _open_plain() -> int:
+    """Without a terminal to draw on: the map, then the lesson that the learner is in."""
+    from tui import plain
+
+    course = _course()
+    progress = _progress()
+    _print(["attn-tutor: understand attention by touching every number.", ""])
+    _print(plain.course(course, progress.states()))
+    position = progress.position()
+    here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
+    _print(["", "attn-tutor run LESSON prints any of them. Continue here:", ""])
+    progress.close()
+    return _print_lesson(here, None)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from tui import plain
+
+    course = _course()
+    progress = _progress()
+    states = progress.states()
+    if options.json:
+        position = progress.position()
+        document = {
+            "lessons": [
+                {
+                    "id": lesson.id,
+                    "number": lesson.number,
+                    "title": lesson.title,
+                    "goal": lesson.goal,
+                    "steps": [
+                        {
+                            "id": step.id,
+                            "kind": step.kind,
+                            "title": step.title,
+                            "state": states.get((lesson.id, step.id), "new"),
+                        }
+                        for step in lesson.steps
+                    ],
+                }
+                for lesson in course.lessons
+            ],
+            "exercises": [
+                {
+                    "id": step.exercise,
+                    "number": step.number,
+                    "title": step.title,
+                    "lesson": lesson.id,
+                    "step": step.id,
+                    "state": states.get((lesson.id, step.id), "new"),
+                    "passed": progress.passed(step.exercise),
+                }
+                for lesson in course.lessons
+                for step in lesson.exercises
+            ],
+            "position": {"lesson": position[0], "step": position[1]} if position else None,
+        }
+        _print_json(document)
+    else:
+        for lesson in course.lessons:
+            _print([f"{lesson.number}. {lesson.title}  [{lesson.id}]"])
+            for step in lesson.steps:
+                state = plain.STATE_WORDS[states.get((lesson.id, step.id), "new")]
+                _print([f"     {step.id:24} {step.kind:9} {step.title:36} {state}".rstrip()])
+        _print(["", "Exercises"])
+        for lesson in course.lessons:
+            for exercise in lesson.exercises:
+                passed = "passed" if progress.passed(exercise.exercise) else ""
+                _print([f"     {exercise.exercise:24} {exercise.number:9} {exercise.title:36} {passed}".rstrip()])
+    progress.close()
+    return OK
+
+
+def _run(options: argparse.Namespace) -> int:
+    lesson = _find_lesson(_course(), options.lesson)
+    if options.step is not None and options.step not in {step.id for step in lesson.steps}:
+        known = ", ".join(step.id for step in lesson.steps)
+        raise UsageError(f"lesson '{lesson.id}' has no step '{options.step}'. Its steps: {known}")
+    return _print_lesson(lesson, options.step, as_json=options.json)
+
+
+def _print_lesson(lesson: Lesson, only: str | None, *, as_json: bool = False) -> int:
+    from lessons import document
+    from lessons.launch import WorkerError
+    from lessons.session import Session
+    from tui import plain
+
+    session = Session()
+    try:
+        run = session.run(lesson, only)
+        run.close()
+    except WorkerError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return FAILURE
+    finally:
+        session.close()
+    results = {result.id: result for result in run.steps}
+    if as_json:
+        _print_json(document.lesson(lesson, results, only))
+    else:
+        _print(plain.lesson(lesson, results, only))
+    return NOT_PASSED if any(result.error for result in run.steps) else OK
+
+
+def _check(options: argparse.Namespace) -> int:
+    from lessons import document
+    from lessons.launch import WorkerError
+    from lessons.session import Session
+    from tui import plain
+
+    course = _course()
+    try:
+        lesson, exercise = course.exercise(options.exercise)
+    except KeyError:
+        known = ", ".join(step.exercise for each in course.lessons for step in each.exercises)
+        raise UsageError(f"there is no exercise '{options.exercise}'. The exercises: {known}") from None
+    # Bytes that are no UTF-8 stay visible to Python's own parser, which says where they are.
+    code = _read(options.file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    session = Session()
+    try:
+        verdict = session.check(exercise, code)
+    except WorkerError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return FAILURE
+    finally:
+        session.close()
+    progress = _progress()
+    progress.add_attempt(exercise.exercise, code, verdict.verdict)
+    if verdict.passed:
+        progress.set_state(lesson.id, exercise.id, "done")
+    progress.close()
+    if options.json:
+        _print_json(document.judgement(verdict))
+    else:
+        _print(plain.judgement(verdict))
+    return OK if verdict.passed else NOT_PASSED
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from lessons.load import COURSE, LessonError, load_course
+
+    try:
+        course = load_course(Path(options.folder) if options.folder else COURSE)
+    except LessonError as error:
+        _print(map(str, error.findings))
+        print(f"{len(error.findings)} findings", file=sys.stderr)
+        return NOT_PASSED
+    steps = sum(len(lesson.steps) for lesson in course.lessons)
+    _print([f"{len(course.lessons)} lessons, {steps} steps: no findings"])
+    return OK
+
+
+def _export(options: argparse.Namespace) -> int:
+    progress = _progress()
+    text = json.dumps(progress.export(), indent=1) + "\n"
+    progress.close()
+    if options.file == "-":
+        sys.stdout.write(text)
+        return OK
+    try:
+        Path(options.file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {options.file}: {error.strerror}") from None
+    return OK
+
+
+def _import(options: argparse.Namespace) -> int:
+    try:
+        data = json.loads(_read(options.file))
+        progress = _progress()
+        progress.restore(data)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{options.file} is not an export of attn-tutor ({error})") from None
+    if progress.problem:
+        print(f"attn-tutor: {progress.problem}", file=sys.stderr)
+        return FAILURE
+    progress.close()
+    return OK
+
+
+# What the commands share -------------------------------------------------------------------------------------------
+
+
+def _course() -> Course:
+    from lessons.load import LessonError, load_course
+
+    try:
+        return load_course()
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(FAILURE) from None
+
+
+def _progress() -> Progress:
+    from lessons.progress import Progress
+
+    progress = Progress.open()
+    if progress.problem:
+        print(f"attn-tutor: {progress.problem}", file=sys.stderr)
+    return progress
+
+
+def _find_lesson(course: Course, name: str) -> Lesson:
+    try:
+        return course.lesson(name)
+    except KeyError:
+        known = ", ".join(lesson.id for lesson in course.lessons)
+        raise UsageError(f"there is no lesson '{name}'. The lessons: {known}") from None
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print lines; what the output's encoding does not have becomes an escape rather than an error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _print_json(document: object) -> None:
+    print(json.dumps(document, allow_nan=False))

@@ -1,0 +1,175 @@
+"""The same lessons as linear text: for pipes, screen readers and terminals that cannot draw."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from rich.cells import cell_len
+
+from lessons import source, template
+from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.result import Judgement, StepResult, Tensor
+from tui.numbers import exact, fitted, number_format, visible
+
+WIDTH = 80
+MOST_ROWS = 24
+MARKS = re.compile(r"(\*\*|\*)(?=\S)(.+?)(?<=\S)\1")
+STATE_WORDS = {"new": "", "seen": "started", "done": "done"}
+
+States = Mapping[tuple[str, str], str]
+
+
+def clean(text: str) -> str:
+    """Text from a program without control characters, which could move the cursor or worse; newlines and tabs stay."""
+    return "".join(
+        character if character in "\n\t" or (character.isprintable() and character not in "\x7f") else "\ufffd"
+        for character in text.replace("\r\n", "\n")
+    )
+
+
+def unmarked(prose: str) -> str:
+    """Prose without its emphasis marks; code keeps its backquotes."""
+    return MARKS.sub(r"\2", prose)
+
+
+def paragraphs(prose: str, width: int = WIDTH) -> Iterator[str]:
+    """Prose wrapped to a width, with an empty line between paragraphs."""
+    for number, block in enumerate(prose.strip().split("\n\n")):
+        if number:
+            yield ""
+        yield from textwrap.wrap(" ".join(block.split()), width) or [""]
+
+
+def course(spec: Course, states: States) -> Iterator[str]:
+    """The course map: one line a lesson, with what has been done."""
+    for lesson in spec.lessons:
+        done = sum(states.get((lesson.id, step.id)) == "done" for step in lesson.steps)
+        started = any(states.get((lesson.id, step.id), "new") != "new" for step in lesson.steps)
+        word = "done" if done == len(lesson.steps) else "started" if started else ""
+        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(lesson.steps):2}  {word}".rstrip()
+
+
+def lesson(spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH) -> Iterator[str]:
+    """A lesson, or one step of it, with what its code gave."""
+    yield f"Lesson {spec.number}: {spec.title}"
+    yield from paragraphs(spec.goal, width)
+    for number, step in enumerate(spec.steps, 1):
+        if only in (None, step.id):
+            yield ""
+            yield from lesson_step(step, results.get(step.id, StepResult(step.id)), f"{number} of {len(spec.steps)}", width)
+
+
+def lesson_step(
+    step: ReadStep | RunStep | ExerciseStep, result: StepResult, place: str, width: int = WIDTH
+) -> Iterator[str]:
+    """One step: title, prose, code, output, matrices."""
+    yield f"Step {place}: {step.title}  [{step.id}]"
+    yield ""
+    yield from paragraphs(unmarked(template.fill(step.prose, result.text)), width)
+    if isinstance(step, ReadStep | RunStep) and step.source:
+        yield ""
+        yield f"The code of {step.source.partition(':')[2]}:"
+        yield from _indented(source.read(step.source))
+    if isinstance(step, RunStep):
+        yield ""
+        yield "Code:"
+        yield from _indented(step.code)
+    if isinstance(step, ExerciseStep):
+        number = f"{step.number} " if step.number else ""
+        yield ""
+        yield f"Exercise {number}({step.exercise}). Start from this:"
+        yield from _indented(step.starter)
+        yield f"Check your file with: attn-tutor check {step.exercise} FILE"
+    if result.stdout:
+        yield ""
+        yield "Output:"
+        yield from _indented(clean(result.stdout))
+    if result.error is not None:
+        yield ""
+        where = f" (line {result.error.line})" if result.error.line else ""
+        yield f"This step did not come to its end{where}: {clean(result.error.message)}"
+    for tensor in result.tensors:
+        yield ""
+        yield from matrix(tensor, width)
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in text.rstrip().splitlines():
+        yield f"    {line}".rstrip()
+
+
+def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as aligned tables, one for each leading index; of a large one the corner that is here."""
+    shape = "×".join(map(str, tensor.shape)) or "a single number"
+    bounds = ""
+    if tensor.low is not None and tensor.high is not None:
+        bounds = f"  from {exact(tensor.low, tensor.dtype)} to {exact(tensor.high, tensor.dtype)}"
+    names = ""
+    if len(tensor.shape) > 1:
+        names = f"  rows: {tensor.axes[-2]}, columns: {tensor.axes[-1]}"
+    elif tensor.shape:
+        names = f"  columns: {tensor.axes[-1]}"
+    yield f"{tensor.name}  {shape}{names}{bounds}"
+    if tensor.values is None:
+        yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
+        return
+    for lead in _leads(tensor.lead_shape):
+        if lead:
+            places = zip(tensor.axes, lead, strict=False)
+            yield "  " + ", ".join(f"{axis} {index}" for axis, index in places) + ":"
+        yield from _table(tensor, lead, width)
+
+
+def _leads(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if not shape:
+        yield ()
+        return
+    for first in range(shape[0]):
+        for rest in _leads(shape[1:]):
+            yield (first, *rest)
+
+
+def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
+    rows, cols = tensor.matrix_shape
+    if tensor.window is not None:
+        here_rows, here_cols = len(tensor.window.rows), len(tensor.window.rows[0]) if tensor.window.rows else 0
+    else:
+        here_rows, here_cols = rows, cols
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    head = [visible(label) for label in tensor.row_labels[:here_rows]]
+    tops = [visible(label) for label in tensor.col_labels[:here_cols]]
+    label_width = min(16, max(map(cell_len, head), default=0))
+    cell = max(form.width, min(10, max(map(cell_len, tops), default=0))) + 2
+    fit = max(1, (width - label_width - 2) // cell)
+    shown_rows = min(here_rows, MOST_ROWS) if tensor.window is not None else here_rows
+    # Columns that do not fit beside each other follow below.
+    for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
+        right = min(left + fit, here_cols)
+        if tops:
+            yield "  " + " " * label_width + "".join(fitted(text, cell) for text in tops[left:right])
+        for row in range(shown_rows):
+            values = tensor.row(lead, row, left, right) or ()
+            label = fitted(head[row], label_width) if head else " " * label_width
+            yield "  " + label + "".join(form.text(value).rjust(cell) for value in values)
+    if tensor.values is None:
+        left_out = f"the first {shown_rows} of {rows} rows and {min(here_cols, fit)} of {cols} columns"
+        yield f"  ({left_out} of {', '.join(f'{a} 0' for a in tensor.axes[:-2]) or 'the whole'})"
+
+
+def judgement(value: Judgement) -> Iterator[str]:
+    """The judge's word, check by check."""
+    words = {"passed": "PASSED", "failed": "NOT PASSED", "error": "ERROR", "timeout": "TOO LONG", "memory": "TOO LARGE"}
+    yield f"{words.get(value.verdict, value.verdict.upper())}  {value.exercise}"
+    if not value.passed:
+        where = f" (line {value.line})" if value.line else ""
+        yield from textwrap.wrap(clean(value.message) + where, WIDTH)
+    ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
+    for check in value.checks if ran else ():
+        yield f"  {'ok  ' if check.passed else 'no  '} {check.name}"
+        if check.message:
+            yield from textwrap.wrap(clean(check.message), WIDTH, initial_indent="       ", subsequent_indent="       ")
+    if value.stdout:
+        yield "Your program printed:"
+        yield from _indented(clean(value.stdout))

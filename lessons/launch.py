@@ -26,7 +26,9 @@ from lessons.worker import wire
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT = 180.0
 END_LIMIT = 5.0
-LINE = re.compile(r'File "<(?:your code|[a-z0-9-]+)>", line (\d+)')
+# A frame of the program itself: not of our own code, nor of what the standard library compiles ("<string>").
+LINE = re.compile(r'File "<(?!(?:setup|prose|probe|string)>)(?:your code|[a-z0-9-]+)>", line (\d+)')
+TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
 
 _BOOT = """
@@ -64,7 +66,13 @@ class Job(Protocol):
         """Say that the child now only waits for questions (`calm`), or runs a program again."""
 
     def end(self, ask_line: bool = False) -> Exit:
-        """Kill the child if it still lives, with all it started, and tell how it ended. May be called again."""
+        """Kill the child if it still lives, with all it started, and tell how it ended.
+
+        May be called again, and from several threads; `out` and `err` can still be read.
+        """
+
+    def close(self) -> None:
+        """End the child, and let go of `out` and `err`."""
 
 
 class Launcher(Protocol):
@@ -104,7 +112,10 @@ def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
 
 def line_of(job: Job) -> int | None:
     """The learner's line from the trace that a dying program left on its standard error, innermost first."""
-    found = LINE.search(output(job.err))
+    # The last trace counts, and only one of faulthandler: a program may print traces of its own.
+    size = os.fstat(job.err.fileno()).st_size
+    _, header, trace = output(job.err, max(0, size - OUTPUT_SHOWN)).rpartition(TRACE)
+    found = LINE.search(trace) if header else None
     return int(found[1]) if found else None
 
 
@@ -135,8 +146,7 @@ def _spawn(
 
 def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
     """Files for what a program prints. Not pipes: nothing need read them, and their size limit stops a flood."""
-    out, err = (tempfile.TemporaryFile(dir=folder, buffering=0) for _ in range(2))
-    return out, err
+    return tempfile.TemporaryFile(dir=folder, buffering=0), tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
 
 
 # The fork server ---------------------------------------------------------------------------------------------------
@@ -148,6 +158,7 @@ class ForkedJob:
     def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
         self.talk, self.status, self.out, self.err = talk, status, out, err
         self._exit: Exit | None = None
+        self._lock = threading.Lock()
 
     def settled(self, calm: bool = True) -> None:
         """See `Job`."""
@@ -156,20 +167,30 @@ class ForkedJob:
 
     def end(self, ask_line: bool = False) -> Exit:
         """See `Job`."""
-        if self._exit is None:
-            with contextlib.suppress(wire.WireError, OSError):
-                if ask_line:
-                    wire.send(self.status, {"op": "kill"})
-                else:
-                    self.status.shutdown(socket.SHUT_WR)
-            try:
-                report = wire.receive(self.status, deadline=time.monotonic() + END_LIMIT).header
-                self._exit = Exit(int(report.get("code", -9)), str(report.get("reason", "")))
-            except (wire.WireError, TimeoutError):
-                self._exit = Exit(-9, "lost")
-            self.talk.close()
-            self.status.close()
-        return self._exit
+        with self._lock:
+            if self._exit is None:
+                self._exit = self._end(ask_line)
+                self.talk.close()
+                self.status.close()
+            return self._exit
+
+    def _end(self, ask_line: bool) -> Exit:
+        with contextlib.suppress(wire.WireError, OSError):
+            if ask_line:
+                wire.send(self.status, {"op": "kill"})
+            else:
+                self.status.shutdown(socket.SHUT_WR)
+        try:
+            report = wire.receive(self.status, deadline=time.monotonic() + END_LIMIT).header
+        except (wire.WireError, TimeoutError):
+            return Exit(-9, "lost")
+        return Exit(int(report.get("code", -9)), str(report.get("reason", "")))
+
+    def close(self) -> None:
+        """See `Job`."""
+        self.end()
+        self.out.close()
+        self.err.close()
 
 
 class ZygoteLauncher:
@@ -182,6 +203,8 @@ class ZygoteLauncher:
         self._base = ""
         self._ready = False
         self._lock = threading.RLock()
+        # Held while PyTorch loads, so that one thread waits for it; `close` does not need it.
+        self._waiting = threading.Lock()
 
     def start(self) -> None:
         """See `Launcher`."""
@@ -206,22 +229,34 @@ class ZygoteLauncher:
 
     def wait_ready(self, timeout: float = START_LIMIT) -> None:
         """See `Launcher`."""
-        with self._lock:
-            self.start()
-            if self._ready:
-                return
-            assert self._control is not None
+        with self._waiting:
+            with self._lock:
+                self.start()
+                if self._ready:
+                    return
+                control = self._control
+            assert control is not None
             try:
-                report = wire.receive(self._control, deadline=time.monotonic() + timeout).header
-            except TimeoutError:
-                raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
-            except wire.WireError:
-                raise WorkerError(f"The worker process ended while it loaded PyTorch. {self._log()}".strip()) from None
-            if report.get("op") != "ready":
-                raise WorkerError(f"PyTorch could not be loaded: {report.get('message')}")
-            if report.get("threads") != 1:
-                raise ForkUnsafe(f"The fork server has {report.get('threads')} threads.")
-            self._ready = True
+                self._hear(control, timeout)
+            except WorkerError:
+                # So that the next who asks gets a new server.
+                self.close()
+                raise
+            with self._lock:
+                self._ready = self._control is control
+
+    def _hear(self, control: socket.socket, timeout: float) -> None:
+        """Wait for the server's first word."""
+        try:
+            report = wire.receive(control, deadline=time.monotonic() + timeout).header
+        except TimeoutError:
+            raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
+        except wire.WireError:
+            raise WorkerError(f"The worker process ended while it loaded PyTorch. {self._log()}".strip()) from None
+        if report.get("op") != "ready":
+            raise WorkerError(f"PyTorch could not be loaded: {report.get('message')}")
+        if report.get("threads") != 1:
+            raise ForkUnsafe(f"The fork server has {report.get('threads')} threads.")
 
     def _log(self) -> str:
         try:
@@ -241,18 +276,21 @@ class ZygoteLauncher:
 
     def _launch(self, limits: Limits) -> Job:
         self.wait_ready()
-        talk, their_talk = socket.socketpair()
-        status, their_status = socket.socketpair()
-        out, err = _output_files(self._base)
-        header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory}
-        fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
-        try:
-            with self._lock:
-                assert self._control is not None
-                wire.send(self._control, header, fds=fds)
-        finally:
-            their_talk.close()
-            their_status.close()
+        with self._lock:
+            if self._control is None:
+                raise WorkerError("The worker has been closed.")
+            talk, their_talk = socket.socketpair()
+            status, their_status = socket.socketpair()
+            out, err = _output_files(self._base)
+            header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory}
+            fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
+            with their_talk, their_status:
+                try:
+                    wire.send(self._control, header, fds=fds)
+                except BaseException:
+                    for ours in (talk, status, out, err):
+                        ours.close()
+                    raise
         return ForkedJob(talk, status, out, err)
 
     def close(self) -> None:
@@ -261,7 +299,13 @@ class ZygoteLauncher:
             if self._process is None:
                 return
             if self._control is not None:
+                # First the end of the stream, for a thread that waits for it.
+                with contextlib.suppress(OSError):
+                    self._control.shutdown(socket.SHUT_RDWR)
                 self._control.close()
+            if not self._ready:
+                # It has no children yet, and hears nothing before PyTorch is loaded.
+                self._process.kill()
             try:
                 self._process.wait(END_LIMIT)
             except subprocess.TimeoutExpired:
@@ -288,6 +332,7 @@ class SpareJob:
         their_life.close()
         self.ready = False
         self._exit: Exit | None = None
+        self._lock = threading.Lock()
 
     def wait_ready(self, timeout: float) -> None:
         """Wait for its imports. Raises `WorkerError`."""
@@ -307,22 +352,32 @@ class SpareJob:
 
     def end(self, ask_line: bool = False) -> Exit:
         """See `Job`."""
-        if self._exit is None:
-            if ask_line and self._process.poll() is None:
-                self._process.send_signal(signal.SIGUSR1)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(0.05)
-            self.talk.close()
+        with self._lock:
+            if self._exit is None:
+                self._exit = self._end(ask_line)
+            return self._exit
+
+    def _end(self, ask_line: bool) -> Exit:
+        if ask_line and self._process.poll() is None:
+            self._process.send_signal(signal.SIGUSR1)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(0 if ask_line else 0.05)
-            code = self._process.poll()
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._life.close()
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            self._exit = Exit(self._process.returncode if code is None else code)
-        return self._exit
+                self._process.wait(0.05)
+        self.talk.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0 if ask_line else 0.05)
+        code = self._process.poll()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._life.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        return Exit(self._process.returncode if code is None else code)
+
+    def close(self) -> None:
+        """See `Job`."""
+        self.end()
+        self.out.close()
+        self.err.close()
 
 
 class SpareLauncher:

@@ -44,10 +44,10 @@ _SCHEMA = (
         lesson TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL, time TEXT NOT NULL,
         PRIMARY KEY (lesson, step)) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS drafts (
-        exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL) WITHOUT ROWID""",
+        exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS attempts (
-        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL,
-        PRIMARY KEY (exercise, time, verdict, code)) WITHOUT ROWID""",
+        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS attempts_of_exercise ON attempts (exercise, time)",
 )
 
 _COLUMNS = {
@@ -68,8 +68,10 @@ _PUT = {
     "drafts": """INSERT INTO drafts (exercise, code, time) VALUES (:exercise, :code, :time)
         ON CONFLICT (exercise) DO UPDATE SET code = excluded.code, time = max(time, excluded.time)
         WHERE :live OR excluded.time >= time""",
-    "attempts": """INSERT INTO attempts (exercise, time, verdict, code) VALUES (:exercise, :time, :verdict, :code)
-        ON CONFLICT DO NOTHING""",
+    # A unique key with the code in it would hold the code a second time.
+    "attempts": """INSERT INTO attempts (exercise, time, verdict, code) SELECT :exercise, :time, :verdict, :code
+        WHERE NOT EXISTS (SELECT 1 FROM attempts
+        WHERE exercise = :exercise AND time = :time AND verdict = :verdict AND code = :code)""",
 }
 
 _ALLOWED = {"state": ("seen", "done"), "verdict": get_args(Verdict)}
@@ -112,7 +114,6 @@ class Progress:
         self.problem = None
         self.saved = False
         self._path = path
-        self._given_up = path is None
         self._lock = threading.RLock()
         self._last = datetime.min.replace(tzinfo=UTC)
         self._file: sqlite3.Connection | None = None
@@ -247,7 +248,7 @@ class Progress:
 
     def _save(self, rows: _Rows | None = None, *, live: bool = False) -> None:
         """Writes rows that the memory has already, or all that it has if the file is not open; never raises."""
-        if self._given_up:
+        if self._path is None:
             return
         if self._file is not None:
             try:
@@ -256,22 +257,17 @@ class Progress:
                 # A fresh connection may work: the file was moved, deleted or damaged under this one.
                 self._fail(error)
         try:
-            self._attach()
+            self._attach(self._path)
         except (*_TROUBLE, _Damaged, _Newer) as error:
             self._fail(error)
 
-    def _attach(self) -> None:
-        """Opens the file, makes or checks its tables, writes what the memory has and reads what it lacks."""
-        assert self._path is not None
-        path = self._path
+    def _attach(self, path: Path) -> None:
+        """Opens the file; a damaged one is replaced by a new one with what could still be read."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = _identity(path)
         notice = None
         try:
             file = self._connect(path)
-        except _Newer:
-            self._given_up = True
-            raise
         except (_Damaged, sqlite3.Error) as error:
             if not isinstance(error, _Damaged) and _code(error) not in _DAMAGED:
                 raise
@@ -303,12 +299,13 @@ class Progress:
                 raise _Newer
             if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise _Damaged
-            with suppress(OSError):
-                path.chmod(0o600)
             for statement in _SCHEMA:
                 file.execute(statement)
             # Written every time, because only a write shows that writing works.
             file.execute(f"PRAGMA user_version = {VERSION}")
+            # Not before: somebody may have made the file read-only on purpose.
+            with suppress(OSError):
+                path.chmod(0o600)
             _put(file, _rows(self._memory))
             rows = _rows(file)
             file.execute("COMMIT")
@@ -403,7 +400,7 @@ def _rows(database: sqlite3.Connection) -> dict[str, list[dict[str, str]]]:
 def _rows_of(database: sqlite3.Connection, table: str) -> Iterable[dict[str, str]]:
     """The rows of a table that are what they should be; those of a damaged file may be anything."""
     columns = _COLUMNS[table]
-    for values in database.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+    for values in database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY time"):
         row = dict(zip(columns, values, strict=True))
         if all(isinstance(value, str) and value in _ALLOWED.get(name, (value,)) for name, value in row.items()):
             yield row
@@ -493,6 +490,8 @@ def _sentence(error: Exception, path: Path | None) -> str:
     """What, where, and what the learner can do."""
     file, folder = _shown(path), _shown(path and path.parent)
     system, code = getattr(error, "errno", None), _code(error)
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DIRECTORY:
+        code = sqlite3.SQLITE_CANTOPEN
     elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"
     if isinstance(error, _Newer):
         what = f"{file} was written by a newer version of attn-tutor: update, {elsewhere}"

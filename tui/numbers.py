@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import isfinite, isnan
 from typing import Literal
@@ -38,7 +38,7 @@ class NumberFormat:
             return str(int(value))
         text = f"{value:.{self.decimals}{'e' if self.style == 'scientific' else 'f'}}"
         # A negative number that rounds to zero has no sign, or it would need a column of its own.
-        return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+        return text[1:] if text.startswith("-") and float(text) == 0 else text
 
 
 def number_format(
@@ -53,7 +53,8 @@ def number_format(
     low, high = (0.0, 0.0) if low is None or high is None else (low, high)
     largest = max(abs(low), abs(high))
     whole = not _is_float(dtype)
-    special = 0 if whole else 4  # `-inf`
+    special = 0 if whole else len("-inf")
+    exponent = len("-1.00e-300" if dtype == "float64" else "-1.00e-30") - (low >= 0)
     if not whole and kind == "mask" and values is not None:
         seen = tuple(values)
         whole = all(not isfinite(value) or value == int(value) for value in seen)
@@ -62,9 +63,9 @@ def number_format(
         width = max(len(str(int(low))), len(str(int(high))))
         if width <= _WIDTH_INTEGER:
             return NumberFormat("integer", 0, max(width, special))
-        return _widest(NumberFormat("scientific", 2, 0), low, high, special)
+        return NumberFormat("scientific", 2, exponent)
     if largest >= 1e5 or 0 < largest < 1e-4:
-        return _widest(NumberFormat("scientific", 2, 0), low, high, special)
+        return NumberFormat("scientific", 2, exponent)
     # As many digits as tell neighbours apart, at about the same width.
     decimals = DECIMALS
     for limit, more in ((1e-3, 6), (1e-2, 5)):
@@ -75,14 +76,8 @@ def number_format(
         if largest >= limit:
             decimals = fewer
             break
-    return _widest(NumberFormat("fixed", decimals, 0), low, high, special)
-
-
-def _widest(form: NumberFormat, low: float, high: float, special: int) -> NumberFormat:
-    width = max(len(form._bare(low)), len(form._bare(high)), special)
-    if form.style == "scientific" and low < 0:
-        width = max(width, len(form._bare(-abs(high))))
-    return NumberFormat(form.style, form.decimals, width)
+    form = NumberFormat("fixed", decimals, 0)
+    return replace(form, width=max(len(form._bare(low)), len(form._bare(high)), special))
 
 
 def nonfinite(value: float) -> str:
@@ -146,7 +141,8 @@ def visible(text: str, space: str = "␣") -> str:
     """A label that shows everything it holds and nothing that moves the cursor or turns the line around.
 
     Control, format and bidirectional characters become escapes, outer spaces `space` (tokens often begin with one), and
-    a combining mark with nothing to combine with gets a circle.
+    a combining mark with nothing to combine with gets a circle. Variation selectors go: terminals do not agree on how
+    wide they make a character.
     """
     stripped = text.strip(" ")
     if stripped != text:
@@ -157,6 +153,8 @@ def visible(text: str, space: str = "␣") -> str:
 
 
 def _visible_character(character: str) -> str:
+    if "\ufe00" <= character <= "\ufe0f":
+        return ""
     if character.isprintable() and not unicodedata.category(character).startswith("C"):
         return character
     named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -174,9 +172,3 @@ def truncated(text: str, width: int, ellipsis: str = "…") -> str:
         return ""
     # A wide character that straddles the edge leaves a space, which goes before the ellipsis.
     return set_cell_size(text, width - 1).rstrip(" ") + ellipsis if width > 1 else ellipsis
-
-
-def fitted(text: str, width: int, ellipsis: str = "…") -> str:
-    """The text right-justified in exactly `width` cells, cut if it must be."""
-    text = truncated(text, width, ellipsis)
-    return " " * (width - cell_len(text)) + text

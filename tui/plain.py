@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 
@@ -11,11 +10,11 @@ from rich.cells import cell_len
 from lessons import source, template
 from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.result import Judgement, StepResult, Tensor
-from tui.numbers import exact, fitted, number_format, visible
+from tui.numbers import exact, number_format, truncated, visible
+from tui.prose import plain_lines
 
 WIDTH = 80
 MOST_ROWS = 24
-MARKS = re.compile(r"(\*\*|\*)(?=\S)(.+?)(?<=\S)\1")
 STATE_WORDS = {"new": "", "seen": "started", "done": "done"}
 
 States = Mapping[tuple[str, str], str]
@@ -27,19 +26,6 @@ def clean(text: str) -> str:
         character if character in "\n\t" or (character.isprintable() and character not in "\x7f") else "\ufffd"
         for character in text.replace("\r\n", "\n")
     )
-
-
-def unmarked(prose: str) -> str:
-    """Prose without its emphasis marks; code keeps its backquotes."""
-    return MARKS.sub(r"\2", prose)
-
-
-def paragraphs(prose: str, width: int = WIDTH) -> Iterator[str]:
-    """Prose wrapped to a width, with an empty line between paragraphs."""
-    for number, block in enumerate(prose.strip().split("\n\n")):
-        if number:
-            yield ""
-        yield from textwrap.wrap(" ".join(block.split()), width) or [""]
 
 
 def course(spec: Course, states: States) -> Iterator[str]:
@@ -54,7 +40,7 @@ def course(spec: Course, states: States) -> Iterator[str]:
 def lesson(spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH) -> Iterator[str]:
     """A lesson, or one step of it, with what its code gave."""
     yield f"Lesson {spec.number}: {spec.title}"
-    yield from paragraphs(spec.goal, width)
+    yield from plain_lines(spec.goal, width)
     for number, step in enumerate(spec.steps, 1):
         if only in (None, step.id):
             yield ""
@@ -67,7 +53,7 @@ def lesson_step(
     """One step: title, prose, code, output, matrices."""
     yield f"Step {place}: {step.title}  [{step.id}]"
     yield ""
-    yield from paragraphs(unmarked(template.fill(step.prose, result.text)), width)
+    yield from plain_lines(template.fill(step.prose, result.text), width)
     if isinstance(step, ReadStep | RunStep) and step.source:
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
@@ -148,10 +134,10 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
     for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
         right = min(left + fit, here_cols)
         if tops:
-            yield "  " + " " * label_width + "".join(fitted(text, cell) for text in tops[left:right])
+            yield "  " + " " * label_width + "".join(_right(text, cell) for text in tops[left:right])
         for row in range(shown_rows):
             values = tensor.row(lead, row, left, right) or ()
-            label = fitted(head[row], label_width) if head else " " * label_width
+            label = _right(head[row], label_width) if head else " " * label_width
             yield "  " + label + "".join(form.text(value).rjust(cell) for value in values)
     if tensor.values is None:
         left_out = f"the first {shown_rows} of {rows} rows and {min(here_cols, fit)} of {cols} columns"
@@ -173,3 +159,9 @@ def judgement(value: Judgement) -> Iterator[str]:
     if value.stdout:
         yield "Your program printed:"
         yield from _indented(clean(value.stdout))
+
+
+def _right(text: str, width: int) -> str:
+    """The text right-justified in exactly `width` cells, cut if it must be."""
+    text = truncated(text, width)
+    return " " * (width - cell_len(text)) + text

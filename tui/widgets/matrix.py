@@ -509,6 +509,9 @@ class MatrixView(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget."""
+        if self._scene and (self._scene.layout.width, self._scene.layout.height) != self.size:
+            # Another size is painted before its event arrives. Painted right at once, it need not be painted again.
+            self._scene = self._make_scene()
         runs: Runs = draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
         self._painted[y] = runs
         # An ansi theme leaves the terminal's own colours alone: a run without a style then costs no escape at all.
@@ -574,9 +577,7 @@ class MatrixView(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         """Fit into another size."""
-        self._painted.clear()
         self._update(lines=None)
-        self._place_terminal_cursor()
 
     def on_focus(self) -> None:
         """Draw the cursor as active."""
@@ -613,9 +614,7 @@ class MatrixView(Widget, can_focus=True):
         width, height = self.size if self.size else Size(80, 24)
         row, col = self.cursor
         place = layout(self._face, width, height, row, col, *self._corner)
-        return Scene(
-            self._face, place, self._palette, self.lead, row, col, self._note, self.has_focus, self._windows
-        )
+        return Scene(self._face, place, self._palette, self.lead, row, col, self._note, self.has_focus, self._windows)
 
     def _update(self, lines: Iterable[int] | None) -> None:
         """Bring the screen up to date.
@@ -770,6 +769,7 @@ def _draw_header(scene: Scene, line: _Line) -> None:
         ("  ".join(["", shape, *more]), True, True),
         ("  ".join(["", shape, *more]), False, True),
         ("  ".join(["", *more]), False, True),
+        ("  ".join(["", shape, *more]), False, False),
         ("  ".join(["", *more]), False, False),
     )
     left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
@@ -840,13 +840,18 @@ def _draw_hint(scene: Scene, line: _Line) -> None:
     place = scene.layout
     rows, cols = scene.face.tensor.matrix_shape
     hidden = (
-        (place.top, "above"),
-        (rows - place.top - place.rows, "below"),
-        (place.left, "left"),
-        (cols - place.left - place.cols, "right"),
+        (place.top, "above", "↑", "^"),
+        (rows - place.top - place.rows, "below", "↓", "v"),
+        (place.left, "left", "←", "<"),
+        (cols - place.left - place.cols, "right", "→", ">"),
     )
-    text = "  ".join(f"+{count} {where}" for count, where in hidden if count)
-    line.add(" " * max(1, place.gutter + place.period - 1 - scene.face.numbers.width), None)
+    text = "  ".join(f"+{count} {where}" for count, where, _, _ in hidden if count)
+    start = min(place.gutter + place.period - 1 - scene.face.numbers.width, place.width - cell_len(text))
+    if start < 1:
+        sign = 2 if scene.palette.unicode else 3
+        text = " ".join(f"{side[sign]}{side[0]}" for side in hidden if side[0])
+        start = 1
+    line.pad_to(start)
     line.add(text, scene.palette.muted)
 
 

@@ -1,0 +1,109 @@
+"""What a terminal can do is read from its environment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tui.terminal import Depth, Terminal, detect, prepare, textual_environment, theme
+
+UTF8 = {"LANG": "en_US.UTF-8", "TERM": "xterm"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "depth"),
+    [
+        ({}, "16"),
+        ({"TERM": "xterm"}, "16"),
+        ({"TERM": "linux"}, "16"),
+        ({"TERM": "screen"}, "16"),
+        ({"TERM": "vt100"}, "none"),
+        ({"TERM": "dumb"}, "none"),
+        ({"TERM": "xterm-256color"}, "256"),
+        ({"TERM": "tmux-256color"}, "256"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "truecolor"),
+        ({"TERM": "xterm", "COLORTERM": "24bit"}, "truecolor"),
+        ({"TERM": "alacritty"}, "truecolor"),
+        ({"TERM": "xterm-ghostty"}, "truecolor"),
+        ({"TERM": "xterm-kitty", "SSH_TTY": "/dev/pts/1"}, "256"),
+        ({"OS": "Windows_NT"}, "truecolor"),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, "none"),
+        ({"TERM": "xterm-256color", "NO_COLOR": ""}, "256"),
+        ({"TERM": "xterm", "NO_COLOR": "1", "ATTN_TUTOR_COLOR": "256"}, "256"),
+        ({"TERM": "xterm-256color", "ATTN_TUTOR_COLOR": "none"}, "none"),
+        ({"TERM": "xterm-256color", "ATTN_TUTOR_COLOR": "16"}, "16"),
+        ({"TERM": "xterm", "ATTN_TUTOR_COLOR": "rainbow"}, "16"),
+    ],
+)
+def test_depth(environ: dict[str, str], depth: Depth) -> None:
+    assert detect(environ).depth == depth
+
+
+@pytest.mark.parametrize(
+    ("environ", "unicode"),
+    [
+        ({}, False),
+        ({"LANG": "en_US.UTF-8"}, True),
+        ({"LANG": "C.utf8"}, True),
+        ({"LC_ALL": "C", "LANG": "en_US.UTF-8"}, False),
+        ({"LC_ALL": "", "LC_CTYPE": "ru_RU.UTF-8", "LANG": "C"}, True),
+        ({"LANG": "ru_RU.KOI8-R"}, False),
+        ({"OS": "Windows_NT"}, True),
+        ({"LANG": "en_US.UTF-8", "ATTN_TUTOR_ASCII": "1"}, False),
+        ({"LANG": "en_US.UTF-8", "ATTN_TUTOR_ASCII": "0"}, True),
+    ],
+)
+def test_unicode(environ: dict[str, str], unicode: bool) -> None:
+    assert detect(environ).unicode is unicode
+
+
+def test_interactive_takes_three_terminals_and_a_name() -> None:
+    assert detect(UTF8).interactive
+    assert detect({}).interactive
+    assert not detect(UTF8, stdin_tty=False).interactive
+    assert not detect(UTF8, stdout_tty=False).interactive
+    assert not detect(UTF8, stderr_tty=False).interactive
+    assert not detect({"TERM": "dumb"}).interactive
+
+
+def test_remote() -> None:
+    assert not detect(UTF8).remote
+    assert detect({**UTF8, "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}).remote
+    assert detect({**UTF8, "SSH_TTY": "/dev/pts/0"}).remote
+
+
+@pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
+@pytest.mark.parametrize("remote", [False, True])
+def test_textual_gets_values_that_it_takes(depth: Depth, remote: bool) -> None:
+    variables = textual_environment(Terminal(depth=depth, remote=remote))
+    assert variables["TEXTUAL_COLOR_SYSTEM"] in ("standard", "256", "truecolor")
+    assert variables["TEXTUAL_ANIMATIONS"] == "none"
+    assert variables["TEXTUAL_SMOOTH_SCROLL"] == "0"
+    assert (int(variables["TEXTUAL_FPS"]) < 60) is remote
+    assert ("NO_COLOR" in variables) is (depth == "none")
+    ansi = depth in ("none", "16")
+    assert variables["TEXTUAL_THEME"] == theme(Terminal(depth=depth)) == ("ansi-dark" if ansi else "textual-dark")
+
+
+def test_prepare_replaces_what_would_stop_textual_or_take_the_colours() -> None:
+    environ = {"TEXTUAL_COLOR_SYSTEM": "", "NO_COLOR": "", "HOME": "/home/learner"}
+    prepare(Terminal(depth="256"), environ)
+    assert environ["TEXTUAL_COLOR_SYSTEM"] == "256"
+    assert "NO_COLOR" not in environ
+    assert environ["HOME"] == "/home/learner"
+    prepare(Terminal(depth="none"), environ)
+    assert environ["NO_COLOR"]
+
+
+def test_neither_textual_nor_rich_is_imported() -> None:
+    program = "import sys, tui.terminal; print([name for name in ('textual', 'rich', 'torch') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_closed_streams_are_no_terminals() -> None:
+    program = "import sys; from tui.terminal import this_terminal; sys.exit(this_terminal().interactive)"
+    shell = f'exec "{sys.executable}" -c "{program}" <&- >&- 2>&-'
+    assert subprocess.run(["/bin/sh", "-c", shell], check=False).returncode == 0

@@ -1,0 +1,445 @@
+"""The tutor on the screen: one screen, three views, and what connects them with the worker and the progress store."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import signal
+import sys
+from functools import partial
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.drivers import linux_driver
+from textual.events import Key
+from textual.widgets import ContentSwitcher
+
+from lessons.launch import WorkerError
+from lessons.session import Session
+from tui import help as helps
+from tui.engine import Engine
+from tui.screens.exercise import ExerciseView
+from tui.screens.lesson import LessonView
+from tui.screens.map import MapView
+from tui.terminal import Terminal, theme
+from tui.widgets.line import Line
+from tui.widgets.pane import TextPane
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessons.model import Course, Lesson
+    from lessons.result import StepResult, Tensor
+    from tui.store import Store
+
+DIM, BOLD = Style(dim=True), Style(bold=True)
+KEYS = {
+    "map": "up/down choose   enter open   ? help   q quit",
+    "lesson": "n next   b back   tab pane   arrows cell   m map   ? help   q quit",
+    "exercise": "f5 check   f3 hint   f2 task   f7 back   f8 next   esc leave editor   f1 help",
+    "left": "f5 check   f3 hint   tab editor   n next   b back   m map   ? help   q quit",
+}
+NICE = 10
+
+
+class TutorApp(App[None]):
+    """The tutor. The course is loaded after the first paint, PyTorch in the worker after that."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "attn-tutor"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n,space,т", "next", "Next step", show=False, id="next"),
+        Binding("b,и", "back", "Previous step", show=False, id="back"),
+        Binding("f8", "next", "Next step", show=False, priority=True),
+        Binding("f7", "back", "Previous step", show=False, priority=True),
+        Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
+        Binding("tab", "pane(1)", "Next pane", show=False, id="pane"),
+        Binding("shift+tab", "pane(-1)", "Previous pane", show=False),
+        Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
+        Binding("s,ы", "stop", "Stop", show=False, id="stop"),
+        Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
+        Binding("f3", "hint", "Hint", show=False, priority=True, id="hint"),
+        Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
+        Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
+        Binding("x,ч", "export", "Export progress", show=False, id="export"),
+        Binding("f1", "help", "Help", show=False, priority=True, id="help"),
+        Binding("question_mark", "help", "Help", show=False),
+        Binding("q,й", "quit", "Quit", show=False, id="quit"),
+    ]
+
+    def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
+        super().__init__()
+        self.theme = theme(terminal)
+        self.terminal = terminal
+        self.engine = Engine(session or Session(nice=NICE))
+        self.course: Course | None = None
+        self.store: Store | None = None
+        self.lesson: Lesson | None = None
+        self.index = 0
+        self._recorded: dict[str, dict[str, StepResult]] = {}
+        self._engine_problem = ""
+        self._farewell = ""
+        code_theme = "ansi_dark" if terminal.depth in ("none", "16") else "monokai"
+        self.title_line = Line(Text(" attn-tutor", BOLD), id="title")
+        self.rule = Line(id="rule")
+        self.map_view = MapView(terminal, id="map")
+        self.lesson_view = LessonView(terminal, code_theme, id="lesson")
+        self.exercise_view = ExerciseView(terminal, id="exercise")
+        self.views = ContentSwitcher(self.map_view, self.lesson_view, self.exercise_view, id="views", initial="map")
+        self.keys = Line(id="keys")
+        self.help_pane = TextPane(id="help")
+
+    def compose(self) -> ComposeResult:
+        """Title, progress of the lesson, the views, keys; help on top of them."""
+        yield from (self.title_line, self.rule, self.views, self.keys, self.help_pane)
+
+    def on_mount(self) -> None:
+        """Let a lost line end the tutor properly, then read the course after the first paint."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, partial(self.exit, None, 0))
+        self.call_after_refresh(self.load)
+
+    # Loading -----------------------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="load", exit_on_error=True)
+    async def load(self) -> None:
+        """Read course and progress in a thread, show the map, then warm up the worker."""
+        from lessons.load import LessonError
+
+        try:
+            self.course, self.store = await asyncio.to_thread(_load)
+        except LessonError as error:
+            self._farewell = f"The course cannot be read:\n{error}"
+            self.exit(return_code=3)
+            return
+        self.show_map()
+        self.map_view.list.focus()
+        self.warm_up()
+
+    @work(exclusive=True, group="warm", exit_on_error=False)
+    async def warm_up(self) -> None:
+        """Load PyTorch; until then recorded results stand in."""
+        self._set_title()
+        try:
+            await self.engine.start()
+        except WorkerError as error:
+            self._engine_problem = str(error)
+            self.notify(f"Nothing can be run: {error}", severity="error", markup=False, timeout=20)
+        self._set_title()
+
+    # Views -------------------------------------------------------------------------------------------------------
+
+    def show_map(self) -> None:
+        """Show the course map with the progress of now."""
+        if self.course is None or self.store is None:
+            return
+        self.map_view.show(self.course, self.store)
+        self.views.current = "map"
+        if self.map_view.selected is not None:
+            self._about(self.map_view.selected)
+        self._set_title()
+        self._set_keys("map")
+
+    def open_step(self, lesson: Lesson, index: int) -> None:
+        """Show a step: at once with what is recorded, then live."""
+        from lessons.model import ExerciseStep
+        from lessons.result import StepResult
+
+        assert self.store is not None
+        self.lesson, self.index = lesson, index
+        step = lesson.steps[index]
+        self.store.visit(lesson.id, step.id)
+        self._set_title()
+        if isinstance(step, ExerciseStep):
+            self.engine.stop()
+            code = self.store.draft(step.exercise)
+            self.views.current = "exercise"
+            self.exercise_view.show_step(step, step.starter if code is None else code, self.store.passed(step.exercise))
+            self._set_keys("exercise")
+            return
+        recorded = self.recorded(lesson).get(step.id)
+        self.lesson_view.show_step(lesson, step, recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+        self.views.current = "lesson"
+        self.lesson_view.focus_active()
+        self._set_keys("lesson")
+        self.run_step(lesson, index)
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def run_step(self, lesson: Lesson, index: int) -> None:
+        """Run the lesson up to a step, and show the live results if the learner is still there."""
+        from lessons.model import ExerciseStep
+
+        step = lesson.steps[index]
+        assert not isinstance(step, ExerciseStep)
+        try:
+            run = await self.engine.run(lesson, step.id)
+        except WorkerError as error:
+            self._engine_problem = str(error)
+            self._set_title()
+            return
+        self._engine_problem = ""
+        result = run.result(step.id)
+        if result is None:
+            result = run.steps[-1]
+        if (self.lesson, self.index) == (lesson, index) and self.views.current == "lesson":
+            self.lesson_view.show_step(lesson, step, result, f"live, {result.seconds * 1000:.0f} ms")
+            self._set_title()
+
+    def recorded(self, lesson: Lesson) -> dict[str, StepResult]:
+        """The recorded results of a lesson, read once."""
+        from lessons import record
+
+        if lesson.id not in self._recorded:
+            self._recorded[lesson.id] = record.load(lesson)
+        return self._recorded[lesson.id]
+
+    def _about(self, lesson: Lesson) -> None:
+        assert self.store is not None
+        step_id, _, name = lesson.thumbnail.partition("/")
+        result = self.recorded(lesson).get(step_id)
+        thumbnail: Tensor | None = next((each for each in result.tensors if each.name == name), None) if result else None
+        self.map_view.about(lesson, self.store, thumbnail)
+
+    # Lines -------------------------------------------------------------------------------------------------------
+
+    def _rule(self, done: int, of: int) -> Text:
+        """A line across the screen; the heavy part is how far the learner is in the lesson."""
+        width = max(self.size.width, 1)
+        heavy, light = ("━", "─") if self.terminal.unicode else ("=", "-")
+        part = width * done // of
+        return Text.assemble((heavy * part, BOLD), (light * (width - part), DIM))
+
+    def _set_title(self) -> None:
+        where = []
+        if self._engine_problem:
+            where.append("cannot run code")
+        elif not self.engine.ready:
+            where.append("loading PyTorch" + ("…" if self.terminal.unicode else "..."))
+        if self.store is not None and self.store.problem:
+            where.append("not saved (x: export)")
+        if self.views.current == "map" or self.lesson is None:
+            self.title_line.set(Text(" attn-tutor", BOLD), "   ".join([*where, "course map "]))
+            self.rule.set(self._rule(0, 1))
+            return
+        step = self.lesson.steps[self.index]
+        place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
+        self.title_line.set(Text(f" {step.title}", BOLD), "   ".join([*where, place]))
+        self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
+
+    def _set_keys(self, which: str) -> None:
+        self.keys.set(Text(f" {KEYS[which]}", DIM))
+
+    def on_resize(self) -> None:
+        """The rule is as wide as the screen."""
+        self._set_title()
+
+    # Messages ----------------------------------------------------------------------------------------------------
+
+    def on_map_view_open(self, event: MapView.Open) -> None:
+        """Open a lesson."""
+        self.open_step(event.lesson, event.lesson.index(event.step))
+
+    def on_map_view_selected(self, event: MapView.Selected) -> None:
+        """Tell about a lesson."""
+        self._about(event.lesson)
+
+    def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
+        """Keep the learner's code."""
+        if self.store is not None:
+            self.store.save_draft(event.exercise.exercise, event.code)
+
+    def on_descendant_focus(self) -> None:
+        """The keys depend on whether the editor has the focus."""
+        if self.views.current == "exercise":
+            self._set_keys("exercise" if self.exercise_view.editing else "left")
+
+    @work(group="windows", exit_on_error=False)
+    async def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
+        """Fetch values of a large tensor from the worker."""
+        wanted = event.wanted
+        window = await self.engine.window(
+            event.step, wanted.tensor.name, wanted.lead, wanted.top, wanted.left, wanted.height, wanted.width
+        )
+        if window is not None:
+            wanted.view.add_window(wanted.tensor.name, window)
+
+    # Actions -----------------------------------------------------------------------------------------------------
+
+    def action_next(self) -> None:
+        """Go on to the next step; what was read or run is done then."""
+        if self.lesson is None or self.store is None or self.views.current == "map":
+            return
+        step = self.lesson.steps[self.index]
+        if step.kind != "exercise":
+            self.store.mark(self.lesson.id, step.id, "done")
+        if self.index + 1 < len(self.lesson.steps):
+            self.open_step(self.lesson, self.index + 1)
+            return
+        assert self.course is not None
+        place = self.course.lessons.index(self.lesson)
+        if place + 1 < len(self.course.lessons):
+            self.open_step(self.course.lessons[place + 1], 0)
+        else:
+            self.show_map()
+            self.map_view.list.focus()
+
+    def action_back(self) -> None:
+        """Back to the step before."""
+        if self.lesson is None or self.course is None or self.views.current == "map":
+            return
+        if self.index > 0:
+            self.open_step(self.lesson, self.index - 1)
+            return
+        place = self.course.lessons.index(self.lesson)
+        if place > 0:
+            before = self.course.lessons[place - 1]
+            self.open_step(before, len(before.steps) - 1)
+
+    def action_map(self) -> None:
+        """To the course map."""
+        if self.views.current != "map":
+            self.engine.stop()
+            self.show_map()
+            self.map_view.list.focus()
+
+    def action_pane(self, step: int) -> None:
+        """To the next pane of the view."""
+        if self.views.current == "lesson":
+            self.lesson_view.move_pane(step)
+        elif self.views.current == "exercise":
+            self.exercise_view.move_pane(step)
+
+    def action_rerun(self) -> None:
+        """Run the step again."""
+        if self.views.current == "lesson" and self.lesson is not None:
+            self.run_step(self.lesson, self.index)
+
+    def action_stop(self) -> None:
+        """Stop what is running."""
+        self.engine.stop()
+
+    def action_check(self) -> None:
+        """Have the learner's code judged."""
+        if self.views.current == "exercise":
+            self.check()
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def check(self) -> None:
+        """Judge what stands in the editor and show the word."""
+        from lessons.model import ExerciseStep
+
+        assert self.lesson is not None and self.store is not None
+        lesson, index = self.lesson, self.index
+        exercise = lesson.steps[index]
+        assert isinstance(exercise, ExerciseStep)
+        code = self.exercise_view.code
+        loading = "" if self.engine.ready else "PyTorch is still loading; then "
+        self.exercise_view.say(Text(f"{loading}checking …", DIM))
+        try:
+            judgement = await self.engine.check(exercise, code)
+        except WorkerError as error:
+            self.exercise_view.say(Text(f"This could not be checked: {error}", BOLD))
+            return
+        self.store.add_attempt(exercise.exercise, code, judgement.verdict)
+        if judgement.passed:
+            self.store.mark(lesson.id, exercise.id, "done")
+        if (self.lesson, self.index) == (lesson, index) and self.views.current == "exercise":
+            self.exercise_view.show_judgement(judgement)
+            self._set_title()
+
+    def action_hint(self) -> None:
+        """One hint more."""
+        if self.views.current == "exercise":
+            self.exercise_view.hint()
+
+    def action_fold(self) -> None:
+        """Fold the task away, or back."""
+        if self.views.current == "exercise":
+            self.exercise_view.fold()
+
+    def action_reset(self) -> None:
+        """Back to the starter, or back from it."""
+        if self.views.current == "exercise":
+            self.exercise_view.reset()
+
+    def action_export(self) -> None:
+        """Write progress and code to a file."""
+        if self.store is None:
+            return
+        try:
+            self.notify(f"Written to {self.store.export()}", markup=False, timeout=15)
+        except OSError as error:
+            self.notify(f"Could not be written: {error}", severity="error", markup=False)
+
+    def action_help(self) -> None:
+        """Show the keys of where the learner is, or hide them."""
+        pane = self.help_pane
+        if pane.display:
+            pane.display = False
+            return
+        texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE}
+        text = Text(texts[self.views.current or "map"].rstrip("\n") + "\n" + helps.ANY_KEY)
+        pane.display = True
+        pane.styles.height = min(len(text.plain.splitlines()) + 1, self.size.height - 3)
+        pane.show(text)
+
+    async def on_event(self, event: object) -> None:  # type: ignore[override]
+        """Any key closes the help, and does nothing else."""
+        if isinstance(event, Key) and self.is_mounted:
+            pane = self.help_pane
+            if pane.display:
+                pane.display = False
+                event.prevent_default()
+                event.stop()
+                return
+        await super().on_event(event)  # type: ignore[arg-type]
+
+    async def action_quit(self) -> None:
+        """Quit; everything is kept."""
+        self.exit()
+
+    def close(self) -> str:
+        """End the worker and write what is still to be written. Returns what to say on the way out."""
+        self.engine.close()
+        if self.store is not None:
+            self.store.close()
+            if self.store.problem:
+                return self._unsaved()
+        return self._farewell
+
+    def _unsaved(self) -> str:
+        assert self.store is not None
+        try:
+            where = f"It was written to {self.store.export()}: bring it back with 'attn-tutor import FILE'."
+        except OSError as error:
+            where = f"It could not be exported either: {error}"
+        return f"Your progress was not saved. {self.store.problem}\n{where}"
+
+
+def _load() -> tuple[Course, Store]:
+    """Course and progress. Raises `LessonError`."""
+    from lessons.load import load_course
+    from lessons.progress import Progress
+    from tui.store import Store
+
+    return load_course(), Store(Progress.open())
+
+
+def open_tutor(terminal: Terminal) -> int:
+    """Open the tutor on this terminal and return its exit status."""
+    # A single byte on standard input that is no UTF-8 (a Latin-1 terminal, a mouse report of an old kind after
+    # reattaching) would end Textual's input thread, and the program with it.
+    linux_driver.getincrementaldecoder = lambda name: partial(codecs.getincrementaldecoder(name), errors="replace")  # type: ignore[assignment]
+    app = TutorApp(terminal)
+    try:
+        app.run()
+    finally:
+        farewell = app.close()
+        if farewell:
+            print(farewell, file=sys.stderr)
+    return app.return_code or 0

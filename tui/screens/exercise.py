@@ -1,0 +1,234 @@
+"""An exercise: the task, an editor, and the judge's word."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import TextAreaTheme
+
+from lessons.model import ExerciseStep
+from lessons.result import Judgement
+from tui.plain import clean
+from tui.prose import rich_text
+from tui.terminal import Terminal
+from tui.widgets.pane import TextPane
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
+
+EDITOR_THEME = TextAreaTheme(
+    name="tutor",
+    base_style=Style(),
+    gutter_style=Style(dim=True),
+    cursor_style=Style(reverse=True),
+    selection_style=Style(reverse=True),
+    bracket_matching_style=Style(underline=True),
+    syntax_styles={
+        "comment": Style(dim=True),
+        "string": Style(color="green"),
+        "number": Style(color="yellow"),
+        "boolean": Style(color="cyan"),
+        "constant.builtin": Style(color="cyan"),
+        "keyword": Style(color="magenta", bold=True),
+        "keyword.function": Style(color="magenta", bold=True),
+        "keyword.return": Style(color="magenta", bold=True),
+        "keyword.operator": Style(color="magenta", bold=True),
+        "include": Style(color="magenta", bold=True),
+        "conditional": Style(color="magenta", bold=True),
+        "repeat": Style(color="magenta", bold=True),
+        "exception": Style(color="magenta", bold=True),
+        "function": Style(color="cyan"),
+        "method": Style(color="cyan"),
+        "class": Style(color="yellow", bold=True),
+        "type": Style(color="yellow"),
+    },
+)
+"""The sixteen colours of every terminal, on its own background."""
+
+
+class Editor(TextArea):
+    """The editor. Its cursor does not blink: a blinking one sends bytes for ever."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "app.check", "Check", show=False)]
+
+    class Left(Message):
+        """The learner leaves the editor."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "escape":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Left())
+            return
+        await super()._on_key(event)
+
+
+class ExerciseView(Container):
+    """Task above or left, editor in the middle or right, verdict below the task."""
+
+    class Edited(Message):
+        """The code has changed."""
+
+        def __init__(self, exercise: ExerciseStep, code: str) -> None:
+            self.exercise, self.code = exercise, code
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._exercise: ExerciseStep | None = None
+        self._hints = 0
+        self._folded = False
+        self._set_aside: str | None = None
+        self._placing = False
+
+        self._task_pane = TextPane(id="task")
+        self._editor = Editor("", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor")
+        self._verdict = TextPane(id="verdict")
+
+    def compose(self) -> ComposeResult:
+        """Task, editor, verdict."""
+        yield from (self._task_pane, self._editor, self._verdict)
+
+    def on_mount(self) -> None:
+        """Dress the editor for any terminal."""
+        self._editor.register_theme(EDITOR_THEME)
+        self._editor.theme = "tutor"
+        self._editor.cursor_blink = False
+        self._editor.highlight_cursor_line = False
+
+    @property
+    def code(self) -> str:
+        """What stands in the editor."""
+        return self._editor.text
+
+    @property
+    def editing(self) -> bool:
+        """Whether keys go to the editor."""
+        return self._editor.has_focus
+
+    def show_step(self, exercise: ExerciseStep, code: str, passed: bool) -> None:
+        """Show an exercise with the learner's code."""
+        self._exercise, self._hints, self._folded, self._set_aside = exercise, 0, False, None
+        self._placing = True
+        self._editor.load_text(code)
+        self._placing = False
+        self._show_task()
+        hint = f"f5: check   f3: hint (there are {len(exercise.hints)})"
+        self.say(Text(f"Passed before. {hint}" if passed else hint, DIM))
+        self._editor.focus(scroll_visible=False)
+
+    def _show_task(self) -> None:
+        exercise = self._exercise
+        if exercise is None:
+            return
+        number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
+        text = Text(number + exercise.title, BOLD)
+        if self._folded:
+            text.append("   (f2: the task)", DIM)
+        else:
+            text.append("\n")
+            text.append_text(rich_text(exercise.prose))
+        for place in range(self._hints):
+            text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
+            text.append_text(rich_text(exercise.hints[place]))
+        self._task_pane.show(text)
+        self._arrange()
+
+    def say(self, text: Text) -> None:
+        """Show something below the editor."""
+        self._verdict.show(text)
+        self._arrange()
+
+    def show_judgement(self, judgement: Judgement) -> None:
+        """Show the judge's word: first what matters, then check by check."""
+        yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
+        text = Text()
+        if judgement.passed:
+            text.append(f"{yes} Passed.", GOOD)
+            text.append("   f8: go on\n", DIM)
+        else:
+            words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
+            where = f", line {judgement.line}" if judgement.line else ""
+            text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
+            text.append_text(rich_text(clean(judgement.message)))
+            text.append("\n")
+        looked_at = any(check.passed or check.message for check in judgement.checks)
+        for place, check in enumerate(judgement.checks if looked_at else ()):
+            first_wrong = not check.passed and all(other.passed for other in judgement.checks[:place])
+            text.append(f"{yes if check.passed else no} ", GOOD if check.passed else BAD)
+            text.append(check.name)
+            if check.message and not first_wrong:
+                text.append(": ")
+                text.append_text(rich_text(clean(check.message)))
+            text.append("\n")
+        if judgement.stdout:
+            text.append("It printed:\n", DIM)
+            text.append(clean(judgement.stdout))
+        text.rstrip()
+        self.say(text)
+
+    def hint(self) -> None:
+        """Show one hint more."""
+        if self._exercise is not None and self._hints < len(self._exercise.hints):
+            self._hints += 1
+            self._show_task()
+
+    def fold(self) -> None:
+        """Fold the task away, or back."""
+        self._folded = not self._folded
+        self._show_task()
+
+    def reset(self) -> None:
+        """Back to the starter; a second time brings the learner's code back."""
+        if self._exercise is None:
+            return
+        now = self._editor.text
+        then, self._set_aside = (self._exercise.starter, now) if self._set_aside is None else (self._set_aside, None)
+        # An edit, not a load: it can be undone like any other.
+        self._editor.replace(then, (0, 0), self._editor.document.end)
+
+    def move_pane(self, step: int) -> None:
+        """Editor, verdict, task, in turn."""
+        panes = [self._editor, self._verdict, self._task_pane]
+        place = next((place for place, pane in enumerate(panes) if pane.has_focus), 0)
+        panes[(place + step) % len(panes)].focus(scroll_visible=False)
+
+    def on_editor_left(self) -> None:
+        """Escape: keys work as in a lesson then."""
+        self._verdict.focus(scroll_visible=False)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tell the new code, unless it was us who put it there."""
+        event.stop()
+        if self._exercise is not None and not self._placing and self._editor.text != self._exercise.starter:
+            self.post_message(self.Edited(self._exercise, self._editor.text))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange again."""
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Task and verdict get what they need, within limits; the editor gets the rest."""
+        width, height = self.size
+        if not width or not height:
+            return
+        wide = width >= 120
+        self.set_class(wide, "wide")
+        if wide:
+            self._task_pane.styles.height = max(3, min(self._task_pane.lines_at(width // 2) + 1, height * 2 // 3))
+            self._editor.styles.height = height
+            self._verdict.styles.height = height - int(self._task_pane.styles.height.value)
+            return
+        task = min(self._task_pane.lines_at(width), max(3, height // 2 if self._hints else height * 2 // 5))
+        verdict = min(self._verdict.lines_at(width), max(2, height * 2 // 5))
+        editor = max(3, height - task - verdict)
+        self._task_pane.styles.height, self._editor.styles.height, self._verdict.styles.height = task, editor, verdict

@@ -1,0 +1,186 @@
+"""One step of a lesson: prose, code, what it printed, and its matrices."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+
+from lessons import source, template
+from lessons.model import Lesson, ReadStep, RunStep
+from lessons.result import StepResult
+from tui.arrange import CODE, Needs, arrange, text_width
+from tui.code import rich_code
+from tui.plain import clean
+from tui.prose import rich_text
+from tui.terminal import Terminal
+from tui.widgets.line import Line
+from tui.widgets.matrix import MatrixView
+from tui.widgets.pane import TextPane
+
+MATRICES = 4
+DIM, BOLD = Style(dim=True), Style(bold=True)
+
+
+class LessonView(Container):
+    """The panes of a step. It is told what to show, and posts which numbers it misses."""
+
+    class Missing(Message):
+        """Values of a large tensor are wanted for a matrix."""
+
+        def __init__(self, step: str, wanted: MatrixView.WindowWanted) -> None:
+            self.step, self.wanted = step, wanted
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._code_theme = code_theme
+        self._step: ReadStep | RunStep | None = None
+        self._result = StepResult("")
+        self._active = 0
+        self._note = ""
+
+        self._prose = TextPane(id="prose")
+        self._code = TextPane(id="code", wrap=False)
+        self._output = TextPane(id="output")
+        self._matrices = [MatrixView(terminal, id=f"matrix{place}") for place in range(MATRICES)]
+        self._text = Container(self._prose, self._code, self._output, id="text")
+        self._body = Container(self._text, Container(*self._matrices, id="figures"), id="body")
+        self._detail = Line(id="detail")
+        self._plan = arrange(80, 20, Needs(0, 0, 0))
+
+    def compose(self) -> ComposeResult:
+        """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
+        yield self._body
+        yield self._detail
+
+    def show_step(self, lesson: Lesson, step: ReadStep | RunStep, result: StepResult, note: str) -> None:
+        """Show a step with results, which may be recorded ones; `note` says of what sort they are."""
+        fresh = step is not self._step
+        self._step, self._result, self._note = step, result, note
+        if fresh:
+            self._active = 0
+        self._prose.show(rich_text(template.fill(step.prose, result.text)))
+        self._code.show(self._code_text(step))
+        self._output.show(self._output_text(result))
+        for place, view in enumerate(self._matrices):
+            view.show(result.tensors[place] if place < len(result.tensors) else None, note)
+        self._arrange()
+        if fresh:
+            self.focus_active()
+        self._describe()
+
+    def _code_text(self, step: ReadStep | RunStep) -> Text:
+        text = Text()
+        if step.source:
+            module, _, name = step.source.partition(":")
+            text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
+            text.append_text(rich_code(source.read(step.source), self._code_theme, numbered=False))
+        if isinstance(step, RunStep):
+            if text.plain:
+                text.append("\n\n")
+            text.append_text(rich_code(step.code, self._code_theme))
+        return text
+
+    def _output_text(self, result: StepResult) -> Text:
+        text = Text(clean(result.stdout).rstrip("\n"))
+        if result.error is not None:
+            if text.plain:
+                text.append("\n")
+            text.append(clean(result.error.message), BOLD)
+        return text
+
+    # Places ------------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        width, height = self.size.width, self.size.height - 1
+        if not width or height < 2:
+            return
+        tensors = self._result.tensors[:MATRICES]
+        columns = text_width(width) if tensors else width
+        needs = Needs(
+            prose=self._gap(self._prose.lines_at(columns)),
+            code=self._gap(self._code.lines_at(columns)),
+            output=self._gap(self._output.lines_at(columns)),
+            matrices=tuple(self._matrices[place].natural_size() for place in range(len(tensors))),
+        )
+        plan = arrange(width, height, needs, self._active)
+        self._plan = plan
+        self._body.set_class(plan.wide, "wide")
+        self._text.styles.width = plan.text_width
+        self._text.styles.height = plan.prose + plan.code + plan.output
+        for widget, lines in ((self._prose, plan.prose), (self._code, plan.code), (self._output, plan.output)):
+            _set_height(widget, lines)
+        for place, view in enumerate(self._matrices):
+            _set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+
+    def _gap(self, lines: int) -> int:
+        """Lines with an empty one below, nothing for nothing."""
+        return lines + 1 if lines else 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange again."""
+        if self._step is not None:
+            self._arrange()
+
+    # Panes -------------------------------------------------------------------------------------------------------
+
+    def focus_active(self) -> None:
+        """Give the keys to the active pane."""
+        panes = self._panes()
+        if self._active not in panes:
+            self._active = 0 if 0 in panes else CODE
+        target = self._matrices[self._active] if self._active >= 0 else self._code
+        (target if panes else self._prose).focus(scroll_visible=False)
+
+    def move_pane(self, step: int) -> None:
+        """Give the keys to the next pane, and show it if it is not shown."""
+        panes = self._panes()
+        if not panes:
+            return
+        place = panes.index(self._active) if self._active in panes else 0
+        self._active = panes[(place + step) % len(panes)]
+        self._arrange()
+        self.focus_active()
+        self._describe()
+
+    def _panes(self) -> tuple[int, ...]:
+        return self._plan.panes
+
+    # Messages of the matrices ------------------------------------------------------------------------------------
+
+    def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
+        """Read the cell out."""
+        event.stop()
+        self._describe()
+
+    def on_matrix_view_window_wanted(self, event: MatrixView.WindowWanted) -> None:
+        """Pass it on with the step that it belongs to."""
+        event.stop()
+        if self._step is not None:
+            self.post_message(self.Missing(self._step.id, event))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click may have moved the focus."""
+        if isinstance(event.widget, MatrixView):
+            self._active = self._matrices.index(event.widget)
+            self._describe()
+
+    def _describe(self) -> None:
+        panes = self._panes()
+        if self._active >= 0 and self._active in panes:
+            self._detail.set(" " + self._matrices[self._active].describe())
+        elif self._result.tensors:
+            self._detail.set(Text(" tab: the matrices", DIM))
+        else:
+            self._detail.set("")
+
+
+def _set_height(widget: TextPane | MatrixView, lines: int) -> None:
+    widget.display = lines > 0
+    if lines:
+        widget.styles.height = lines

@@ -1,0 +1,47 @@
+"""What our own widgets share: they draw line by line, on the terminal's own colours where the theme is an ansi one."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.geometry import Region
+from textual.widget import Widget
+
+
+class Drawn(Widget):
+    """A widget that draws its lines from plain pieces of text and style."""
+
+    DEFAULT_CSS = """
+    Drawn {
+        background: $background;
+        color: $foreground;
+
+        &:ansi {
+            background: ansi_default;
+            color: ansi_default;
+        }
+    }
+    """
+
+    ALLOW_SELECT = False
+
+    @property
+    def ground(self) -> Style | None:
+        """The style of empty cells. In an ansi theme there is none: a piece without a style costs no escape at all."""
+        return None if self.app.native_ansi_color else self.rich_style
+
+    def over(self, style: Style | None) -> Style | None:
+        """A style on top of the ground."""
+        ground = self.ground
+        return style if ground is None else ground + style if style else ground
+
+    def refresh_line(self, y: int) -> None:
+        """Repaint one line."""
+        self.refresh(Region(0, y, self.size.width, 1))
+
+    def pieces(self, text: Text) -> list[Segment]:
+        """One line of styled text."""
+        return [
+            Segment(piece, self.over(style)) for piece, style, _ in text.render(self.app.console, end="") if piece
+        ]

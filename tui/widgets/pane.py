@@ -1,0 +1,122 @@
+"""Prose, code, output: wrapped text that scrolls when it is longer than its place."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+from tui.widgets.drawn import Drawn
+
+MORE = Style(dim=True)
+
+
+class TextPane(Drawn, can_focus=True):
+    """Styled text, wrapped to the width of the widget. It can be scrolled, and says when there is more below.
+
+    It is drawn line by line, without scroll bars, and a new text repaints only the lines that differ.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_lines(-1)", "Up", show=False),
+        Binding("down", "scroll_lines(1)", "Down", show=False),
+        Binding("pageup", "scroll_pages(-1)", "Page up", show=False),
+        Binding("pagedown", "scroll_pages(1)", "Page down", show=False),
+        Binding("home", "scroll_lines(-100000)", "Top", show=False),
+        Binding("end", "scroll_lines(100000)", "Bottom", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    TextPane {
+        width: 1fr;
+        height: 1fr;
+    }
+    """
+
+    def __init__(self, *, wrap: bool = True, indent: int = 1, id: str | None = None) -> None:
+        """Initialise the pane.
+
+        Args:
+            wrap: Whether long lines are wrapped; else they are cut.
+            indent: Empty columns at the left.
+            id: The ID of the widget in the DOM.
+        """
+        super().__init__(id=id)
+        self._wrap = wrap
+        self._indent = indent
+        self._text = Text()
+        self._lines: list[Text] = []
+        self._width = 0
+        self._top = 0
+
+    @property
+    def text(self) -> str:
+        """The text without styles."""
+        return self._text.plain
+
+    def show(self, text: Text) -> None:
+        """Show another text, from its top. Only lines that differ are repainted."""
+        self._text = text
+        self._top = 0
+        self._layout_text(repaint=True)
+
+    def lines_at(self, width: int) -> int:
+        """How many lines the text takes at a width."""
+        return len(self._wrapped(width)) if self._text.plain else 0
+
+    def _wrapped(self, width: int) -> list[Text]:
+        room = max(8, width - self._indent - 1)
+        if self._wrap:
+            return list(self._text.wrap(self.app.console, room))
+        lines = list(self._text.split("\n", allow_blank=True))
+        for line in lines:
+            line.truncate(room, overflow="ellipsis")
+        return lines
+
+    def _layout_text(self, repaint: bool) -> None:
+        before = self._lines
+        self._width = self.size.width
+        self._lines = self._wrapped(self._width) if self._text.plain and self._width else []
+        self._top = max(0, min(self._top, len(self._lines) - self.size.height))
+        if not repaint:
+            return
+        for y in range(self.size.height):
+            old = before[y] if y < len(before) else None
+            new = self._lines[y] if y < len(self._lines) else None
+            if (old, old.spans if old else []) != (new, new.spans if new else []) or y == self.size.height - 1:
+                self.refresh_line(y)
+
+    def on_resize(self) -> None:
+        """Wrap again."""
+        self._layout_text(repaint=False)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        width, height = self.size
+        base = self.ground
+        segments = [Segment(" " * self._indent, base)]
+        place = self._top + y
+        below = len(self._lines) - self._top - height
+        if y == height - 1 and below > 0:
+            hint = Text(f"… {below + 1} more lines: tab, then arrows" if height > 1 else "…", MORE)
+            segments += self.pieces(hint)
+        elif place < len(self._lines):
+            segments += self.pieces(self._lines[place])
+        return Strip(segments).adjust_cell_length(width, base).simplify()
+
+    def action_scroll_lines(self, lines: int) -> None:
+        """Scroll by lines."""
+        top = max(0, min(self._top + lines, len(self._lines) - self.size.height))
+        if top != self._top:
+            self._top = top
+            self.refresh()
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.action_scroll_lines(pages * max(1, self.size.height - 2))
+

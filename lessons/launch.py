@@ -146,7 +146,7 @@ def _spawn(
 
 def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
     """Files for what a program prints. Not pipes: nothing need read them, and their size limit stops a flood."""
-    return tempfile.TemporaryFile(dir=folder, buffering=0), tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+    return tempfile.TemporaryFile(dir=folder, buffering=0), tempfile.TemporaryFile(dir=folder, buffering=0)
 
 
 # The fork server ---------------------------------------------------------------------------------------------------
@@ -387,6 +387,8 @@ class SpareLauncher:
         self.nice = nice
         self._warm: SpareJob | None = None
         self._lock = threading.RLock()
+        # Held while PyTorch loads, so that one thread waits for it; `close` does not need it.
+        self._waiting = threading.RLock()
 
     def start(self) -> None:
         """See `Launcher`."""
@@ -397,26 +399,31 @@ class SpareLauncher:
     @property
     def ready(self) -> bool:
         """See `Launcher`."""
-        return self._warm is not None and self._warm.ready
+        warm = self._warm
+        return warm is not None and warm.ready
 
     def wait_ready(self, timeout: float = START_LIMIT) -> None:
         """See `Launcher`."""
-        with self._lock:
-            self.start()
-            assert self._warm is not None
+        with self._waiting:
+            with self._lock:
+                self.start()
+                warm = self._warm
+            assert warm is not None
             try:
-                self._warm.wait_ready(timeout)
+                warm.wait_ready(timeout)
             except WorkerError:
                 self.close()
                 raise
 
     def launch(self, limits: Limits) -> Job:
         """See `Launcher`."""
-        with self._lock:
+        with self._waiting:
             self.wait_ready()
-            job, self._warm = self._warm, None
-            assert job is not None
-            self.start()
+            with self._lock:
+                job, self._warm = self._warm, None
+                if job is None:
+                    raise WorkerError("The worker has been closed.")
+                self.start()
         with contextlib.suppress(wire.Closed):
             wire.send(job.talk, {"op": "place", "cpu": limits.cpu, "memory": limits.memory})
         return job
@@ -425,5 +432,5 @@ class SpareLauncher:
         """See `Launcher`."""
         with self._lock:
             if self._warm is not None:
-                self._warm.end()
+                self._warm.close()
             self._warm = None

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from lessons import model, source
-from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.model import Course, ExerciseStep, Lesson, LessonFile, ReadStep, RunStep
 
 COURSE = Path(__file__).parent / "course"
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
@@ -47,15 +47,30 @@ def load_course(folder: Path = COURSE) -> Course:
     """Every lesson under `folder`, ordered by number. Raises `LessonError` with the findings of all files together."""
     lessons: list[Lesson] = []
     findings: list[Finding] = []
-    folders = sorted(path for path in folder.iterdir() if path.is_dir() and FOLDER.match(path.name)) if folder.is_dir() else []
+    folders = (
+        sorted(path for path in folder.iterdir() if path.is_dir() and FOLDER.match(path.name))
+        if folder.is_dir()
+        else []
+    )
     if not folders:
-        raise LessonError([Finding(str(folder), 1, 1, "there are no lessons here", "Make a folder such as '01-first' with a lesson.yaml in it.")])
+        raise LessonError(
+            [
+                Finding(
+                    str(folder),
+                    1,
+                    1,
+                    "there are no lessons here",
+                    "Make a folder such as '01-first' with a lesson.yaml in it.",
+                )
+            ]
+        )
     for path in folders:
         try:
             lessons.append(load_lesson(path))
         except LessonError as error:
             findings += error.findings
-    findings += _repeated_exercises(lessons, folder)
+    findings += _repeated_lessons(lessons)
+    findings += _repeated_exercises(lessons)
     if findings:
         raise LessonError(findings)
     return Course(lessons=tuple(lessons))
@@ -66,29 +81,53 @@ def load_lesson(folder: Path) -> Lesson:
     match = FOLDER.match(folder.name)
     file = folder / "lesson.yaml"
     if match is None:
-        raise LessonError([Finding(str(folder), 1, 1, f"'{folder.name}' is not a lesson folder", "Name it by number and slug, like '03-two-heads'.")])
+        raise LessonError(
+            [
+                Finding(
+                    str(folder),
+                    1,
+                    1,
+                    f"'{folder.name}' is not a lesson folder",
+                    "Name it by number and slug, like '03-two-heads'.",
+                )
+            ]
+        )
     return parse_lesson(_read(file), str(file), number=int(match[1]), slug=match[2], folder=str(folder))
 
 
 def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = "") -> Lesson:
     """The lesson that `text` describes; `file` is the name that findings carry. Raises `LessonError`."""
-    root = _compose(text, file)
-    findings = list(_repeated_keys(root, file))
-    data = _construct(text)
+    root, data = _read_yaml(text, file)
+    findings = list(_repeated_keys(root, file, set()))
     if not isinstance(data, dict):
-        raise LessonError([Finding(file, 1, 1, "a lesson is a mapping with title, goal and steps", "Start the file with 'title: ...'.")])
+        raise LessonError(
+            [
+                Finding(
+                    file, 1, 1, "a lesson is a mapping with title, goal and steps", "Start the file with 'title: ...'."
+                )
+            ]
+        )
     try:
-        lesson = Lesson.model_validate({**data, "id": slug, "number": number, "folder": folder})
+        contents = LessonFile.model_validate(data)
     except ValidationError as error:
         errors = error.errors()
         # A list whose items are wrong is also called too short: only the items' own findings help.
         blamed = {item["loc"][0] for item in errors if len(item["loc"]) > 1}
-        findings += [_finding(root, file, item) for item in errors if not (item["type"] == "too_short" and item["loc"][0] in blamed)]
-        raise LessonError(sorted(set(findings), key=lambda found: (found.line, found.column))) from None
+        findings += [
+            _finding(root, file, item)
+            for item in errors
+            if not (item["type"] == "too_short" and item["loc"][0] in blamed)
+        ]
+        raise LessonError(_in_order(findings)) from None
+    lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
     findings += _contents(lesson, root, file)
     if findings:
-        raise LessonError(sorted(set(findings), key=lambda found: (found.line, found.column)))
+        raise LessonError(_in_order(findings))
     return lesson
+
+
+def _in_order(findings: list[Finding]) -> list[Finding]:
+    return sorted(set(findings), key=lambda found: (found.line, found.column, found.problem))
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
@@ -98,29 +137,54 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise LessonError([Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]) from None
+        raise LessonError(
+            [Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]
+        ) from None
     except UnicodeDecodeError as error:
         before = file.read_bytes()[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
-        raise LessonError([Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]) from None
+        raise LessonError(
+            [Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]
+        ) from None
     except OSError as error:
-        raise LessonError([Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]) from None
+        raise LessonError(
+            [Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]
+        ) from None
 
 
-def _compose(text: str, file: str) -> yaml.Node:
+def _read_yaml(text: str, file: str) -> tuple[yaml.Node, object]:
+    """The nodes of a file, which know their places, and its data."""
+    lines = text.count("\n") + (not text.endswith("\n"))
     try:
-        node = yaml.compose(text, Loader=Loader)
+        node: yaml.Node | None = yaml.compose(text, Loader=Loader)
+        data: object = yaml.load(text, Loader=Loader)  # a safe loader: see Loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        if mark and mark.line >= lines:
+            # What is not closed runs to the end of the file: better tell where it begins.
+            mark = error.context_mark or mark
+        line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
         raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem))]) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise LessonError([Finding(file, line, 1, f"a character that YAML does not allow ({error.reason})", "Delete it, or write it as an escape in double quotes.")]) from None
+        line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
+        raise LessonError(
+            [
+                Finding(
+                    file,
+                    line,
+                    1,
+                    f"a character that YAML does not allow ({error.reason})",
+                    "Delete it, or write it as an escape in double quotes.",
+                )
+            ]
+        ) from None
+    except (ValueError, RecursionError) as error:
+        # Such as a date that is none.
+        raise LessonError([Finding(file, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")]) from None
     if node is None:
         raise LessonError([Finding(file, 1, 1, "the file is empty", "Start it with 'title: ...'.")])
-    return node
+    return node, data
 
 
 def _yaml_remedy(problem: str) -> str:
@@ -131,23 +195,29 @@ def _yaml_remedy(problem: str) -> str:
     return "Check the indentation and the quotes at this place."
 
 
-def _construct(text: str) -> object:
-    data: object = yaml.load(text, Loader=Loader)  # a safe loader: see Loader
-    return data
-
-
-def _repeated_keys(node: yaml.Node, file: str) -> Iterator[Finding]:
+def _repeated_keys(node: yaml.Node, file: str, visited: set[int]) -> Iterator[Finding]:
     """YAML takes the last of two equal keys without a word; here that is a finding."""
+    if id(node) in visited:  # an alias
+        return
+    visited.add(id(node))
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
             if key.value in seen:
-                yield Finding(file, key.start_mark.line + 1, key.start_mark.column + 1, f"'{key.value}' is given twice", "Keep one of the two.")
+                yield Finding(
+                    file,
+                    key.start_mark.line + 1,
+                    key.start_mark.column + 1,
+                    f"'{key.value}' is given twice",
+                    "Keep one of the two.",
+                )
             seen.add(key.value)
-            yield from _repeated_keys(value, file)
+            yield from _repeated_keys(value, file, visited)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _repeated_keys(item, file)
+            yield from _repeated_keys(item, file, visited)
 
 
 # From a complaint to a place ---------------------------------------------------------------------------------------
@@ -191,10 +261,15 @@ def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
     elif kind == "literal_error":
         problem, remedy = f"'{error.get('input')}' is not allowed for '{name}'", f"Use {context.get('expected')}."
     elif kind == "string_pattern_mismatch":
-        problem, remedy = f"'{error.get('input')}' is not an id", "Use small letters, digits and single hyphens, like 'all-queries'."
+        problem, remedy = (
+            f"'{error.get('input')}' is not an id",
+            "Use small letters, digits and single hyphens, like 'all-queries'.",
+        )
     elif kind == "python":
-        # The line within a block of code: the block's own text starts one line below its mark.
-        down = context["line"] if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else 0
+        # The line within a block of code: the block's own text starts one line below its mark. What Python misses at
+        # the end is on the block's last line.
+        if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+            down = min(context["line"], node.value.rstrip("\n").count("\n") + 1)
         problem, remedy = f"'{name}' is not Python: {context['message']}", "Mend the code."
     elif kind == "value_error":
         problem, remedy = str(context.get("error", error["msg"])), "Mend the text at this place."
@@ -240,16 +315,32 @@ def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
             names: set[str] = set()
             for place, shown in enumerate(step.show):
                 if not shown.expr and not shown.name.isidentifier():
-                    yield at((*path, "show", place, "name"), f"'{shown.name}' is not a variable", "Add an 'expr' that gives the tensor.")
+                    yield at(
+                        (*path, "show", place, "name"),
+                        f"'{shown.name}' is not a variable",
+                        "Add an 'expr' that gives the tensor.",
+                    )
                 if shown.name in names:
-                    yield at((*path, "show", place, "name"), f"'{shown.name}' is shown twice in one step", "Give one of them another name.")
+                    yield at(
+                        (*path, "show", place, "name"),
+                        f"'{shown.name}' is shown twice in one step",
+                        "Give one of them another name.",
+                    )
                 names.add(shown.name)
         elif isinstance(step, ExerciseStep):
             missing = set(step.defines) - _defined(step.solution)
             if missing:
-                yield at((*path, "solution"), f"the solution does not define {', '.join(sorted(missing))}", "Define what 'defines' lists.")
+                yield at(
+                    (*path, "solution"),
+                    f"the solution does not define {', '.join(sorted(missing))}",
+                    "Define what 'defines' lists.",
+                )
     if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
-        yield at(("thumbnail",), f"'{lesson.thumbnail}' is not a shown tensor", f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.")
+        yield at(
+            ("thumbnail",),
+            f"'{lesson.thumbnail}' is not a shown tensor",
+            f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
+        )
 
 
 def _defined(code: str) -> set[str]:
@@ -272,16 +363,29 @@ def _tensor_names(lesson: Lesson) -> set[str]:
     return {f"{step.id}/{shown.name}" for step in lesson.steps if isinstance(step, RunStep) for shown in step.show}
 
 
-def _repeated_exercises(lessons: list[Lesson], folder: Path) -> Iterator[Finding]:
+def _repeated_lessons(lessons: list[Lesson]) -> Iterator[Finding]:
     owners: dict[str, Lesson] = {}
     for lesson in lessons:
-        for step in lesson.exercises:
-            for name in filter(None, (step.exercise, step.number)):
+        for name, what in ((lesson.id, "id"), (str(lesson.number), "number")):
+            if name in owners:
+                problem = f"the {what} '{name}' is also that of '{Path(owners[name].folder).name}'"
+                yield Finding(lesson.folder, 1, 1, problem, "Give one of the folders another name.")
+            owners.setdefault(name, lesson)
+
+
+def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:
+    owners: dict[str, Lesson] = {}
+    for lesson in lessons:
+        for position, step in enumerate(lesson.steps):
+            if not isinstance(step, ExerciseStep):
+                continue
+            for key, name in (("exercise", step.exercise), ("number", step.number)):
                 if name in owners:
-                    yield Finding(
-                        str(Path(lesson.folder) / "lesson.yaml"), 1, 1,
-                        f"the exercise '{name}' also stands in lesson '{owners[name].id}'", "Exercise ids and numbers are unique in the course.",
-                    )
-                owners[name] = lesson
-
-
+                    file = Path(lesson.folder) / "lesson.yaml"
+                    root, _ = _read_yaml(_read(file), str(file))
+                    mark = _locate(root, ("steps", position, key))[1].start_mark
+                    problem = f"the exercise '{name}' also stands in lesson '{owners[name].id}'"
+                    remedy = "Exercise ids and numbers are unique in the course."
+                    yield Finding(str(file), mark.line + 1, mark.column + 1, problem, remedy)
+                elif name:
+                    owners[name] = lesson

@@ -20,8 +20,11 @@ def _python(mode: Literal["exec", "eval"]) -> AfterValidator:
             return text
         try:
             compile(text.strip() if mode == "eval" else text, "lesson", mode)
-        except (SyntaxError, ValueError) as error:
-            what = {"message": getattr(error, "msg", str(error)), "line": getattr(error, "lineno", None) or 1}
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            what = {
+                "message": getattr(error, "msg", str(error) or "it is nested too deeply"),
+                "line": getattr(error, "lineno", None) or 1,
+            }
             raise PydanticCustomError("python", "this is not Python: {message}", what) from None
         return text
 

@@ -29,7 +29,7 @@ def load(lesson: Lesson) -> dict[str, StepResult]:
     try:
         data = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))
         return {str(key): _result(lesson, str(key), item) for key, item in data["steps"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

@@ -74,7 +74,7 @@ class Tensor:
     @property
     def matrix_shape(self) -> tuple[int, int]:
         """Rows and columns of what is drawn at once: a vector is one row, a scalar one cell."""
-        rows, cols = ((1, 1) + self.shape)[-2:]
+        rows, cols = ((1, 1, *self.shape))[-2:]
         return rows, cols
 
     @property

@@ -62,7 +62,7 @@ class Run:
 
     def _end(self) -> None:
         if self._job is not None:
-            self._job.end()
+            self._job.close()
             self._job = None
 
 
@@ -109,55 +109,62 @@ class Session:
         A step that fails ends the run; its result says how, and later steps have none. Raises `WorkerError` if the
         worker cannot run anything at all.
         """
+        self._cancelled.clear()
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         steps = [step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunStep)]
         results: list[StepResult] = []
         job = self._launch(lesson.limits)
         try:
             with self._current(job):
-                failure = self._run_steps(lesson, steps, job, results)
+                came_to_end = self._run_steps(lesson, steps, job, results)
         except BaseException:
-            job.end()
+            job.close()
             raise
-        if failure is not None:
-            if len(results) < len(steps):
-                results.append(StepResult(steps[len(results)].id, stdout=output(job.out), error=failure))
+        if not came_to_end:
+            job.close()
             return Run(results, None)
         job.settled()
         return Run(results, job)
 
-    def _run_steps(
-        self, lesson: Lesson, steps: list[ReadStep | RunStep], job: Job, results: list[StepResult]
-    ) -> Failure | None:
-        """Send the job and collect the results of its steps; how the child failed, if it did."""
+    def _run_steps(self, lesson: Lesson, steps: list[ReadStep | RunStep], job: Job, results: list[StepResult]) -> bool:
+        """Send the job and collect the results of its steps. Returns whether the child said that it was done."""
         deadline = time.monotonic() + lesson.limits.wall
+        printed = 0
         try:
             request = {"op": "lesson", "seed": lesson.seed, "setup": lesson.setup}
             wire.send(job.talk, request | {"steps": [_request(lesson, step) for step in steps]})
             while (frame := wire.receive(job.talk, deadline)).op == "step":
                 results.append(_step_result(lesson, steps[len(results)], frame, job))
+                printed = int(frame.header["stdout"][1])
             if frame.op != "done":
                 raise wire.WireError("unexpected message")
+            return True
         except TimeoutError:
-            return self._timeout(job, lesson.limits.wall)
+            failure = self._timeout(job, lesson.limits.wall)
         except (wire.WireError, ValueError, KeyError, TypeError, IndexError) as error:
-            return self._death(job, error, lesson.limits)
-        return None
+            failure = self._death(job, error, lesson.limits)
+        if len(results) < len(steps):
+            results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
+        return False
 
     # Judging -----------------------------------------------------------------------------------------------------
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         """Judge an answer. Raises `WorkerError` if it cannot be judged through no fault of the answer."""
         began = time.monotonic()
-        judgement = self._check(exercise, source)
+        self._cancelled.clear()
+        try:
+            judgement = self._check(exercise, source)
+        except WorkerError:
+            if not self._cancelled.is_set():
+                raise
+            judgement = _unjudged(exercise, "error", "Stopped by you.")
         seconds = round(time.monotonic() - began, 3)
         return replace(judgement, seconds=seconds)
 
     def _check(self, exercise: ExerciseStep, source: str) -> Judgement:
         def verdict(kind: Verdict, message: str, line: int | None = None, stdout: str = "") -> Judgement:
-            # What could not be looked at did not pass.
-            checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
-            return Judgement(exercise.exercise, kind, message, line, None, checks, stdout=stdout)
+            return _unjudged(exercise, kind, message, line, stdout)
 
         if not source.strip():
             return verdict("failed", f"There is no code yet. {_define(exercise.defines)}")
@@ -167,6 +174,8 @@ class Session:
         seeds = [secrets.randbelow(2**31) for _ in range(ROUNDS)]
         with self._ending(JUDGE_LIMITS) as judge:
             hidden = self._ask_judge(judge, exercise, seeds)
+            # It runs no program of the learner; what theirs leaves behind is not to be counted as its own.
+            judge.settled()
             with self._ending(exercise.limits) as job:
                 deadline = time.monotonic() + exercise.limits.wall
                 try:
@@ -205,16 +214,17 @@ class Session:
             raise self._judge_failed(judge) from None
 
     def _decide(self, judge: Job, exercise: ExerciseStep, gots: object, blob: bytes, printed: str) -> Judgement:
+        unreadable = "Your program was judged as not passed: its reply was unreadable."
         try:
             wire.send(judge.talk, {"op": "gots", "gots": gots}, blob)
             report = wire.receive(judge.talk, time.monotonic() + JUDGE_LIMITS.wall).header
             if report.get("error"):
-                checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
-                message = f"Your program was judged as not passed: {report['error']}."
-                return Judgement(exercise.exercise, "error", message, checks=checks, stdout=printed)
+                return _unjudged(exercise, "error", unreadable, stdout=printed)
             checks = tuple(CheckResult(item["name"], item["passed"], item["message"]) for item in report["checks"])
-        except (wire.WireError, TimeoutError, KeyError, TypeError):
+        except (wire.Closed, TimeoutError, KeyError, TypeError):
             raise self._judge_failed(judge) from None
+        except wire.WireError:
+            return _unjudged(exercise, "error", unreadable, stdout=printed)
         wrong = [check for check in checks if not check.passed]
         if not wrong:
             return Judgement(exercise.exercise, "passed", "All checks pass.", checks=checks, stdout=printed)
@@ -238,10 +248,11 @@ class Session:
 
     @contextlib.contextmanager
     def _current(self, job: Job) -> Iterator[None]:
-        """Let `cancel` find the job."""
-        self._cancelled.clear()
+        """Let `cancel` find the job; end it at once if that came before."""
         with self._lock:
             outer, self._running = self._running, job
+        if self._cancelled.is_set():
+            job.end()
         try:
             yield
         finally:
@@ -256,7 +267,7 @@ class Session:
             with self._current(job):
                 yield job
         finally:
-            job.end()
+            job.close()
 
     def _timeout(self, job: Job, wall: float) -> Failure:
         job.end(ask_line=True)
@@ -367,6 +378,14 @@ def _failure(data: dict[str, Any]) -> Failure:
     return Failure(kind, str(data["message"]), line if isinstance(line, int) else None)
 
 
+def _unjudged(
+    exercise: ExerciseStep, verdict: Verdict, message: str, line: int | None = None, stdout: str = ""
+) -> Judgement:
+    """The word on an answer that could not be looked at, so that no check passed."""
+    checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
+    return Judgement(exercise.exercise, verdict, message, line, None, checks, stdout=stdout)
+
+
 def _verdict(failure: Failure) -> Verdict:
     return "error" if failure.kind == "stopped" else failure.kind
 
@@ -374,5 +393,3 @@ def _verdict(failure: Failure) -> Verdict:
 def _define(names: tuple[str, ...]) -> str:
     listed = " and ".join(f"`{name}`" for name in names)
     return f"Your code does not define {listed}. The task says what to write."
-
-

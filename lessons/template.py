@@ -28,7 +28,11 @@ class Field:
     @property
     def key(self) -> str:
         """The text between the braces: the name under which its value travels."""
-        return self.expression + (f"!{self.conversion}" if self.conversion else "") + (f":{self.spec}" if self.spec else "")
+        return (
+            self.expression
+            + (f"!{self.conversion}" if self.conversion else "")
+            + (f":{self.spec}" if self.spec else "")
+        )
 
     def format(self, value: object) -> str:
         """The value as the field prints it."""
@@ -46,6 +50,8 @@ def parse(text: str) -> list[str | Field]:
         for literal, expression, spec, conversion in FORMATTER.parse(text):
             if literal:
                 pieces.append(literal)
+            if conversion not in (None, "r", "s"):
+                raise ValueError(f"'!{conversion}' is not a conversion, only !r and !s are,")
             if expression is not None:
                 pieces.append(Field(expression.strip(), conversion or "", spec or ""))
     except ValueError as error:
@@ -54,8 +60,10 @@ def parse(text: str) -> list[str | Field]:
         if isinstance(piece, Field):
             try:
                 ast.parse(piece.expression, mode="eval")
-            except (SyntaxError, ValueError):
-                raise TemplateError(f"'{{{piece.key}}}' is not a Python expression (write {{{{ for a literal brace)") from None
+            except (SyntaxError, ValueError, MemoryError, RecursionError):
+                raise TemplateError(
+                    f"'{{{piece.key}}}' is not a Python expression (write {{{{ for a literal brace)"
+                ) from None
     return pieces
 
 
@@ -66,6 +74,4 @@ def fields(text: str) -> list[Field]:
 
 def fill(text: str, values: Mapping[str, str], missing: str = "…") -> str:
     """The template with every field replaced by `values[field.key]`, or by `missing` where there is none."""
-    return "".join(
-        piece if isinstance(piece, str) else values.get(piece.key, missing) for piece in parse(text)
-    )
+    return "".join(piece if isinstance(piece, str) else values.get(piece.key, missing) for piece in parse(text))

@@ -6,8 +6,9 @@ import asyncio
 import codecs
 import signal
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -15,7 +16,7 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.drivers import linux_driver
-from textual.events import Key
+from textual.events import Event, Key
 from textual.widgets import ContentSwitcher
 
 from lessons.launch import WorkerError
@@ -29,7 +30,6 @@ from tui.terminal import Terminal, theme
 from tui.widgets.line import Line
 from tui.widgets.pane import TextPane
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessons.model import Course, Lesson
     from lessons.result import StepResult, Tensor
@@ -53,9 +53,9 @@ class TutorApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,space,т", "next", "Next step", show=False, id="next"),
-        Binding("b,и", "back", "Previous step", show=False, id="back"),
+        Binding("b,и", "previous", "Previous step", show=False, id="back"),
         Binding("f8", "next", "Next step", show=False, priority=True),
-        Binding("f7", "back", "Previous step", show=False, priority=True),
+        Binding("f7", "previous", "Previous step", show=False, priority=True),
         Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
         Binding("tab", "pane(1)", "Next pane", show=False, id="pane"),
         Binding("shift+tab", "pane(-1)", "Previous pane", show=False),
@@ -112,13 +112,16 @@ class TutorApp(App[None]):
         from lessons.load import LessonError
 
         try:
-            self.course, self.store = await asyncio.to_thread(_load)
+            self.course, store = await asyncio.to_thread(_load)
+            self.store = store
         except LessonError as error:
             self._farewell = f"The course cannot be read:\n{error}"
             self.exit(return_code=3)
             return
         self.show_map()
         self.map_view.list.focus()
+        if store.problem:
+            self.notify(store.problem, severity="warning", markup=False, timeout=15)
         self.warm_up()
 
     @work(exclusive=True, group="warm", exit_on_error=False)
@@ -154,17 +157,20 @@ class TutorApp(App[None]):
         self.lesson, self.index = lesson, index
         step = lesson.steps[index]
         self.store.visit(lesson.id, step.id)
-        self._set_title()
         if isinstance(step, ExerciseStep):
             self.engine.stop()
             code = self.store.draft(step.exercise)
             self.views.current = "exercise"
+            self._set_title()
             self.exercise_view.show_step(step, step.starter if code is None else code, self.store.passed(step.exercise))
             self._set_keys("exercise")
             return
         recorded = self.recorded(lesson).get(step.id)
-        self.lesson_view.show_step(lesson, step, recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+        self.lesson_view.show_step(
+            lesson, step, recorded or StepResult(step.id), "recorded" if recorded else "not run yet"
+        )
         self.views.current = "lesson"
+        self._set_title()
         self.lesson_view.focus_active()
         self._set_keys("lesson")
         self.run_step(lesson, index)
@@ -202,7 +208,9 @@ class TutorApp(App[None]):
         assert self.store is not None
         step_id, _, name = lesson.thumbnail.partition("/")
         result = self.recorded(lesson).get(step_id)
-        thumbnail: Tensor | None = next((each for each in result.tensors if each.name == name), None) if result else None
+        thumbnail: Tensor | None = (
+            next((each for each in result.tensors if each.name == name), None) if result else None
+        )
         self.map_view.about(lesson, self.store, thumbnail)
 
     # Lines -------------------------------------------------------------------------------------------------------
@@ -220,7 +228,7 @@ class TutorApp(App[None]):
             where.append("cannot run code")
         elif not self.engine.ready:
             where.append("loading PyTorch" + ("…" if self.terminal.unicode else "..."))
-        if self.store is not None and self.store.problem:
+        if self.store is not None and not self.store.saved:
             where.append("not saved (x: export)")
         if self.views.current == "map" or self.lesson is None:
             self.title_line.set(Text(" attn-tutor", BOLD), "   ".join([*where, "course map "]))
@@ -288,7 +296,7 @@ class TutorApp(App[None]):
             self.show_map()
             self.map_view.list.focus()
 
-    def action_back(self) -> None:
+    def action_previous(self) -> None:
         """Back to the step before."""
         if self.lesson is None or self.course is None or self.views.current == "map":
             return
@@ -333,7 +341,8 @@ class TutorApp(App[None]):
         """Judge what stands in the editor and show the word."""
         from lessons.model import ExerciseStep
 
-        assert self.lesson is not None and self.store is not None
+        assert self.lesson is not None
+        assert self.store is not None
         lesson, index = self.lesson, self.index
         exercise = lesson.steps[index]
         assert isinstance(exercise, ExerciseStep)
@@ -388,16 +397,14 @@ class TutorApp(App[None]):
         pane.styles.height = min(len(text.plain.splitlines()) + 1, self.size.height - 3)
         pane.show(text)
 
-    async def on_event(self, event: object) -> None:  # type: ignore[override]
+    async def on_event(self, event: Event) -> None:
         """Any key closes the help, and does nothing else."""
-        if isinstance(event, Key) and self.is_mounted:
-            pane = self.help_pane
-            if pane.display:
-                pane.display = False
-                event.prevent_default()
-                event.stop()
-                return
-        await super().on_event(event)  # type: ignore[arg-type]
+        if isinstance(event, Key) and self.help_pane.display:
+            self.help_pane.display = False
+            event.prevent_default()
+            event.stop()
+            return
+        await super().on_event(event)
 
     async def action_quit(self) -> None:
         """Quit; everything is kept."""
@@ -408,7 +415,7 @@ class TutorApp(App[None]):
         self.engine.close()
         if self.store is not None:
             self.store.close()
-            if self.store.problem:
+            if not self.store.saved:
                 return self._unsaved()
         return self._farewell
 
@@ -418,7 +425,7 @@ class TutorApp(App[None]):
             where = f"It was written to {self.store.export()}: bring it back with 'attn-tutor import FILE'."
         except OSError as error:
             where = f"It could not be exported either: {error}"
-        return f"Your progress was not saved. {self.store.problem}\n{where}"
+        return f"{self.store.problem}\n{where}"
 
 
 def _load() -> tuple[Course, Store]:
@@ -430,11 +437,15 @@ def _load() -> tuple[Course, Store]:
     return load_course(), Store(Progress.open())
 
 
+def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
 def open_tutor(terminal: Terminal) -> int:
     """Open the tutor on this terminal and return its exit status."""
     # A single byte on standard input that is no UTF-8 (a Latin-1 terminal, a mouse report of an old kind after
     # reattaching) would end Textual's input thread, and the program with it.
-    linux_driver.getincrementaldecoder = lambda name: partial(codecs.getincrementaldecoder(name), errors="replace")  # type: ignore[assignment]
+    setattr(linux_driver, "getincrementaldecoder", _forgiving_decoder)  # noqa: B010 - not an attribute of ours
     app = TutorApp(terminal)
     try:
         app.run()

@@ -90,7 +90,9 @@ def _narrow(width: int, height: int, needs: Needs, panes: tuple[int, ...], activ
 
 def _text(height: int, needs: Needs) -> tuple[int, int, int]:
     """Prose, code and output in one column: what is too long scrolls, code first."""
-    prose = min(needs.prose, height if not needs.code + needs.output else max(height // 3, height - needs.code - needs.output))
+    prose = min(
+        needs.prose, height if not needs.code + needs.output else max(height // 3, height - needs.code - needs.output)
+    )
     output = min(needs.output, max(height - prose - needs.code, (height - prose) // 3))
     return prose, min(needs.code, height - prose - output), output
 
@@ -99,7 +101,9 @@ def _matrices(height: int, needs: Needs, active: int) -> tuple[int, ...]:
     """Heights of the matrices below each other: all if they fit, else the active one and what fits beside it."""
     wanted = [lines for _, lines in needs.matrices]
     if sum(wanted) <= height:
-        return tuple(wanted)
+        # An empty line between them, where there is room for it.
+        gap = int(sum(wanted) + len(wanted) - 1 <= height)
+        return tuple(lines + (gap if place + 1 < len(wanted) else 0) for place, lines in enumerate(wanted))
     active = max(active, 0)
     heights = [0] * len(wanted)
     heights[active] = min(wanted[active], height)

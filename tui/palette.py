@@ -132,7 +132,9 @@ class Scale:
         return self.looks[self.level(value)]
 
     def swatches(self) -> tuple[Look, ...]:
-        """The looks that lie between the bounds, for a legend."""
+        """The looks that lie between the bounds, for a legend; of a mask, that of each bound."""
+        if self.kind == "mask":
+            return tuple(self.look(bound) for bound in dict.fromkeys((self.low, self.high)))
         looks = self.looks[self.level(self.low) : self.level(self.high) + 1]
         # Half of a long ramp says the same in half the room. The last one is the one that a reader looks for.
         return looks if len(looks) <= SWATCHES else looks[(len(looks) - 1) % 2 :: 2]

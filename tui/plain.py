@@ -37,14 +37,18 @@ def course(spec: Course, states: States) -> Iterator[str]:
         yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(lesson.steps):2}  {word}".rstrip()
 
 
-def lesson(spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH) -> Iterator[str]:
+def lesson(
+    spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH
+) -> Iterator[str]:
     """A lesson, or one step of it, with what its code gave."""
     yield f"Lesson {spec.number}: {spec.title}"
     yield from plain_lines(spec.goal, width)
     for number, step in enumerate(spec.steps, 1):
         if only in (None, step.id):
             yield ""
-            yield from lesson_step(step, results.get(step.id, StepResult(step.id)), f"{number} of {len(spec.steps)}", width)
+            yield from lesson_step(
+                step, results.get(step.id, StepResult(step.id)), f"{number} of {len(spec.steps)}", width
+            )
 
 
 def lesson_step(

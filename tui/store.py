@@ -23,8 +23,13 @@ class Store:
 
     @property
     def problem(self) -> str | None:
-        """Why progress is not being saved, if it is not."""
+        """What the learner should know about where their progress is kept, if there is anything."""
         return self._progress.problem
+
+    @property
+    def saved(self) -> bool:
+        """Whether everything is on disk."""
+        return self._progress.saved
 
     def state(self, lesson: str, step: str) -> str:
         """new, seen or done."""
@@ -79,5 +84,4 @@ class Store:
     def close(self) -> None:
         """Write what is still to be written."""
         self._thread.shutdown(wait=True)
-        if self._progress.problem is None:
-            self._progress.close()
+        self._progress.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import linecache
 from types import TracebackType
 from typing import Any
@@ -69,7 +70,7 @@ def _text(error: BaseException) -> str:
 def _allocation(text: str) -> str:
     """How much a failed allocation wanted, if the message says so ("you tried to allocate 123 bytes")."""
     words = text.split()
-    for word, unit in zip(words, words[1:], strict=False):
+    for word, unit in itertools.pairwise(words):
         if word.isdigit() and unit.startswith("bytes"):
             return f"a tensor of {int(word) / 2**30:.1f} GiB does not fit into the limit"
     return "the limit was reached"

@@ -43,7 +43,9 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
     try:
         tree, blob = values.encode(gots)
     except values.ValueNotPlain as error:
-        wire.send(talk, {"op": "answered", "error": {"kind": "error", "message": f"Your code gave {error}.", "line": None}})
+        wire.send(
+            talk, {"op": "answered", "error": {"kind": "error", "message": f"Your code gave {error}.", "line": None}}
+        )
         return
     wire.send(talk, {"op": "answered", "gots": tree}, blob)
 
@@ -55,20 +57,26 @@ def decide(job: wire.Frame, talk: socket.socket) -> None:
     contexts = [_context(header["context"], number) for number in seeds]
     tree, blob = values.encode(contexts)
     wire.send(talk, {"op": "contexts", "contexts": tree}, blob)
-    reply = wire.receive(talk)
     try:
+        reply = wire.receive(talk)
         gots = values.decode(reply.header["gots"], reply.blob)
         readable = isinstance(gots, list) and len(gots) == len(seeds) and all(isinstance(got, dict) for got in gots)
-    except (ValueError, KeyError, TypeError):
+    except wire.Closed:
+        raise
+    except (wire.WireError, ValueError, KeyError, TypeError, RuntimeError):
         readable = False
     if not readable:
-        wire.send(talk, {"op": "verdict", "error": "the reply of your program was unreadable"})
+        wire.send(talk, {"op": "verdict", "error": "unreadable"})
         return
     passed = dict.fromkeys(range(len(header["checks"])), True)
     messages: dict[int, str] = {}
     for number, context, got in zip(seeds, contexts, gots, strict=True):
         want = _solution(header, context, number)
-        scope = probe.tools() | {"got": probe.attributes(got), "want": probe.attributes(want), "context": probe.attributes(context)}
+        scope = probe.tools() | {
+            "got": probe.attributes(got),
+            "want": probe.attributes(want),
+            "context": probe.attributes(context),
+        }
         for place, check in enumerate(header["checks"]):
             ok, message = _check(check, scope)
             if not ok and passed[place]:
@@ -127,7 +135,9 @@ def _check(check: dict[str, str], scope: dict[str, Any]) -> tuple[bool, str]:
     except Exception as error:
         return False, f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
     try:
-        filled = {field.key: field.format(eval(field.expression, dict(scope))) for field in template.fields(check["fail"])}
+        filled = {
+            field.key: field.format(eval(field.expression, dict(scope))) for field in template.fields(check["fail"])
+        }
     except Exception:
         filled = {}
     return False, template.fill(check["fail"], filled)

@@ -41,12 +41,13 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
             for shown in step["show"]:
                 try:
                     tensor = _tensor(eval(shown["expr"], namespace))
+                    entry = _describe_tensor(shown["name"], tensor, blob)
                 except BaseException as error:
                     failure = describe(error, f"<{step['id']}>")
                     failure["message"] = f"{shown['name']} cannot be shown: {failure['message']}"
                     break
                 kept[step["id"], shown["name"]] = tensor
-                tensors.append(_describe_tensor(shown["name"], tensor, blob))
+                tensors.append(entry)
         report = {
             "op": "step",
             "id": step["id"],

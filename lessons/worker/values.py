@@ -79,7 +79,10 @@ def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) ->
     if isinstance(value, tuple):
         return {"t": "tuple", "items": [_encode(item, blob, count, depth + 1) for item in value]}
     if isinstance(value, dict):
-        return {"t": "dict", "items": [[str(key), _encode(item, blob, count, depth + 1)] for key, item in value.items()]}
+        return {
+            "t": "dict",
+            "items": [[str(key), _encode(item, blob, count, depth + 1)] for key, item in value.items()],
+        }
     raise ValueNotPlain(f"a value of type {type(value).__name__}")
 
 

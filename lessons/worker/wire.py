@@ -46,8 +46,11 @@ class Frame:
 
 
 def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: Sequence[int] = ()) -> None:
-    """Send one frame. Raises `WireError` for one that is too large, `Closed` if the peer is gone."""
-    text = _dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    """Send one frame. Raises `WireError` for one that is too large or no JSON, `Closed` if the peer is gone."""
+    try:
+        text = _dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WireError(f"not a message: {error}") from None
     if len(text) > JSON_CAP or len(blob) > BLOB_CAP:
         raise WireError(f"message too large: {len(text)} bytes of JSON, {len(blob)} bytes of data")
     head = _pack(MAGIC, len(text), len(blob))
@@ -89,8 +92,8 @@ def receive(sock: socket.socket, deadline: float | None = None, max_fds: int = 0
 
 
 def _receive_with_fds(sock: socket.socket, deadline: float | None, max_fds: int) -> tuple[bytes, list[int]]:
-    _arm(sock, deadline)
     try:
+        _arm(sock, deadline)
         data, fds, _, _ = socket.recv_fds(sock, HEAD.size, max_fds)
     except TimeoutError:
         raise
@@ -104,8 +107,8 @@ def _receive_with_fds(sock: socket.socket, deadline: float | None, max_fds: int)
 def _exactly(sock: socket.socket, count: int, deadline: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < count:
-        _arm(sock, deadline)
         try:
+            _arm(sock, deadline)
             data = sock.recv(min(count - len(parts), 1 << 20))
         except TimeoutError:
             raise

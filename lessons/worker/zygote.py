@@ -284,4 +284,6 @@ def load() -> None:
     from lessons.worker import child
 
     # Names of modules, not operations: nothing has run yet.
-    assert torch and attention and child
+    assert torch
+    assert attention
+    assert child

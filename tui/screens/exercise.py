@@ -91,7 +91,9 @@ class ExerciseView(Container):
         self._placing = False
 
         self._task_pane = TextPane(id="task")
-        self._editor = Editor("", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor")
+        self._editor = Editor(
+            "", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor"
+        )
         self._verdict = TextPane(id="verdict")
 
     def compose(self) -> ComposeResult:
@@ -154,22 +156,29 @@ class ExerciseView(Container):
         text = Text()
         if judgement.passed:
             text.append(f"{yes} Passed.", GOOD)
-            text.append("   f8: go on\n", DIM)
+            text.append("   f8: go on", DIM)
+        elif judgement.verdict == "failed" and any(check.passed or check.message for check in judgement.checks):
+            text.append(f"{no} Not yet.", BAD)
+            text.append("   f3: hint", DIM)
         else:
             words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
             where = f", line {judgement.line}" if judgement.line else ""
             text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
             text.append_text(rich_text(clean(judgement.message)))
-            text.append("\n")
-        looked_at = any(check.passed or check.message for check in judgement.checks)
-        for place, check in enumerate(judgement.checks if looked_at else ()):
-            first_wrong = not check.passed and all(other.passed for other in judgement.checks[:place])
-            text.append(f"{yes if check.passed else no} ", GOOD if check.passed else BAD)
-            text.append(check.name)
-            if check.message and not first_wrong:
-                text.append(": ")
+        # What is wrong, one line each; what is right, in one line together.
+        for check in judgement.checks:
+            if check.message:
+                text.append(f"\n{no} ", BAD)
+                text.append(f"{check.name}: ")
                 text.append_text(rich_text(clean(check.message)))
+        right = [check.name for check in judgement.checks if check.passed]
+        if right:
             text.append("\n")
+            for place, name in enumerate(right):
+                text.append("   " if place else "")
+                text.append(f"{yes} ", GOOD)
+                text.append(name)
+        text.append("\n" if judgement.stdout else "")
         if judgement.stdout:
             text.append("It printed:\n", DIM)
             text.append(clean(judgement.stdout))
@@ -224,11 +233,11 @@ class ExerciseView(Container):
         wide = width >= 120
         self.set_class(wide, "wide")
         if wide:
-            self._task_pane.styles.height = max(3, min(self._task_pane.lines_at(width // 2) + 1, height * 2 // 3))
+            task = max(3, min(self._task_pane.lines_at(width // 2) + 1, height * 2 // 3))
+            self._task_pane.styles.height, self._verdict.styles.height = task, height - task
             self._editor.styles.height = height
-            self._verdict.styles.height = height - int(self._task_pane.styles.height.value)
             return
-        task = min(self._task_pane.lines_at(width), max(3, height // 2 if self._hints else height * 2 // 5))
+        task = min(self._task_pane.lines_at(width) + 1, max(3, height // 2 if self._hints else height * 2 // 5))
         verdict = min(self._verdict.lines_at(width), max(2, height * 2 // 5))
         editor = max(3, height - task - verdict)
         self._task_pane.styles.height, self._editor.styles.height, self._verdict.styles.height = task, editor, verdict

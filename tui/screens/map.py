@@ -74,7 +74,7 @@ class MapView(Container):
         text.append(f"{lesson.number}. {lesson.title}\n\n", BOLD)
         text.append_text(rich_text(lesson.goal))
         text.append(f"\n\n{done} of {len(lesson.steps)} steps done", DIM)
-        exercises = [step for step in lesson.exercises]
+        exercises = list(lesson.exercises)
         for exercise in exercises:
             passed = "passed" if store.passed(exercise.exercise) else "not passed yet"
             number = f" {exercise.number}" if exercise.number else ""

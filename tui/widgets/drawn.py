@@ -42,6 +42,4 @@ class Drawn(Widget):
 
     def pieces(self, text: Text) -> list[Segment]:
         """One line of styled text."""
-        return [
-            Segment(piece, self.over(style)) for piece, style, _ in text.render(self.app.console, end="") if piece
-        ]
+        return [Segment(piece, self.over(style)) for piece, style, _ in text.render(self.app.console, end="") if piece]

@@ -90,7 +90,9 @@ class LessonList(Drawn, can_focus=True):
     def _top(self) -> int:
         """The first line that is drawn, if there are more than fit."""
         height = max(1, self.size.height)
-        return 0 if len(self._entries) <= height else max(0, min(self.cursor - height // 2, len(self._entries) - height))
+        return (
+            0 if len(self._entries) <= height else max(0, min(self.cursor - height // 2, len(self._entries) - height))
+        )
 
     def render_line(self, y: int) -> Strip:
         """One line."""

@@ -56,4 +56,3 @@ class Line(Drawn):
 
 def _as_text(text: str | Text) -> Text:
     return text if isinstance(text, Text) else Text(text)
-

@@ -119,4 +119,3 @@ class TextPane(Drawn, can_focus=True):
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by pages."""
         self.action_scroll_lines(pages * max(1, self.size.height - 2))
-

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.model import Limits
+from lessons.result import WorkerError
 from lessons.worker import wire
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,10 +38,6 @@ sys.path.insert(0, sys.argv[1])
 os.nice(int(sys.argv[2]))
 importlib.import_module(sys.argv[3]).main(*sys.argv[4:])
 """
-
-
-class WorkerError(Exception):
-    """The worker cannot run anything: it did not start, or it is gone and did not come back."""
 
 
 class ForkUnsafe(WorkerError):

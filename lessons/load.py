@@ -32,7 +32,9 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.problem}. {self.remedy}"
+        # What was found may hold line breaks, but a finding is one line.
+        told = " ".join(f"{self.problem}. {self.remedy}".split())
+        return f"{self.file}:{self.line}:{self.column}: {told}"
 
 
 class LessonError(Exception):
@@ -73,7 +75,7 @@ def load_course(folder: Path = COURSE) -> Course:
     findings += _repeated_exercises(lessons)
     if findings:
         raise LessonError(findings)
-    return Course(lessons=tuple(lessons))
+    return Course(lessons=tuple(sorted(lessons, key=lambda lesson: lesson.number)))
 
 
 def load_lesson(folder: Path) -> Lesson:
@@ -112,12 +114,13 @@ def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = 
     except ValidationError as error:
         errors = error.errors()
         # A list whose items are wrong is also called too short: only the items' own findings help.
-        blamed = {item["loc"][0] for item in errors if len(item["loc"]) > 1}
-        findings += [
-            _finding(root, file, item)
-            for item in errors
-            if not (item["type"] == "too_short" and item["loc"][0] in blamed)
-        ]
+        places = [item["loc"] for item in errors]
+        for item in errors:
+            above = len(item["loc"])
+            if item["type"] != "too_short" or not any(
+                len(place) > above and place[:above] == item["loc"] for place in places
+            ):
+                findings.append(_finding(root, file, item))
         raise LessonError(_in_order(findings)) from None
     lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
     findings += _contents(lesson, root, file)
@@ -165,7 +168,8 @@ def _read_yaml(text: str, file: str) -> tuple[yaml.Node, object]:
             mark = error.context_mark or mark
         line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem))]) from None
+        here = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
+        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, here))]) from None
     except yaml.reader.ReaderError as error:
         line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
         raise LessonError(
@@ -187,8 +191,8 @@ def _read_yaml(text: str, file: str) -> tuple[yaml.Node, object]:
     return node, data
 
 
-def _yaml_remedy(problem: str) -> str:
-    if "tab" in problem or "\\t" in problem:
+def _yaml_remedy(problem: str, character: str) -> str:
+    if "tab" in problem or character == "\t":
         return "Indent with spaces, not tabs."
     if "mapping values are not allowed" in problem:
         return "Put a text with a colon in quotes, or write it as a block after '|'."
@@ -224,12 +228,12 @@ def _repeated_keys(node: yaml.Node, file: str, visited: set[int]) -> Iterator[Fi
 
 
 def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yaml.Node]:
-    """The key node and value node at a path, or of its nearest existing ancestor. Union tags in the path are skipped."""
+    """The key node and value node at a path, or of its nearest existing ancestor."""
     key = node = root
     for part in path:
         if isinstance(node, yaml.MappingNode):
             for candidate, value in node.value:
-                if candidate.value == part:
+                if candidate.value == str(part):
                     key, node = candidate, value
                     break
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
@@ -240,7 +244,8 @@ def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, ya
 def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
     """A pydantic error as a finding."""
     path: tuple[int | str, ...] = error["loc"]
-    key, node = _locate(root, path)
+    # The kind of a step is part of the path, but not of the file.
+    key, node = _locate(root, path[:2] + path[3:] if path[:1] == ("steps",) else path)
     name = str(path[-1]) if path else "lesson"
     kind, context = error["type"], error.get("ctx", {})
     mark, down = node.start_mark, 0

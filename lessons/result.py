@@ -10,6 +10,11 @@ from typing import Literal
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""
 
+
+class WorkerError(Exception):
+    """The worker cannot run anything: it did not start, or it is gone and did not come back."""
+
+
 FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 
 

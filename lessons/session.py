@@ -15,9 +15,19 @@ from dataclasses import replace
 from typing import Any
 
 from lessons import labels, template
-from lessons.launch import Exit, ForkUnsafe, Job, Launcher, SpareLauncher, WorkerError, line_of, make_launcher, output
+from lessons.launch import Exit, ForkUnsafe, Job, Launcher, SpareLauncher, line_of, make_launcher, output
 from lessons.model import ExerciseStep, Lesson, Limits, ReadStep, RunStep, Shown
-from lessons.result import CheckResult, Failure, FailureKind, Judgement, StepResult, Tensor, Verdict, Window
+from lessons.result import (
+    CheckResult,
+    Failure,
+    FailureKind,
+    Judgement,
+    StepResult,
+    Tensor,
+    Verdict,
+    Window,
+    WorkerError,
+)
 from lessons.worker import wire
 
 ANSWER_LIMIT = 10.0

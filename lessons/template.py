@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from string import Formatter
 
 FORMATTER = Formatter()
+LONGEST_SHOWN = 60
 
 
 class TemplateError(ValueError):
@@ -61,8 +62,9 @@ def parse(text: str) -> list[str | Field]:
             try:
                 ast.parse(piece.expression, mode="eval")
             except (SyntaxError, ValueError, MemoryError, RecursionError):
+                shown = piece.key if len(piece.key) <= LONGEST_SHOWN else piece.key[:LONGEST_SHOWN] + "…"
                 raise TemplateError(
-                    f"'{{{piece.key}}}' is not a Python expression (write {{{{ for a literal brace)"
+                    f"'{{{shown}}}' is not a Python expression (write {{{{ for a literal brace)"
                 ) from None
     return pieces
 

@@ -17,22 +17,26 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.drivers import linux_driver
 from textual.events import Event, Key
+from textual.reactive import Reactive
+from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons.launch import WorkerError
-from lessons.session import Session
+from lessons.result import WorkerError
 from tui import help as helps
-from tui.engine import Engine
-from tui.screens.exercise import ExerciseView
-from tui.screens.lesson import LessonView
 from tui.screens.map import MapView
 from tui.terminal import Terminal, theme
 from tui.widgets.line import Line
 from tui.widgets.pane import TextPane
 
 if TYPE_CHECKING:
+    # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.model import Course, Lesson
     from lessons.result import StepResult, Tensor
+    from lessons.session import Session
+    from tui.engine import Engine
+    from tui.screens.exercise import ExerciseView
+    from tui.screens.lesson import LessonView
     from tui.store import Store
 
 DIM, BOLD = Style(dim=True), Style(bold=True)
@@ -43,6 +47,12 @@ KEYS = {
     "left": "f5 check   f3 hint   tab editor   n next   b back   m map   ? help   q quit",
 }
 NICE = 10
+
+
+class TutorScreen(Screen[None]):
+    """The one screen. Moving the focus does not repaint all of it, as it does in Textual's own."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
 class TutorApp(App[None]):
@@ -71,34 +81,40 @@ class TutorApp(App[None]):
         Binding("q,й", "quit", "Quit", show=False, id="quit"),
     ]
 
+    course: Course
+    store: Store
+    engine: Engine
+    lesson_view: LessonView
+    exercise_view: ExerciseView
+
     def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
         super().__init__()
         self.theme = theme(terminal)
         self.terminal = terminal
-        self.engine = Engine(session or Session(nice=NICE))
-        self.course: Course | None = None
-        self.store: Store | None = None
+        self.loaded = False
         self.lesson: Lesson | None = None
         self.index = 0
+        self._session = session
         self._recorded: dict[str, dict[str, StepResult]] = {}
         self._engine_problem = ""
         self._farewell = ""
-        code_theme = "ansi_dark" if terminal.depth in ("none", "16") else "monokai"
         self.title_line = Line(Text(" attn-tutor", BOLD), id="title")
         self.rule = Line(id="rule")
         self.map_view = MapView(terminal, id="map")
-        self.lesson_view = LessonView(terminal, code_theme, id="lesson")
-        self.exercise_view = ExerciseView(terminal, id="exercise")
-        self.views = ContentSwitcher(self.map_view, self.lesson_view, self.exercise_view, id="views", initial="map")
+        self.views = ContentSwitcher(self.map_view, id="views", initial="map")
         self.keys = Line(id="keys")
         self.help_pane = TextPane(id="help")
+
+    def get_default_screen(self) -> Screen[None]:
+        """The one screen."""
+        return TutorScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """Title, progress of the lesson, the views, keys; help on top of them."""
         yield from (self.title_line, self.rule, self.views, self.keys, self.help_pane)
 
     def on_mount(self) -> None:
-        """Let a lost line end the tutor properly, then read the course after the first paint."""
+        """Let a lost line end the tutor properly, then load the rest after the first paint."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, partial(self.exit, None, 0))
@@ -106,23 +122,30 @@ class TutorApp(App[None]):
 
     # Loading -----------------------------------------------------------------------------------------------------
 
-    @work(exclusive=True, group="load", exit_on_error=True)
+    @work(exclusive=True, group="load")
     async def load(self) -> None:
-        """Read course and progress in a thread, show the map, then warm up the worker."""
-        from lessons.load import LessonError
-
-        try:
-            self.course, store = await asyncio.to_thread(_load)
-            self.store = store
-        except LessonError as error:
-            self._farewell = f"The course cannot be read:\n{error}"
+        """Read course and progress in a thread, show the map, then warm up the worker and make the other views."""
+        parts = await asyncio.to_thread(_load, self._session)
+        if isinstance(parts, str):
+            self._farewell = parts
             self.exit(return_code=3)
             return
+        self.course, self.store, self.engine = parts
+        self.loaded = True
         self.show_map()
         self.map_view.list.focus()
-        if store.problem:
-            self.notify(store.problem, severity="warning", markup=False, timeout=15)
+        if self.store.problem:
+            self.notify(self.store.problem, severity="warning", markup=False, timeout=15)
         self.warm_up()
+
+        from tui.screens.exercise import ExerciseView
+        from tui.screens.lesson import LessonView
+
+        code_theme = "ansi_dark" if self.terminal.depth in ("none", "16") else "monokai"
+        self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
+        self.exercise_view = ExerciseView(self.terminal, id="exercise")
+        for view in (self.lesson_view, self.exercise_view):
+            await self.views.add_content(view)
 
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
@@ -139,8 +162,6 @@ class TutorApp(App[None]):
 
     def show_map(self) -> None:
         """Show the course map with the progress of now."""
-        if self.course is None or self.store is None:
-            return
         self.map_view.show(self.course, self.store)
         self.views.current = "map"
         if self.map_view.selected is not None:
@@ -153,7 +174,6 @@ class TutorApp(App[None]):
         from lessons.model import ExerciseStep
         from lessons.result import StepResult
 
-        assert self.store is not None
         self.lesson, self.index = lesson, index
         step = lesson.steps[index]
         self.store.visit(lesson.id, step.id)
@@ -205,7 +225,6 @@ class TutorApp(App[None]):
         return self._recorded[lesson.id]
 
     def _about(self, lesson: Lesson) -> None:
-        assert self.store is not None
         step_id, _, name = lesson.thumbnail.partition("/")
         result = self.recorded(lesson).get(step_id)
         thumbnail: Tensor | None = (
@@ -224,11 +243,13 @@ class TutorApp(App[None]):
 
     def _set_title(self) -> None:
         where = []
-        if self._engine_problem:
+        if not self.loaded:
+            where.append("loading the course")
+        elif self._engine_problem:
             where.append("cannot run code")
         elif not self.engine.ready:
-            where.append("loading PyTorch" + ("…" if self.terminal.unicode else "..."))
-        if self.store is not None and not self.store.saved:
+            where.append("loading PyTorch")
+        if self.loaded and not self.store.saved:
             where.append("not saved (x: export)")
         if self.views.current == "map" or self.lesson is None:
             self.title_line.set(Text(" attn-tutor", BOLD), "   ".join([*where, "course map "]))
@@ -258,8 +279,7 @@ class TutorApp(App[None]):
 
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
         """Keep the learner's code."""
-        if self.store is not None:
-            self.store.save_draft(event.exercise.exercise, event.code)
+        self.store.save_draft(event.exercise.exercise, event.code)
 
     def on_descendant_focus(self) -> None:
         """The keys depend on whether the editor has the focus."""
@@ -280,7 +300,7 @@ class TutorApp(App[None]):
 
     def action_next(self) -> None:
         """Go on to the next step; what was read or run is done then."""
-        if self.lesson is None or self.store is None or self.views.current == "map":
+        if self.lesson is None or self.views.current == "map":
             return
         step = self.lesson.steps[self.index]
         if step.kind != "exercise":
@@ -288,7 +308,6 @@ class TutorApp(App[None]):
         if self.index + 1 < len(self.lesson.steps):
             self.open_step(self.lesson, self.index + 1)
             return
-        assert self.course is not None
         place = self.course.lessons.index(self.lesson)
         if place + 1 < len(self.course.lessons):
             self.open_step(self.course.lessons[place + 1], 0)
@@ -298,7 +317,7 @@ class TutorApp(App[None]):
 
     def action_previous(self) -> None:
         """Back to the step before."""
-        if self.lesson is None or self.course is None or self.views.current == "map":
+        if self.lesson is None or self.views.current == "map":
             return
         if self.index > 0:
             self.open_step(self.lesson, self.index - 1)
@@ -329,7 +348,8 @@ class TutorApp(App[None]):
 
     def action_stop(self) -> None:
         """Stop what is running."""
-        self.engine.stop()
+        if self.loaded:
+            self.engine.stop()
 
     def action_check(self) -> None:
         """Have the learner's code judged."""
@@ -342,7 +362,6 @@ class TutorApp(App[None]):
         from lessons.model import ExerciseStep
 
         assert self.lesson is not None
-        assert self.store is not None
         lesson, index = self.lesson, self.index
         exercise = lesson.steps[index]
         assert isinstance(exercise, ExerciseStep)
@@ -378,7 +397,7 @@ class TutorApp(App[None]):
 
     def action_export(self) -> None:
         """Write progress and code to a file."""
-        if self.store is None:
+        if not self.loaded:
             return
         try:
             self.notify(f"Written to {self.store.export()}", markup=False, timeout=15)
@@ -412,15 +431,14 @@ class TutorApp(App[None]):
 
     def close(self) -> str:
         """End the worker and write what is still to be written. Returns what to say on the way out."""
-        self.engine.close()
-        if self.store is not None:
+        if self.loaded:
+            self.engine.close()
             self.store.close()
             if not self.store.saved:
                 return self._unsaved()
         return self._farewell
 
     def _unsaved(self) -> str:
-        assert self.store is not None
         try:
             where = f"It was written to {self.store.export()}: bring it back with 'attn-tutor import FILE'."
         except OSError as error:
@@ -428,13 +446,19 @@ class TutorApp(App[None]):
         return f"{self.store.problem}\n{where}"
 
 
-def _load() -> tuple[Course, Store]:
-    """Course and progress. Raises `LessonError`."""
-    from lessons.load import load_course
+def _load(session: Session | None) -> tuple[Course, Store, Engine] | str:
+    """Course, progress and worker; a text for the author if the course cannot be read."""
+    from lessons.load import LessonError, load_course
     from lessons.progress import Progress
+    from lessons.session import Session
+    from tui.engine import Engine
     from tui.store import Store
 
-    return load_course(), Store(Progress.open())
+    try:
+        course = load_course()
+    except LessonError as error:
+        return f"The course cannot be read:\n{error}"
+    return course, Store(Progress.open()), Engine(session or Session(nice=NICE))
 
 
 def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:

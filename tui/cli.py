@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         return 130
+    except Exception:
+        # Python's own status for this is 1, which would say that an answer did not pass.
+        traceback.print_exc()
+        return FAILURE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -177,7 +182,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _print_lesson(lesson: Lesson, only: str | None, *, as_json: bool = False) -> int:
     from lessons import document
-    from lessons.launch import WorkerError
+    from lessons.result import WorkerError
     from lessons.session import Session
     from tui import plain
 
@@ -200,7 +205,7 @@ def _print_lesson(lesson: Lesson, only: str | None, *, as_json: bool = False) ->
 
 def _check(options: argparse.Namespace) -> int:
     from lessons import document
-    from lessons.launch import WorkerError
+    from lessons.result import WorkerError
     from lessons.session import Session
     from tui import plain
 
@@ -210,7 +215,7 @@ def _check(options: argparse.Namespace) -> int:
     except KeyError:
         known = ", ".join(step.exercise for each in course.lessons for step in each.exercises)
         raise UsageError(f"there is no exercise '{options.exercise}'. The exercises: {known}") from None
-    # Bytes that are no UTF-8 stay visible to Python's own parser, which says where they are.
+    # Bytes that are no UTF-8 stay in the text: the judge says in which line they are.
     code = _read(options.file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     session = Session()
     try:

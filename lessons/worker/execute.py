@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import itertools
 import linecache
+import re
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +13,7 @@ from typing import Any
 _compile, _exec, _str, _type = compile, exec, str, type
 
 YOUR_CODE = "<your code>"
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 LONGEST = 2000
 
 Failed = dict[str, Any]
@@ -20,6 +22,14 @@ Failed = dict[str, Any]
 
 def execute(source: str, filename: str, namespace: dict[str, Any]) -> Failed | None:
     """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises."""
+    if found := NO_TEXT.search(source):
+        # Python's own complaint about these names no line.
+        line = source.count("\n", 0, found.start()) + 1
+        return {
+            "kind": "error",
+            "message": "This is not Python: there is a byte that is no text (UTF-8).",
+            "line": line,
+        }
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
         _exec(_compile(source, filename, "exec"), namespace)
@@ -71,6 +81,8 @@ def _allocation(text: str) -> str:
     """How much a failed allocation wanted, if the message says so ("you tried to allocate 123 bytes")."""
     words = text.split()
     for word, unit in itertools.pairwise(words):
-        if word.isdigit() and unit.startswith("bytes"):
-            return f"a tensor of {int(word) / 2**30:.1f} GiB does not fit into the limit"
+        if word.isdigit() and unit.startswith("bytes") and int(word) >= 2**20:
+            mebibytes = int(word) / 2**20
+            size = f"{mebibytes / 1024:.1f} GiB" if mebibytes >= 1024 else f"{mebibytes:.0f} MiB"
+            return f"a tensor of {size} does not fit into the limit"
     return "the limit was reached"

@@ -67,8 +67,10 @@ def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) ->
         return value
     if isinstance(value, torch.Tensor):
         name = NAMES.get(value.dtype)
-        if name is None or value.layout != torch.strided or value.is_meta:
+        if name is None:
             raise ValueNotPlain(f"a tensor of dtype {value.dtype}")
+        if value.layout != torch.strided or value.is_meta:
+            raise ValueNotPlain("a tensor without data" if value.is_meta else f"a tensor of layout {value.layout}")
         if len(blob) + value.numel() * value.element_size() > CAP:
             raise ValueNotPlain(f"a tensor of shape {tuple(value.shape)}, too large to be compared")
         offset = len(blob)

@@ -9,7 +9,6 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
@@ -19,6 +18,7 @@ from lessons.result import Judgement
 from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
+from tui.widgets.drawn import Box
 from tui.widgets.pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -71,7 +71,7 @@ class Editor(TextArea):
         await super()._on_key(event)
 
 
-class ExerciseView(Container):
+class ExerciseView(Box):
     """Task above or left, editor in the middle or right, verdict below the task."""
 
     class Edited(Message):

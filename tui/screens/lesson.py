@@ -6,7 +6,6 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.message import Message
 
 from lessons import source, template
@@ -17,6 +16,7 @@ from tui.code import rich_code
 from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
+from tui.widgets.drawn import Box
 from tui.widgets.line import Line
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
@@ -25,7 +25,7 @@ MATRICES = 4
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-class LessonView(Container):
+class LessonView(Box):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
     class Missing(Message):
@@ -48,10 +48,11 @@ class LessonView(Container):
         self._code = TextPane(id="code", wrap=False)
         self._output = TextPane(id="output")
         self._matrices = [MatrixView(terminal, id=f"matrix{place}") for place in range(MATRICES)]
-        self._text = Container(self._prose, self._code, self._output, id="text")
-        self._body = Container(self._text, Container(*self._matrices, id="figures"), id="body")
+        self._text = Box(self._prose, self._code, self._output, id="text")
+        self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
         self._detail = Line(id="detail")
         self._plan = arrange(80, 20, Needs(0, 0, 0))
+        self._text_place = (False, 0)
 
     def compose(self) -> ComposeResult:
         """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
@@ -111,8 +112,9 @@ class LessonView(Container):
         plan = arrange(width, height, needs, self._active)
         self._plan = plan
         self._body.set_class(plan.wide, "wide")
-        self._text.styles.width = plan.text_width
-        self._text.styles.height = plan.prose + plan.code + plan.output
+        if (plan.wide, plan.text_width) != self._text_place:
+            self._text_place = (plan.wide, plan.text_width)
+            self._text.styles.width = plan.text_width
         for widget, lines in ((self._prose, plan.prose), (self._code, plan.code), (self._output, plan.output)):
             _set_height(widget, lines)
         for place, view in enumerate(self._matrices):
@@ -181,6 +183,8 @@ class LessonView(Container):
 
 
 def _set_height(widget: TextPane | MatrixView, lines: int) -> None:
-    widget.display = lines > 0
-    if lines:
+    # Only what differs: setting a style lays the whole screen out again, even to the value that it has.
+    if widget.display != (lines > 0):
+        widget.display = lines > 0
+    if lines and (widget.styles.height is None or widget.styles.height.value != lines):
         widget.styles.height = lines

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.message import Message
 
-from lessons.model import Course, Lesson
-from lessons.result import Tensor
 from tui.palette import palette
 from tui.prose import rich_text
-from tui.store import Store
 from tui.terminal import Terminal
+from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList
 from tui.widgets.pane import TextPane
+
+if TYPE_CHECKING:
+    from lessons.model import Course, Lesson
+    from lessons.result import Tensor
+    from tui.store import Store
 
 GLYPHS = {"new": "·", "seen": "◐", "done": "●", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "done": "x", "continue": ">"}
@@ -23,7 +27,7 @@ BOLD, DIM = Style(bold=True), Style(dim=True)
 THUMBNAIL = 12
 
 
-class MapView(Container):
+class MapView(Box):
     """The list of lessons, and what the selected one teaches."""
 
     class Open(Message):

@@ -5,11 +5,31 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.geometry import Region
+from textual.containers import Container
+from textual.geometry import Region, Size
 from textual.widget import Widget
 
 
-class Drawn(Widget):
+class Steady(Widget):
+    """A widget that is laid out and painted once when its size changes.
+
+    Textual marks a resized widget as dirty and asks for another layout, although the layout that resized it has painted
+    it already: each time the screen is sent twice, which over SSH is half of what a step costs.
+    """
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if changed:
+            self._repaint_required = self._layout_required = False
+            self._dirty_regions.clear()
+        return changed
+
+
+class Box(Steady, Container):
+    """A container that is laid out once."""
+
+
+class Drawn(Steady):
     """A widget that draws its lines from plain pieces of text and style."""
 
     DEFAULT_CSS = """

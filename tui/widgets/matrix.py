@@ -22,12 +22,12 @@ from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from lessons.result import Tensor, Window
 from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.palette import Look, Palette, Scale, palette
 from tui.terminal import Terminal
+from tui.widgets.drawn import Drawn
 
 TILE = 64
 """Rows and columns of a window that is asked for."""
@@ -259,7 +259,7 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     return "   ".join(parts)
 
 
-class MatrixView(Widget, can_focus=True):
+class MatrixView(Drawn, can_focus=True):
     """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
 
     Any tensor of 0 to 4 dimensions can be shown. Of a large one only what is visible is drawn and held; what is not
@@ -544,6 +544,12 @@ class MatrixView(Widget, can_focus=True):
         self._update(lines=None)
         self._post_moved()
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Draw the cursor as active or passive."""
+        super().watch_has_focus(_has_focus)
+        # Textual repaints the whole widget by itself.
+        self._update(lines=())
+
     def action_move(self, rows: int, cols: int) -> None:
         """Move the cursor."""
         row, col = self.cursor
@@ -578,14 +584,6 @@ class MatrixView(Widget, can_focus=True):
     def on_resize(self) -> None:
         """Fit into another size."""
         self._update(lines=None)
-
-    def on_focus(self) -> None:
-        """Draw the cursor as active."""
-        self._update(lines=())
-
-    def on_blur(self) -> None:
-        """Draw the cursor as passive."""
-        self._update(lines=())
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the cell that was clicked."""
@@ -642,12 +640,17 @@ class MatrixView(Widget, can_focus=True):
         return Region(0, y, width, 1) if width else None
 
     def _want_windows(self, scene: Scene) -> None:
+        place = scene.layout
+        for top in range(place.top - place.top % TILE, place.top + place.rows, TILE):
+            for left in range(place.left - place.left % TILE, place.left + place.cols, TILE):
+                if (key := (scene.lead, top, left)) in self._windows:
+                    self._windows.move_to_end(key)
         tiles = {(*scene.lead, *tile[:2]): tile for tile in tiles_missing(scene)}
         # What has gone out of sight may be asked for again: its answer may have been lost.
         self._wanted &= tiles.keys()
-        for key, tile in tiles.items():
-            if key not in self._wanted:
-                self._wanted.add(key)
+        for place_wanted, tile in tiles.items():
+            if place_wanted not in self._wanted:
+                self._wanted.add(place_wanted)
                 self.post_message(self.WindowWanted(self, scene.face.tensor, scene.lead, *tile))
 
     def _post_moved(self) -> None:

@@ -90,14 +90,12 @@ class TextPane(Drawn, can_focus=True):
             if (old, old.spans if old else []) != (new, new.spans if new else []) or y == self.size.height - 1:
                 self.refresh_line(y)
 
-    def on_resize(self) -> None:
-        """Wrap again."""
-        self._layout_text(repaint=False)
-        self.refresh()
-
     def render_line(self, y: int) -> Strip:
         """One line."""
         width, height = self.size
+        if width != self._width:
+            # Another size is painted before its event would come; right at once, it need not be painted again.
+            self._layout_text(repaint=False)
         base = self.ground
         segments = [Segment(" " * self._indent, base)]
         place = self._top + y

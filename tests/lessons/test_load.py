@@ -1,0 +1,686 @@
+"""The loader: whatever is wrong in a lesson is told with file, line, column and remedy, all of it at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lessons import load
+from lessons.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
+from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
+
+VALID = dedent(
+    """\
+    title: Scores
+    goal: You will be able to compute scores.
+    tokens: [Your, journey]
+    seed: 7
+    thumbnail: scores/scores
+    setup: |
+      import torch
+
+      inputs = torch.eye(2)
+    steps:
+      - id: why
+        kind: read
+        title: Why
+        source: attention.causal:CausalAttention
+        prose: |
+          Because.
+      - id: scores
+        kind: run
+        title: Scores
+        prose: The first is `{scores[0, 0]:.4f}`.
+        code: |
+          scores = inputs @ inputs.T
+
+          half = scores / 2
+        show:
+          - {name: scores, kind: score, axes: [query, key]}
+          - name: rest
+            expr: scores[:, 1:]
+            kind: vector
+            labels: {dim: [one]}
+      - id: try
+        kind: exercise
+        exercise: one
+        number: "9.1"
+        title: One
+        prose: Write `one()`.
+        defines: [one]
+        starter: |
+          def one():
+              pass
+        solution: |
+          def one():
+              return 1
+        hints: [It returns something., It returns 1.]
+        context: "context = {}"
+        probe: "got = {'one': one()}"
+        checks:
+          - name: one
+            test: got.one == want.one
+            fail: >-
+              It is {got.one}, not
+              {want.one}.
+        limits:
+          cpu: 2
+    """
+)
+
+
+def parsed(text: str) -> Lesson:
+    return parse_lesson(text, "lesson.yaml", number=1, slug="scores", folder="here")
+
+
+def findings(text: str) -> list[str]:
+    """What is found in a text, each as it is printed."""
+    with pytest.raises(LessonError) as caught:
+        parsed(text)
+    assert str(caught.value) == "\n".join(map(str, caught.value.findings))
+    return [str(finding) for finding in caught.value.findings]
+
+
+def changed(before: str, after: str, text: str = VALID) -> str:
+    assert text.count(before) == 1, before
+    return text.replace(before, after)
+
+
+def write(folder: Path, text: str | bytes = VALID) -> Path:
+    """A lesson folder with this file in it."""
+    folder.mkdir(parents=True)
+    file = folder / "lesson.yaml"
+    if isinstance(text, bytes):
+        file.write_bytes(text)
+    else:
+        file.write_text(text, encoding="utf-8")
+    return file
+
+
+# What is right -------------------------------------------------------------------------------------------------------
+
+
+def test_valid_lesson() -> None:
+    lesson = parsed(VALID)
+    assert (lesson.id, lesson.number, lesson.folder, lesson.seed) == ("scores", 1, "here", 7)
+    why, scores, task = lesson.steps
+    assert isinstance(why, ReadStep)
+    assert isinstance(scores, RunStep)
+    assert [shown.expression for shown in scores.show] == ["scores", "scores[:, 1:]"]
+    assert isinstance(task, ExerciseStep)
+    assert task.checks[0].fail == "It is {got.one}, not {want.one}."
+    assert (task.limits.cpu, task.limits.wall) == (2, 20)
+
+
+def test_lesson_knows_its_steps() -> None:
+    lesson = parsed(VALID)
+    assert lesson.index("scores") == 1
+    assert lesson.step("try").kind == "exercise"
+    assert [step.exercise for step in lesson.exercises] == ["one"]
+    with pytest.raises(KeyError):
+        lesson.step("nothing")
+
+
+def test_lesson_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        parsed(VALID).title = "Other"
+
+
+@pytest.mark.parametrize("start", ["\ufeff", "# a comment\n", "---\n", "%YAML 1.1\n---\n"])
+def test_start_of_file(start: str) -> None:
+    assert parsed(start + VALID).title == "Scores"
+
+
+def test_windows_line_ends(tmp_path: Path) -> None:
+    write(tmp_path / "01-scores", VALID.replace("\n", "\r\n").encode())
+    assert load_lesson(tmp_path / "01-scores") == parsed(VALID).model_copy(
+        update={"folder": str(tmp_path / "01-scores")}
+    )
+
+
+def test_same_labels_by_alias() -> None:
+    text = changed(
+        "labels: {dim: [one]}", "labels: &names {dim: [one]}\n      - {name: half, kind: score, labels: *names}"
+    )
+    shown = parsed(text).step("scores").model_dump()["show"]
+    assert shown[1]["labels"] == shown[2]["labels"]
+
+
+# One finding of each kind --------------------------------------------------------------------------------------------
+
+STEP = "attention.causal:CausalAttention"
+TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, steps."
+FORM = "Give '{}' a value of the right form."
+BRACE = "in a template (write {{ for a literal brace). Mend the text at this place."
+YAML = "Check the indentation and the quotes at this place."
+
+Found = list[tuple[str, str]]
+"""Where (at the start of this text, or in the first column of the line after a line break), and what is told."""
+
+
+def places(text: str, expected: Found) -> list[str]:
+    """Expected findings with the line and column of their places."""
+    lines = []
+    for where, message in expected:
+        assert text.count(where) == 1, where
+        before = text[: text.index(where) + where.startswith("\n")]
+        lines.append(f"lesson.yaml:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}: {message}")
+    return lines
+
+
+ONE: dict[str, tuple[str, str, Found]] = {
+    "unknown key at the top": (
+        "goal:",
+        "gaol:",
+        [
+            ("title: Scores\ngaol", "'goal' is missing. Add 'goal: ...' here."),
+            ("gaol", "'gaol' is not known here. Did you mean 'goal'?"),
+        ],
+    ),
+    "unknown key, nothing like it": ("seed: 7", "xyzzy: 7", [("xyzzy", f"'xyzzy' is not known here. {TOP}")]),
+    "key that the loader sets": ("seed: 7", "folder: 7", [("folder", f"'folder' is not known here. {TOP}")]),
+    "unknown key in a read step": (
+        "source:",
+        "sauce:",
+        [("sauce", "'sauce' is not known here. Did you mean 'source'?")],
+    ),
+    "key of another kind of step": (
+        "source: " + STEP,
+        "code: x = 1",
+        [("code: x", "'code' is not known here. Known are: id, title, prose, kind, source.")],
+    ),
+    "unknown key in a shown tensor": (
+        "expr:",
+        "exrp:",
+        [
+            ("exrp", "'exrp' is not known here. Did you mean 'expr'?"),
+        ],
+    ),
+    "unknown key in a check": (
+        "test: got",
+        "tset: got",
+        [
+            ("name: one", "'test' is missing. Add 'test: ...' here."),
+            ("tset", "'tset' is not known here. Did you mean 'test'?"),
+        ],
+    ),
+    "unknown key in limits": ("cpu: 2", "gpu: 2", [("gpu", "'gpu' is not known here. Did you mean 'cpu'?")]),
+    "key that is a number": ("seed: 7", "8: 7", [("7\nthumb", "'8': keys should be strings. " + FORM.format(8))]),
+    "step without a kind": (
+        "kind: read",
+        "# kind: read",
+        [("id: why", "the step has no 'kind'. Add 'kind: read', 'kind: run' or 'kind: exercise'.")],
+    ),
+    "unknown kind of step": (
+        "kind: read",
+        "kind: raed",
+        [("id: why", "'raed' is not a kind of step. Use 'read', 'run', 'exercise'.")],
+    ),
+    "step without prose": (
+        "prose: |\n      Because.",
+        "# no prose",
+        [("id: why", "'prose' is missing. Add 'prose: ...' here.")],
+    ),
+    "unknown kind of tensor": (
+        "kind: score, ",
+        "kind: scores, ",
+        [("scores, axes", "'scores' is not allowed for 'kind'. Use 'score', 'weight', 'mask' or 'vector'.")],
+    ),
+    "unknown axis": (
+        "axes: [query, key]",
+        "axes: [query, keys]",
+        [
+            (
+                "keys]",
+                "'keys' is not allowed for '1'. Use 'batch', 'head', 'token', 'query', 'key', 'dim', 'head_dim' or "
+                "'index'.",
+            )
+        ],
+    ),
+    "id that is none": (
+        "id: why",
+        "id: Why Not",
+        [("Why Not", "'Why Not' is not an id. Use small letters, digits and single hyphens, like 'all-queries'.")],
+    ),
+    "empty title": (
+        "title: Scores\ngoal",
+        "title: ''\ngoal",
+        [("''\ngoal", "'title': string should have at least 1 character. " + FORM.format("title"))],
+    ),
+    "number in place of text": (
+        "title: Why",
+        "title: 3",
+        [("3\n", "'title': input should be a valid string. " + FORM.format("title"))],
+    ),
+    "text in place of a number": (
+        "seed: 7",
+        "seed: seven",
+        [
+            (
+                "seven",
+                "'seed': input should be a valid integer, unable to parse string as an integer. " + FORM.format("seed"),
+            )
+        ],
+    ),
+    "text in place of a list": (
+        "tokens: [Your, journey]",
+        "tokens: Your journey",
+        [("Your journey", "'tokens': input should be a valid tuple. " + FORM.format("tokens"))],
+    ),
+    "limit that is too high": (
+        "cpu: 2",
+        "cpu: 200",
+        [("200", "'cpu': input should be less than or equal to 60. " + FORM.format("cpu"))],
+    ),
+    "too few hints": (
+        "[It returns something., It returns 1.]",
+        "[It returns 1.]",
+        [("[It", "'hints': tuple should have at least 2 items after validation, not 1. " + FORM.format("hints"))],
+    ),
+    "setup that is not Python": (
+        "inputs = torch.eye(2)",
+        "inputs = = torch.eye(2)",
+        [("\n  inputs", "'setup' is not Python: invalid syntax. Mend the code.")],
+    ),
+    "code that is not Python": (
+        "half = scores / 2",
+        "half = scores /",
+        [("\n      half", "'code' is not Python: invalid syntax. Mend the code.")],
+    ),
+    "code that ends too early": (
+        "half = scores / 2",
+        "if half:",
+        [
+            (
+                "\n      if half:",
+                "'code' is not Python: expected an indented block after 'if' statement on line 3. Mend the code.",
+            )
+        ],
+    ),
+    "code in quotes that is not Python": (
+        '"context = {}"',
+        '"context = {"',
+        [('"context', "'context' is not Python: '{' was never closed. Mend the code.")],
+    ),
+    "code that is nested too deeply": (
+        '"context = {}"',
+        "-" * 100_000 + "1",
+        [("-" * 100_000, "'context' is not Python: it is nested too deeply. Mend the code.")],
+    ),
+    "expression that is a statement": (
+        "expr: scores[:, 1:]",
+        "expr: import x",
+        [("import x", "'expr' is not Python: invalid syntax. Mend the code.")],
+    ),
+    "template with a single brace": (
+        "prose: |\n      Because.",
+        "prose: Because {of this.",
+        [("Because {", f"expected '}}' before end of string {BRACE}")],
+    ),
+    "template of a check": (
+        "It is {got.one}, not",
+        "It is {got one}, not",
+        [(">-", "'{got one}' is not a Python expression (write {{ for a literal brace). Mend the text at this place.")],
+    ),
+    "key given twice": ("seed: 7", "seed: 7\nseed: 8", [("seed: 8", "'seed' is given twice. Keep one of the two.")]),
+    "key given twice in a step": (
+        "kind: read",
+        "kind: read\n    id: what",
+        [("id: what", "'id' is given twice. Keep one of the two.")],
+    ),
+    "key given twice in braces": (
+        "{name: scores, kind: score,",
+        "{name: scores, kind: score, kind: mask,",
+        [("kind: mask", "'kind' is given twice. Keep one of the two.")],
+    ),
+    "id of two steps": (
+        "id: scores",
+        "id: try",
+        [
+            ("scores/scores", "'scores/scores' is not a shown tensor. Use one of: try/rest, try/scores."),
+            ("try\n    kind: exercise", "the id 'try' is used by two steps. Give one of them another id."),
+        ],
+    ),
+    "source that is nowhere": (
+        "CausalAttention",
+        "Casual",
+        [
+            (
+                "attention.causal:Casual",
+                "there is no 'Casual' in attention.causal. Name it like 'attention.causal:CausalAttention'.",
+            )
+        ],
+    ),
+    "source outside the attention package": (
+        STEP,
+        "os:path",
+        [("os:path", "there is no module 'os'. Name it like 'attention.causal:CausalAttention'.")],
+    ),
+    "shown name that is no variable": (
+        "name: rest\n        expr: scores[:, 1:]",
+        "name: scores.T",
+        [("scores.T", "'scores.T' is not a variable. Add an 'expr' that gives the tensor.")],
+    ),
+    "tensor shown twice": (
+        "name: rest",
+        "name: scores",
+        [("scores\n        expr", "'scores' is shown twice in one step. Give one of them another name.")],
+    ),
+    "solution that lacks names": (
+        "defines: [one]",
+        "defines: [two, one, three]",
+        [
+            (
+                "|\n      def one():\n          return",
+                "the solution does not define three, two. Define what 'defines' lists.",
+            )
+        ],
+    ),
+    "thumbnail that is nowhere": (
+        "scores/scores",
+        "scores/sores",
+        [("scores/sores", "'scores/sores' is not a shown tensor. Use one of: scores/rest, scores/scores.")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), ONE.values(), ids=ONE)
+def test_finding(before: str, after: str, expected: Found) -> None:
+    text = changed(before, after)
+    assert findings(text) == places(text, expected)
+
+
+BAD_YAML: dict[str, tuple[str, str, str, str]] = {
+    "a tab": (
+        "    kind: read",
+        "\tkind: read",
+        "\tkind",
+        "while scanning a plain scalar found a tab character that violates indentation. Indent with spaces, not tabs.",
+    ),
+    "a tab in a new line": (
+        "seed: 7\n",
+        "\n\tseed: 7\n",
+        "\tseed",
+        "while scanning for the next token found character that cannot start any token. Indent with spaces, not tabs.",
+    ),
+    "a colon in a text": (
+        "title: Why",
+        "title: Why: because",
+        ": because",
+        "mapping values are not allowed in this context. "
+        "Put a text with a colon in quotes, or write it as a block after '|'.",
+    ),
+    "wrong indentation": (
+        "    kind: read",
+        "   kind: read",
+        "kind: read",
+        f"while parsing a block collection did not find expected '-' indicator. {YAML}",
+    ),
+    "an open quote": (
+        "  cpu: 2",
+        '  cpu: "2',
+        '"2',
+        f"while scanning a quoted scalar found unexpected end of stream. {YAML}",
+    ),
+    "an open bracket": (
+        "[Your, journey]",
+        "[Your, journey",
+        ": 7",
+        f"while parsing a flow sequence did not find expected ',' or ']'. {YAML}",
+    ),
+    "two documents": (
+        "seed: 7",
+        "seed: 7\n--- # more",
+        "--- # more",
+        f"expected a single document in the stream but found another document. {YAML}",
+    ),
+    "an unknown alias": ("seed: 7", "seed: *seven", "*seven", f"found undefined alias. {YAML}"),
+    "a tag that would run code": (
+        "seed: 7",
+        "seed: !!python/object/apply:os.getpid []",
+        "!!python",
+        f"could not determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.getpid'. {YAML}",
+    ),
+    "a list as a key": (
+        "seed: 7",
+        "? [seed]\n: 7",
+        "[seed]",
+        f"while constructing a mapping found unhashable key. {YAML}",
+    ),
+    "a control character": (
+        "Because.",
+        "Becausé.\n      Because\x07.",
+        "\n      Because\x07",
+        "a character that YAML does not allow (control characters are not allowed). "
+        "Delete it, or write it as an escape in double quotes.",
+    ),
+    "a date that is none": (
+        "seed: 7",
+        "seed: 2001-99-99",
+        "title: Scores\ngoal",
+        "a value cannot be read: month must be in 1..12. Put it in quotes.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "where", "message"), BAD_YAML.values(), ids=BAD_YAML)
+def test_text_that_is_not_yaml(before: str, after: str, where: str, message: str) -> None:
+    text = changed(before, after)
+    assert findings(text) == places(text, [(where, message)])
+
+
+NO_LESSON = "1:1: a lesson is a mapping with title, goal and steps. Start the file with 'title: ...'."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1:1: the file is empty. Start it with 'title: ...'."),
+        ("\n\n# later\n", "1:1: the file is empty. Start it with 'title: ...'."),
+        ("- title: Scores\n", NO_LESSON),
+        ("Scores\n", NO_LESSON),
+        ("null\n", NO_LESSON),
+    ],
+)
+def test_text_that_is_no_lesson(text: str, message: str) -> None:
+    assert findings(text) == [f"lesson.yaml:{message}"]
+
+
+def test_value_that_holds_itself() -> None:
+    assert "not known here" in findings(VALID + "more: &loop [*loop]\n")[0]
+    assert "not known here" in findings(VALID + "more: &loop {again: *loop}\n")[0]
+
+
+def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
+    text = VALID
+    for before, after in (
+        ("goal:", "gaol:"),
+        ("seed: 7", "seed: x\nseed: seven"),
+        ("half = scores / 2", "half = scores /"),
+        ("kind: score, ", "kind: scores, "),
+        ('number: "9.1"', 'numbr: "9.1"'),
+        ("It is {got.one}, not", "It is {got one}, not"),
+    ):
+        text = changed(before, after, text)
+    expected = ["title: Scores\ng", "gaol", "seven", "seed: seven", "\n      half", "scores, axes", "numbr", ">-"]
+    found = [":".join(line.split(":")[:3]) for line in findings(text)]
+    assert found == [line.removesuffix(": ") for line in places(text, [(where, "") for where in expected])]
+
+
+def test_steps_that_are_all_wrong_are_not_called_too_few() -> None:
+    text = "title: T\ngoal: G\nsteps:\n  - id: a\n"
+    assert findings(text) == [
+        "lesson.yaml:4:5: the step has no 'kind'. Add 'kind: read', 'kind: run' or 'kind: exercise'."
+    ]
+
+
+def test_no_steps() -> None:
+    (found,) = findings("title: T\ngoal: G\nsteps: []\n")
+    assert found.startswith("lesson.yaml:3:8: 'steps': tuple should have at least 1 item")
+
+
+# Files and folders ---------------------------------------------------------------------------------------------------
+
+
+def found_in(folder: Path, whole_course: bool = False) -> list[Finding]:
+    with pytest.raises(LessonError) as caught:
+        load_course(folder) if whole_course else load_lesson(folder)
+    return caught.value.findings
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "01-scores").mkdir()
+    file = str(tmp_path / "01-scores" / "lesson.yaml")
+    assert found_in(tmp_path / "01-scores") == [
+        Finding(file, 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")
+    ]
+
+
+def test_file_that_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "01-scores" / "lesson.yaml").mkdir(parents=True)
+    (found,) = found_in(tmp_path / "01-scores")
+    assert (found.problem, found.remedy) == ("cannot be read: Is a directory", "Check the file and its rights.")
+
+
+def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:
+    file = write(tmp_path / "01-scores", changed("Because.", "Weil ä").encode("latin-1"))
+    assert found_in(tmp_path / "01-scores") == [
+        Finding(str(file), 16, 12, "this is not UTF-8 text", "Save the file as UTF-8.")
+    ]
+
+
+@pytest.mark.parametrize("name", ["scores", "01_scores", "01-Scores", "-scores", "01-"])
+def test_folder_that_is_not_named_like_one(tmp_path: Path, name: str) -> None:
+    write(tmp_path / name)
+    (found,) = found_in(tmp_path / name)
+    assert found.problem == f"'{name}' is not a lesson folder"
+    assert "03-two-heads" in found.remedy
+
+
+def test_course_in_the_order_of_its_numbers(tmp_path: Path) -> None:
+    unique = VALID.replace("exercise: one", "exercise: no-{0}").replace("9.1", "9.{0}")
+    for name in ("02-second", "1-third", "10-first"):
+        write(tmp_path / name, unique.replace("{0}", name.partition("-")[0]))
+    (tmp_path / "README.md").write_text("no lesson")
+    (tmp_path / "drafts").mkdir()
+    course = load_course(tmp_path)
+    assert [(lesson.number, lesson.id) for lesson in course.lessons] == [(1, "third"), (2, "second"), (10, "first")]
+    assert course.lesson("second") is course.lesson("2")
+    assert course.exercise("no-02") == course.exercise("9.02") == course.exercise("second/try")
+    for name in ("nothing", "", "1/2"):
+        with pytest.raises(KeyError):
+            course.exercise(name)
+        with pytest.raises(KeyError):
+            course.lesson(name)
+
+
+def test_course_without_lessons(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        (found,) = found_in(folder, whole_course=True)
+        assert (found.file, found.problem) == (str(folder), "there are no lessons here")
+
+
+def test_findings_of_all_files_come_together(tmp_path: Path) -> None:
+    write(tmp_path / "01-first", changed("goal:", "gaol:"))
+    write(tmp_path / "02-second", changed("seed: 7", "seed: seven"))
+    (tmp_path / "03-third").mkdir()
+    found = found_in(tmp_path, whole_course=True)
+    assert [Path(one.file).parent.name for one in found] == ["01-first", "01-first", "02-second", "03-third"]
+
+
+def test_exercise_in_two_lessons(tmp_path: Path) -> None:
+    write(tmp_path / "01-first")
+    text = "# a line more\n" + VALID
+    file = write(tmp_path / "02-second", text)
+    unique = "Exercise ids and numbers are unique in the course."
+    expected = [
+        ("one\n    number", f"the exercise 'one' also stands in lesson 'first'. {unique}"),
+        ('"9.1"', f"the exercise '9.1' also stands in lesson 'first'. {unique}"),
+    ]
+    found = [str(one).replace(str(file), "lesson.yaml") for one in found_in(tmp_path, whole_course=True)]
+    assert found == places(text, expected)
+
+
+def test_lessons_with_one_number_or_one_name(tmp_path: Path) -> None:
+    short = "title: T\ngoal: G\nsteps:\n  - {id: a, kind: read, title: A, prose: B}\n"
+    for name in ("01-first", "1-second", "02-first"):
+        write(tmp_path / name, short)
+    problems = {Path(found.file).name: found.problem for found in found_in(tmp_path, whole_course=True)}
+    assert problems == {
+        "1-second": "the number '1' is also that of '01-first'",
+        "02-first": "the id 'first' is also that of '01-first'",
+    }
+
+
+def test_the_course_loads() -> None:
+    assert len(load_course().lessons) == 10
+
+
+# Any damage ----------------------------------------------------------------------------------------------------------
+
+SOURCES = {
+    path.name: (path / "lesson.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    for path in sorted(COURSE.iterdir())
+    if (path / "lesson.yaml").is_file()
+} | {"made": VALID.splitlines(keepends=True)}
+ODD_LINES = (
+    "\n", "\t\n", "  \n", "- \n", "-\n", ":\n", "? x\n", "title: T\n", "    kind: run\n", "  - id: why\n", "}\n", "]\n",
+    "    prose: {x}\n", "'\n", '"\n', "|\n", "    code: |\n", "      x = (\n", "      '''\n", "---\n", "...\n", "&a\n",
+    "*a\n", "!!set\n", "<<: 3\n", "steps:\n", "steps: 3\n", "    show: [1, {}]\n", "    limits: {cpu: 0}\n", "{{\n", "%\n",
+)  # fmt: skip
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A lesson with a few lines deleted, doubled, moved, cut or replaced."""
+    lines = list(SOURCES[draw(st.sampled_from(sorted(SOURCES)))])
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(lines) - 1))
+        other = draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from(["delete", "double", "swap", "cut", "odd", "character", "rest"])):
+            case "delete":
+                del lines[at]
+            case "double":
+                lines.insert(other, lines[at])
+            case "swap":
+                lines[at], lines[other] = lines[other], lines[at]
+            case "cut":
+                lines[at] = lines[at][: draw(st.integers(0, len(lines[at])))]
+            case "odd":
+                lines[at] = draw(st.sampled_from(ODD_LINES))
+            case "character":
+                place = draw(st.integers(0, len(lines[at])))
+                lines[at] = lines[at][:place] + draw(st.characters(codec="utf-8")) + lines[at][place:]
+            case "rest":
+                del lines[at + 1 :]
+        if not lines:
+            break
+    return "".join(lines)
+
+
+@settings(max_examples=int(os.environ.get("LOAD_EXAMPLES", "150")), deadline=None)
+@given(damaged())
+@example("".join(SOURCES["made"][:23]))
+def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
+    try:
+        parsed(text)
+    except LessonError as error:
+        assert error.findings
+        # YAML counts these as line ends too.
+        lines = max(1, len(text.splitlines()))
+        for found in error.findings:
+            assert 1 <= found.line <= lines, (str(found), lines)
+            assert found.column >= 1
+            assert found.problem
+            assert found.remedy.endswith((".", "?"))
+            assert "\n" not in str(found)
+
+
+def test_findings_are_in_one_order() -> None:
+    one = Finding("f", 1, 1, "b", "r")
+    assert load._in_order([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]

@@ -1,0 +1,132 @@
+"""Templates: what may stand in braces, and what is told when something else does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons import template
+from lessons.template import Field, TemplateError
+
+
+def test_text_without_braces_is_one_piece() -> None:
+    assert template.parse("nothing to fill") == ["nothing to fill"]
+    assert template.parse("") == []
+
+
+def test_pieces_come_in_order() -> None:
+    assert template.parse("a {x} b {y:.2f}") == ["a ", Field("x", "", ""), " b ", Field("y", "", ".2f")]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("{x}", Field("x", "", "")),
+        ("{ x }", Field("x", "", "")),
+        ("{weights[1,1]:.4f}", Field("weights[1,1]", "", ".4f")),
+        ("{weights[0, 1:].sum():.4f}", Field("weights[0, 1:].sum()", "", ".4f")),
+        ("{row_tops[:, -1].max():.4f}", Field("row_tops[:, -1].max()", "", ".4f")),
+        ("{tuple(a.shape)}", Field("tuple(a.shape)", "", "")),
+        ("{100 * parts[2] / total:.0f}", Field("100 * parts[2] / total", "", ".0f")),
+        ("{3 * 768:,}", Field("3 * 768", "", ",")),
+        ("{kind!r}", Field("kind", "r", "")),
+        ("{kind!s:>8}", Field("kind", "s", ">8")),
+        ('{", ".join(names)}', Field('", ".join(names)', "", "")),
+    ],
+)
+def test_field(text: str, field: Field) -> None:
+    assert template.fields(text) == [field]
+
+
+@pytest.mark.parametrize(
+    ("field", "key"),
+    [
+        (Field("x", "", ""), "x"),
+        (Field("x", "r", ""), "x!r"),
+        (Field("x", "", ".2f"), "x:.2f"),
+        (Field("x", "s", ">8"), "x!s:>8"),
+    ],
+)
+def test_key_is_the_text_between_the_braces(field: Field, key: str) -> None:
+    assert field.key == key
+    assert template.fields("{" + key + "}") == [field]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "text"),
+    [
+        (Field("x", "", ""), 6, "6"),
+        (Field("x", "", ".4f"), 0.13854, "0.1385"),
+        (Field("x", "", ","), 2360064, "2,360,064"),
+        (Field("x", "", ""), "it's", "it's"),
+        (Field("x", "r", ""), "it's", '"it\'s"'),
+        (Field("x", "s", ">5"), 3, "    3"),
+        (Field("x", "s", ""), (2, 6), "(2, 6)"),
+    ],
+)
+def test_format(field: Field, value: object, text: str) -> None:
+    assert field.format(value) == text
+
+
+def test_format_that_does_not_fit_the_value_is_an_error_of_the_run() -> None:
+    with pytest.raises(ValueError, match="code 'f'"):
+        Field("x", "", ".2f").format("text")
+
+
+def test_literal_braces() -> None:
+    assert template.fill("{{x}} and {x}", {"x": "6"}) == "{x} and 6"
+    assert template.fields("{{x}}") == []
+
+
+def test_fill_takes_values_by_key() -> None:
+    text = "{x:.1f} of {x} are {name!r}"
+    assert template.fill(text, {"x:.1f": "1.0", "x": "1", "name!r": "'a'"}) == "1.0 of 1 are 'a'"
+
+
+def test_fill_marks_what_is_missing() -> None:
+    assert template.fill("{x} of {y}", {"y": "6"}) == "… of 6"
+    assert template.fill("{x}", {}, missing="?") == "?"
+
+
+def test_value_with_braces_is_not_filled_again() -> None:
+    assert template.fill("{x}", {"x": "{y}", "y": "no"}) == "{y}"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "Single '{'"),
+        ("}", "Single '}'"),
+        ("{x", "expected '}'"),
+        ("{}", "'{}' is not a Python expression"),
+        ("{x y}", "'{x y}' is not a Python expression"),
+        ("{x = 1}", "'{x = 1}' is not a Python expression"),
+        ("{import os}", "not a Python expression"),
+        ("{x != y}", "conversion"),
+        ("{x!q}", "'!q' is not a conversion"),
+        ("{" + "(" * 500 + "}", "not a Python expression"),
+        ("{" + "-" * 100_000 + "1}", "not a Python expression"),
+        ("{x\0}", "not a Python expression"),
+    ],
+)
+def test_error_says_what_is_wrong_and_how_to_write_a_brace(text: str, complaint: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        template.parse(text)
+    assert complaint in str(caught.value)
+    assert "write {{ for a literal brace" in str(caught.value)
+
+
+@given(st.text())
+def test_escaped_text_comes_out_unchanged(text: str) -> None:
+    assert template.fill(text.replace("{", "{{").replace("}", "}}"), {}) == text
+
+
+@given(st.text(alphabet="ab {}[]():!.0\n"))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        pieces = template.parse(text)
+    except TemplateError:
+        return
+    assert template.fields(text) == [piece for piece in pieces if isinstance(piece, Field)]
+    template.fill(text, {})

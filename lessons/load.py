@@ -232,7 +232,7 @@ def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, ya
     key = node = root
     for part in path:
         if isinstance(node, yaml.MappingNode):
-            for candidate, value in node.value:
+            for candidate, value in reversed(node.value):  # of equal keys the last one counts
                 if candidate.value == str(part):
                     key, node = candidate, value
                     break

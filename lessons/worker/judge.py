@@ -63,7 +63,7 @@ def decide(job: wire.Frame, talk: socket.socket) -> None:
         readable = isinstance(gots, list) and len(gots) == len(seeds) and all(isinstance(got, dict) for got in gots)
     except wire.Closed:
         raise
-    except (wire.WireError, ValueError, KeyError, TypeError, RuntimeError):
+    except (wire.WireError, ValueError, KeyError, TypeError):
         readable = False
     if not readable:
         wire.send(talk, {"op": "verdict", "error": "unreadable"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -113,9 +114,10 @@ def _decode_tensor(tree: dict[str, Any], blob: bytes) -> torch.Tensor:
         raise ValueError("unreadable tensor")
     if len(shape) > 8 or not all(type(size) is int and 0 <= size <= CAP for size in shape):
         raise ValueError("unreadable tensor")
-    count = 1
-    for size in shape:
-        count *= size
+    if math.prod(max(size, 1) for size in shape) > CAP:
+        # Also of an empty tensor, whose strides would not fit into 64 bits.
+        raise ValueError("unreadable tensor")
+    count = math.prod(shape)
     if count == 0:
         return torch.empty(shape, dtype=dtype)
     if offset + count * dtype.itemsize > len(blob):

@@ -507,7 +507,7 @@ def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
         ("It is {got.one}, not", "It is {got one}, not"),
     ):
         text = changed(before, after, text)
-    expected = ["title: Scores\ng", "gaol", "seven", "seed: seven", "\n      half", "scores, axes", "numbr", ">-"]
+    expected = ["title: Scores\ng", "gaol", "seed: seven", "seven", "\n      half", "scores, axes", "numbr", ">-"]
     found = [":".join(line.split(":")[:3]) for line in findings(text)]
     assert found == [line.removesuffix(": ") for line in places(text, [(where, "") for where in expected])]
 

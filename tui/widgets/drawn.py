@@ -21,7 +21,7 @@ class Steady(Widget):
         changed = super()._size_updated(size, virtual_size, container_size, layout)
         if changed:
             self._repaint_required = self._layout_required = False
-            self._dirty_regions.clear()
+            self._repaint_regions.clear()
         return changed
 
 

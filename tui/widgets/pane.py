@@ -78,34 +78,31 @@ class TextPane(Drawn, can_focus=True):
         return lines
 
     def _layout_text(self, repaint: bool) -> None:
-        before = self._lines
+        before = [self._line(y) for y in range(self.size.height)] if repaint else []
         self._width = self.size.width
         self._lines = self._wrapped(self._width) if self._text.plain and self._width else []
         self._top = max(0, min(self._top, len(self._lines) - self.size.height))
-        if not repaint:
-            return
-        for y in range(self.size.height):
-            old = before[y] if y < len(before) else None
-            new = self._lines[y] if y < len(self._lines) else None
-            if (old, old.spans if old else []) != (new, new.spans if new else []) or y == self.size.height - 1:
+        for y, old in enumerate(before):
+            new = self._line(y)
+            if (old, old.spans) != (new, new.spans):
                 self.refresh_line(y)
+
+    def _line(self, y: int) -> Text:
+        """What stands in a line of the widget: of the text, or in the last one that there is more."""
+        below = len(self._lines) - self._top - self.size.height
+        if y == self.size.height - 1 and below > 0:
+            return Text(f"… {below + 1} more lines: tab, then arrows" if y else "…", MORE)
+        place = self._top + y
+        return self._lines[place] if place < len(self._lines) else Text()
 
     def render_line(self, y: int) -> Strip:
         """One line."""
-        width, height = self.size
+        width = self.size.width
         if width != self._width:
             # Another size is painted before its event would come; right at once, it need not be painted again.
             self._layout_text(repaint=False)
-        base = self.ground
-        segments = [Segment(" " * self._indent, base)]
-        place = self._top + y
-        below = len(self._lines) - self._top - height
-        if y == height - 1 and below > 0:
-            hint = Text(f"… {below + 1} more lines: tab, then arrows" if height > 1 else "…", MORE)
-            segments += self.pieces(hint)
-        elif place < len(self._lines):
-            segments += self.pieces(self._lines[place])
-        return Strip(segments).adjust_cell_length(width, base).simplify()
+        segments = [Segment(" " * self._indent, self.ground), *self.pieces(self._line(y))]
+        return Strip(segments).adjust_cell_length(width, self.ground).simplify()
 
     def action_scroll_lines(self, lines: int) -> None:
         """Scroll by lines."""

@@ -28,25 +28,33 @@ def check_heads(d_out: int, num_heads: int) -> None:
 def check_same_width(d_in: int, d_out: int, why: str) -> None:
     """Some layers cannot change the width of a token."""
     if d_in != d_out:
-        raise ValueError(f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: {why}")
+        raise ValueError(
+            f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: {why}"
+        )
 
 
 def check_vector(name: str, vector: Tensor) -> None:
     """The tensor must have exactly one axis."""
     if vector.dim() != 1:
-        raise ValueError(f"{name} has shape {tuple(vector.shape)}, but one vector (a single axis) is needed")
+        raise ValueError(
+            f"{name} has shape {tuple(vector.shape)}, but one vector (a single axis) is needed"
+        )
 
 
 def check_matrix(name: str, matrix: Tensor) -> None:
     """The tensor must have exactly two axes."""
     if matrix.dim() != 2:
-        raise ValueError(f"{name} has shape {tuple(matrix.shape)}, but a matrix (two axes) is needed")
+        raise ValueError(
+            f"{name} has shape {tuple(matrix.shape)}, but a matrix (two axes) is needed"
+        )
 
 
 def check_equal(name: str, given: int, other: str, needed: int) -> None:
     """Two counts that meet in a product must agree."""
     if given != needed:
-        raise ValueError(f"{name} is {given}, but {other} is {needed}: the two must be equal")
+        raise ValueError(
+            f"{name} is {given}, but {other} is {needed}: the two must be equal"
+        )
 
 
 def check_tokens(inputs: Tensor, d_in: int) -> None:
@@ -61,7 +69,11 @@ def check_tokens(inputs: Tensor, d_in: int) -> None:
 def check_batch(inputs: Tensor, d_in: int, context_length: int) -> None:
     """Inputs of a layer that takes a batch: (b, num_tokens, d_in) with at most ``context_length`` tokens."""
     if inputs.dim() != 3:
-        hint = "; inputs.unsqueeze(0) makes a batch of one" if inputs.dim() == 2 else ""
+        hint = (
+            "; inputs.unsqueeze(0) makes a batch of one"
+            if inputs.dim() == 2
+            else ""
+        )
         raise ValueError(
             f"inputs have shape {tuple(inputs.shape)}, but this layer needs three axes (batch, num_tokens, d_in){hint}"
         )
@@ -75,4 +87,6 @@ def check_batch(inputs: Tensor, d_in: int, context_length: int) -> None:
 
 def _check_width(inputs: Tensor, d_in: int) -> None:
     if inputs.shape[-1] != d_in:
-        raise ValueError(f"inputs have {inputs.shape[-1]} features, this layer was built for d_in={d_in}")
+        raise ValueError(
+            f"inputs have {inputs.shape[-1]} features, this layer was built for d_in={d_in}"
+        )

@@ -3,7 +3,7 @@
 One convention holds in the whole package: a nonzero entry of ``mask`` means *hidden*. Row i of the mask belongs to
 query i, so the hidden entries are the ones above the diagonal. The decoder mask of Vaswani et al. 2017 (section 3.2.3)
 sets the hidden scores to minus infinity before the softmax; exp(-inf) is 0, so they get weight 0 and the rest of the
-row still sums to 1.
+row still sums to 1. In the shapes beside the code, b is the batch and n stands for num_tokens.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ def causal_mask(context_length: int) -> Tensor:
     Raises ``ValueError`` when ``context_length`` is below 1.
     """
     check_sizes(context_length=context_length)
-    return torch.triu(torch.ones(context_length, context_length), diagonal=1)
+    return torch.triu(
+        torch.ones(context_length, context_length), diagonal=1
+    )
 
 
 def causal_weights(scaled: Tensor) -> Tensor:
@@ -60,7 +62,14 @@ class CausalAttention(nn.Module):
 
     mask: Tensor
 
-    def __init__(self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False) -> None:
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        qkv_bias: bool = False,
+    ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -71,19 +80,19 @@ class CausalAttention(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, d_out)."""
-        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
-        num_tokens = inputs.shape[1]
-        queries: Tensor = self.W_query(inputs)  # (b, num_tokens, d_out)
-        keys: Tensor = self.W_key(inputs)  # (b, num_tokens, d_out)
-        values: Tensor = self.W_value(inputs)  # (b, num_tokens, d_out)
+        check_batch(inputs, self.W_query.in_features, len(self.mask))
+        n = inputs.shape[1]
+        queries: Tensor = self.W_query(inputs)  # (b, n, d_out)
+        keys: Tensor = self.W_key(inputs)  # (b, n, d_out)
+        values: Tensor = self.W_value(inputs)  # (b, n, d_out)
 
-        scores = queries @ keys.transpose(1, 2)  # (b, num_tokens, num_tokens)
-        scaled = scores / keys.shape[-1] ** 0.5  # (b, num_tokens, num_tokens)
-        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
-        masked = scaled.masked_fill(hidden, -torch.inf)  # (b, num_tokens, num_tokens)
-        weights = torch.softmax(masked, dim=-1)  # (b, num_tokens, num_tokens)
-        dropped: Tensor = self.dropout(weights)  # (b, num_tokens, num_tokens)
-        context = dropped @ values  # (b, num_tokens, d_out)
+        scores = queries @ keys.transpose(1, 2)  # (b, n, n)
+        scaled = scores / keys.shape[-1] ** 0.5  # (b, n, n)
+        hidden = self.mask[:n, :n].bool()  # (n, n)
+        masked = scaled.masked_fill(hidden, -torch.inf)  # (b, n, n)
+        weights = torch.softmax(masked, dim=-1)  # (b, n, n)
+        dropped: Tensor = self.dropout(weights)  # (b, n, n)
+        context = dropped @ values  # (b, n, d_out)
         return context
 
 
@@ -94,7 +103,16 @@ class CausalAttentionWithoutBuffers(CausalAttention):
     does not contain it, and so a saved change to it is lost.
     """
 
-    def __init__(self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False) -> None:
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        qkv_bias: bool = False,
+    ) -> None:
         super().__init__(d_in, d_out, context_length, dropout, qkv_bias)
         del self.mask  # the buffer
-        self.mask = causal_mask(context_length)  # an ordinary attribute: PyTorch does not know about it
+        self.mask = causal_mask(
+            context_length
+        )  # an ordinary attribute: PyTorch does not know about it

@@ -39,19 +39,33 @@ class MultiHeadAttentionSDPA(MultiHeadAttention):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, d_out)."""
-        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
+        check_batch(
+            inputs,
+            d_in=self.W_query.in_features,
+            context_length=self.mask.shape[0],
+        )
         b, num_tokens, _ = inputs.shape
         split = (b, num_tokens, self.num_heads, self.head_dim)
-        queries: Tensor = self.W_query(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
-        keys: Tensor = self.W_key(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
-        values: Tensor = self.W_value(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
+        queries: Tensor = (
+            self.W_query(inputs).view(split).transpose(1, 2)
+        )  # (b, num_heads, n, head_dim)
+        keys: Tensor = (
+            self.W_key(inputs).view(split).transpose(1, 2)
+        )  # (b, num_heads, n, head_dim)
+        values: Tensor = (
+            self.W_value(inputs).view(split).transpose(1, 2)
+        )  # (b, num_heads, n, head_dim)
 
         dropout_p = self.dropout.p if self.training else 0.0
         context = F.scaled_dot_product_attention(
             queries, keys, values, dropout_p=dropout_p, is_causal=True
-        )  # (b, num_heads, num_tokens, head_dim)
-        merged = context.transpose(1, 2).contiguous().view(b, num_tokens, self.d_out)  # (b, num_tokens, d_out)
-        projected: Tensor = self.out_proj(merged)  # (b, num_tokens, d_out)
+        )  # (b, num_heads, n, head_dim)
+        merged = (
+            context.transpose(1, 2)
+            .contiguous()
+            .view(b, num_tokens, self.d_out)
+        )  # (b, n, d_out)
+        projected: Tensor = self.out_proj(merged)  # (b, n, d_out)
         return projected
 
 
@@ -66,17 +80,33 @@ class MultiHeadAttentionTorch(MultiHeadAttention):
     """
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
     ) -> None:
-        check_same_width(d_in, d_out, "nn.MultiheadAttention projects the queries to the width of its inputs")
-        super().__init__(d_in, d_out, context_length, dropout, num_heads, qkv_bias)
+        check_same_width(
+            d_in,
+            d_out,
+            "nn.MultiheadAttention projects the queries to the width of its inputs",
+        )
+        super().__init__(
+            d_in, d_out, context_length, dropout, num_heads, qkv_bias
+        )
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, d_out)."""
-        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
+        check_batch(
+            inputs,
+            d_in=self.W_query.in_features,
+            context_length=self.mask.shape[0],
+        )
         num_tokens = inputs.shape[1]
-        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
-        tokens_first = inputs.transpose(0, 1)  # (num_tokens, b, d_in)
+        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (n, n)
+        tokens_first = inputs.transpose(0, 1)  # (n, b, d_in)
         projected, _ = F.multi_head_attention_forward(
             query=tokens_first,
             key=tokens_first,
@@ -98,12 +128,16 @@ class MultiHeadAttentionTorch(MultiHeadAttention):
             q_proj_weight=self.W_query.weight,
             k_proj_weight=self.W_key.weight,
             v_proj_weight=self.W_value.weight,
-        )  # (num_tokens, b, d_out)
-        return projected.transpose(0, 1)  # (b, num_tokens, d_out)
+        )  # (n, b, d_out)
+        return projected.transpose(0, 1)  # (b, n, d_out)
 
     def joined_bias(self) -> Tensor | None:
         """The biases of queries, keys and values in a row, (3 * d_out,), or None for a layer without them."""
-        biases: list[Tensor | None] = [self.W_query.bias, self.W_key.bias, self.W_value.bias]
+        biases: list[Tensor | None] = [
+            self.W_query.bias,
+            self.W_key.bias,
+            self.W_value.bias,
+        ]
         present = [bias for bias in biases if bias is not None]
         return torch.cat(present) if present else None
 
@@ -122,12 +156,20 @@ class MultiHeadAttentionTorchQKV(nn.Module):
     mask: Tensor
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
         check_heads(d_out, num_heads)
-        self.multihead_attn = nn.MultiheadAttention(d_out, num_heads, dropout=dropout)
+        self.multihead_attn = nn.MultiheadAttention(
+            d_out, num_heads, dropout=dropout
+        )
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -136,17 +178,27 @@ class MultiHeadAttentionTorchQKV(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, d_out)."""
-        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
+        check_batch(
+            inputs,
+            d_in=self.W_query.in_features,
+            context_length=self.mask.shape[0],
+        )
         num_tokens = inputs.shape[1]
-        queries: Tensor = self.W_query(inputs).transpose(0, 1)  # (num_tokens, b, d_out)
-        keys: Tensor = self.W_key(inputs).transpose(0, 1)  # (num_tokens, b, d_out)
-        values: Tensor = self.W_value(inputs).transpose(0, 1)  # (num_tokens, b, d_out)
+        queries: Tensor = self.W_query(inputs).transpose(
+            0, 1
+        )  # (n, b, d_out)
+        keys: Tensor = self.W_key(inputs).transpose(0, 1)  # (n, b, d_out)
+        values: Tensor = self.W_value(inputs).transpose(
+            0, 1
+        )  # (n, b, d_out)
 
-        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
+        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (n, n)
         attended, _ = self.multihead_attn(
             queries, keys, values, attn_mask=hidden, need_weights=False
-        )  # (num_tokens, b, d_out)
-        projected: Tensor = self.out_proj(attended.transpose(0, 1))  # (b, num_tokens, d_out)
+        )  # (n, b, d_out)
+        projected: Tensor = self.out_proj(
+            attended.transpose(0, 1)
+        )  # (b, n, d_out)
         return projected
 
 
@@ -177,22 +229,36 @@ class MultiHeadAttentionTorchXXX(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
-        check_same_width(d_in, d_out, "nn.MultiheadAttention returns tokens as wide as the ones it gets")
+        check_same_width(
+            d_in,
+            d_out,
+            "nn.MultiheadAttention returns tokens as wide as the ones it gets",
+        )
         check_heads(d_out, num_heads)
         self.need_weights = need_weights
-        self.multihead_attn = nn.MultiheadAttention(d_out, num_heads, dropout, bias=qkv_bias, batch_first=True)
+        self.multihead_attn = nn.MultiheadAttention(
+            d_out, num_heads, dropout, bias=qkv_bias, batch_first=True
+        )
         self.out_proj = nn.Linear(d_out, d_out)
         self.register_buffer("mask", causal_mask(context_length))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, d_out)."""
-        check_batch(inputs, d_in=self.multihead_attn.embed_dim, context_length=self.mask.shape[0])
+        check_batch(
+            inputs,
+            d_in=self.multihead_attn.embed_dim,
+            context_length=self.mask.shape[0],
+        )
         num_tokens = inputs.shape[1]
-        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
+        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (n, n)
         attended, _ = self.multihead_attn(
-            inputs, inputs, inputs, attn_mask=hidden, need_weights=self.need_weights
-        )  # (b, num_tokens, d_out)
-        projected: Tensor = self.out_proj(attended)  # (b, num_tokens, d_out)
+            inputs,
+            inputs,
+            inputs,
+            attn_mask=hidden,
+            need_weights=self.need_weights,
+        )  # (b, n, d_out)
+        projected: Tensor = self.out_proj(attended)  # (b, n, d_out)
         return projected
 
 
@@ -207,7 +273,10 @@ def projections(layer: nn.Module) -> dict[str, list[str]]:
     Raises ``ValueError`` for a module without projections, such as the wrapper: ask one of its heads.
     """
     own = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
-    passed: dict[str, list[str]] = {role: [name] if hasattr(layer, name) else [] for role, name in own.items()}
+    passed: dict[str, list[str]] = {
+        role: [name] if hasattr(layer, name) else []
+        for role, name in own.items()
+    }
     passed["output"] = []
     for name, module in layer.named_modules():
         if isinstance(module, nn.MultiheadAttention):
@@ -215,8 +284,12 @@ def projections(layer: nn.Module) -> dict[str, list[str]]:
             for role in own:
                 passed[role].append(f"{prefix}in_proj ({role})")
             passed["output"].append(f"{prefix}out_proj")
-    if hasattr(layer, "out_proj") and not isinstance(layer, nn.MultiheadAttention):
+    if hasattr(layer, "out_proj") and not isinstance(
+        layer, nn.MultiheadAttention
+    ):
         passed["output"].append("out_proj")
     if not passed["queries"]:
-        raise ValueError(f"{type(layer).__name__} has no query projection of its own: ask one of its parts")
+        raise ValueError(
+            f"{type(layer).__name__} has no query projection of its own: ask one of its parts"
+        )
     return passed

@@ -36,13 +36,23 @@ GPT2_MEDIUM = GPT2Size("medium", num_layers=24, num_heads=16, d_model=1024)
 GPT2_LARGE = GPT2Size("large", num_layers=36, num_heads=20, d_model=1280)
 GPT2_XL = GPT2Size("xl", num_layers=48, num_heads=25, d_model=1600)
 
-GPT2_SIZES: dict[str, GPT2Size] = {size.name: size for size in (GPT2_SMALL, GPT2_MEDIUM, GPT2_LARGE, GPT2_XL)}
+GPT2_SIZES: dict[str, GPT2Size] = {
+    size.name: size
+    for size in (GPT2_SMALL, GPT2_MEDIUM, GPT2_LARGE, GPT2_XL)
+}
 
 
-def gpt2_attention(size: GPT2Size, dropout: float = 0.0, qkv_bias: bool = False) -> MultiHeadAttention:
+def gpt2_attention(
+    size: GPT2Size, dropout: float = 0.0, qkv_bias: bool = False
+) -> MultiHeadAttention:
     """One attention layer of the given model, freshly initialised: (b, num_tokens, d_model) to the same shape."""
     return MultiHeadAttention(
-        size.d_model, size.d_model, size.context_length, dropout, num_heads=size.num_heads, qkv_bias=qkv_bias
+        size.d_model,
+        size.d_model,
+        size.context_length,
+        dropout,
+        num_heads=size.num_heads,
+        qkv_bias=qkv_bias,
     )
 
 
@@ -54,12 +64,16 @@ def linear_parameters(d_in: int, d_out: int, bias: bool = True) -> int:
     return d_in * d_out + (d_out if bias else 0)
 
 
-def attention_parameters(d_in: int, d_out: int, qkv_bias: bool = False) -> int:
+def attention_parameters(
+    d_in: int, d_out: int, qkv_bias: bool = False
+) -> int:
     """``MultiHeadAttention``: three projections in, one out. The number of heads does not appear.
 
     768 wide: 2,360,064 without and 2,362,368 with biases on queries, keys and values.
     """
-    return 3 * linear_parameters(d_in, d_out, bias=qkv_bias) + linear_parameters(d_out, d_out)
+    return 3 * linear_parameters(
+        d_in, d_out, bias=qkv_bias
+    ) + linear_parameters(d_out, d_out)
 
 
 def library_attention_parameters(d_model: int, bias: bool = True) -> int:
@@ -70,9 +84,13 @@ def library_attention_parameters(d_model: int, bias: bool = True) -> int:
     return 4 * linear_parameters(d_model, d_model, bias=bias)
 
 
-def torch_qkv_parameters(d_in: int, d_out: int, qkv_bias: bool = False) -> int:
+def torch_qkv_parameters(
+    d_in: int, d_out: int, qkv_bias: bool = False
+) -> int:
     """``MultiHeadAttentionTorchQKV``: a whole hand-written layer around a whole library layer. 768 wide: 4,722,432."""
-    return attention_parameters(d_in, d_out, qkv_bias) + library_attention_parameters(d_out)
+    return attention_parameters(
+        d_in, d_out, qkv_bias
+    ) + library_attention_parameters(d_out)
 
 
 def torch_xxx_parameters(d_model: int, bias: bool = True) -> int:
@@ -81,18 +99,30 @@ def torch_xxx_parameters(d_model: int, bias: bool = True) -> int:
     That is 592,896 more than ``MultiHeadAttention``: 590,592 for the second output layer and 2,304 for the biases on
     queries, keys and values. Over 12 layers: 7,114,752.
     """
-    return library_attention_parameters(d_model, bias) + linear_parameters(d_model, d_model)
+    return library_attention_parameters(d_model, bias) + linear_parameters(
+        d_model, d_model
+    )
 
 
 def block_parameters(d_model: int) -> int:
     """One GPT-2 block: attention with all its biases, a feed-forward layer, and two layer norms."""
-    feed_forward = linear_parameters(d_model, 4 * d_model) + linear_parameters(4 * d_model, d_model)
+    feed_forward = linear_parameters(
+        d_model, 4 * d_model
+    ) + linear_parameters(4 * d_model, d_model)
     layer_norm = 2 * d_model  # a scale and a shift per feature
-    return attention_parameters(d_model, d_model, qkv_bias=True) + feed_forward + 2 * layer_norm
+    return (
+        attention_parameters(d_model, d_model, qkv_bias=True)
+        + feed_forward
+        + 2 * layer_norm
+    )
 
 
 def gpt2_parameters(size: GPT2Size) -> int:
     """The whole model: small 124,439,808, medium 354,823,168, large 774,030,080, xl 1,557,611,200."""
     tables = (size.vocab_size + size.context_length) * size.d_model
     final_layer_norm = 2 * size.d_model
-    return tables + size.num_layers * block_parameters(size.d_model) + final_layer_norm
+    return (
+        tables
+        + size.num_layers * block_parameters(size.d_model)
+        + final_layer_norm
+    )

@@ -7,6 +7,7 @@ Vaswani et al. 2017, section 3.2.2:
 :class:`MultiHeadAttentionWrapper` runs separate heads one after another and concatenates them.
 :class:`MultiHeadAttention` makes one projection for all heads, splits it, and handles the heads as one more batch axis.
 Both take (b, num_tokens, d_in). They raise ``ValueError`` for other shapes and for more than ``context_length`` tokens.
+In the shapes beside the code, n stands for num_tokens.
 """
 
 from __future__ import annotations
@@ -26,18 +27,27 @@ class MultiHeadAttentionWrapper(nn.Module):
     """
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(num_heads=num_heads)
+        head = (d_in, d_out, context_length, dropout, qkv_bias)
         self.heads = nn.ModuleList(
-            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias) for _ in range(num_heads)
+            CausalAttention(*head) for _ in range(num_heads)
         )
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(b, num_tokens, d_in) -> (b, num_tokens, num_heads * d_out)."""
-        contexts = [head(inputs) for head in self.heads]  # num_heads times (b, num_tokens, d_out)
-        context = torch.cat(contexts, dim=-1)  # (b, num_tokens, num_heads * d_out)
+        contexts = [
+            head(inputs) for head in self.heads
+        ]  # each (b, n, d_out)
+        context = torch.cat(contexts, dim=-1)  # (b, n, num_heads * d_out)
         return context
 
 
@@ -54,7 +64,13 @@ class MultiHeadAttention(nn.Module):
     mask: Tensor
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
@@ -76,20 +92,25 @@ class MultiHeadAttention(nn.Module):
         the heads beside the batch axis, so that ``@`` multiplies the last two axes of every head on its own. On the
         way back ``contiguous`` lays the numbers out in reading order again, which ``view`` needs.
         """
-        check_batch(inputs, d_in=self.W_query.in_features, context_length=self.mask.shape[0])
-        b, num_tokens, _ = inputs.shape
-        split = (b, num_tokens, self.num_heads, self.head_dim)
-        queries: Tensor = self.W_query(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
-        keys: Tensor = self.W_key(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
-        values: Tensor = self.W_value(inputs).view(split).transpose(1, 2)  # (b, num_heads, num_tokens, head_dim)
+        check_batch(inputs, self.W_query.in_features, len(self.mask))
+        b, n, _ = inputs.shape
+        heads = (b, n, self.num_heads, self.head_dim)
+        # (b, n, d_out), cut into heads: (b, num_heads, n, head_dim)
+        queries: Tensor = self.W_query(inputs).view(heads).transpose(1, 2)
+        keys: Tensor = self.W_key(inputs).view(heads).transpose(1, 2)
+        values: Tensor = self.W_value(inputs).view(heads).transpose(1, 2)
 
-        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, num_tokens, num_tokens)
-        scaled = scores / self.head_dim**0.5  # (b, num_heads, num_tokens, num_tokens)
-        hidden = self.mask[:num_tokens, :num_tokens].bool()  # (num_tokens, num_tokens)
-        masked = scaled.masked_fill(hidden, -torch.inf)  # (b, num_heads, num_tokens, num_tokens)
-        weights = torch.softmax(masked, dim=-1)  # (b, num_heads, num_tokens, num_tokens)
-        dropped: Tensor = self.dropout(weights)  # (b, num_heads, num_tokens, num_tokens)
-        context = dropped @ values  # (b, num_heads, num_tokens, head_dim)
-        merged = context.transpose(1, 2).contiguous().view(b, num_tokens, self.d_out)  # (b, num_tokens, d_out)
-        projected: Tensor = self.out_proj(merged)  # (b, num_tokens, d_out)
+        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, n, n)
+        scaled = scores / self.head_dim**0.5  # (b, num_heads, n, n)
+        hidden = self.mask[:n, :n].bool()  # (n, n)
+        masked = scaled.masked_fill(
+            hidden, -torch.inf
+        )  # (b, num_heads, n, n)
+        weights = torch.softmax(masked, dim=-1)  # (b, num_heads, n, n)
+        dropped: Tensor = self.dropout(weights)  # (b, num_heads, n, n)
+        context = dropped @ values  # (b, num_heads, n, head_dim)
+        # (b, n, num_heads, head_dim), then heads side by side
+        by_token = context.transpose(1, 2).contiguous()
+        merged = by_token.view(b, n, self.d_out)  # (b, n, d_out)
+        projected: Tensor = self.out_proj(merged)  # (b, n, d_out)
         return projected

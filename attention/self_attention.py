@@ -35,14 +35,14 @@ class SelfAttention_v1(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """(num_tokens, d_in) -> (num_tokens, d_out)."""
         check_tokens(inputs, d_in=self.W_query.shape[0])
-        queries = inputs @ self.W_query  # (num_tokens, d_out)
-        keys = inputs @ self.W_key  # (num_tokens, d_out)
-        values = inputs @ self.W_value  # (num_tokens, d_out)
+        queries = inputs @ self.W_query  # (n, d_out)
+        keys = inputs @ self.W_key  # (n, d_out)
+        values = inputs @ self.W_value  # (n, d_out)
 
-        scores = queries @ keys.transpose(-2, -1)  # (num_tokens, num_tokens)
-        scaled = scores / keys.shape[-1] ** 0.5  # (num_tokens, num_tokens)
-        weights = torch.softmax(scaled, dim=-1)  # (num_tokens, num_tokens)
-        context = weights @ values  # (num_tokens, d_out)
+        scores = queries @ keys.transpose(-2, -1)  # (n, n)
+        scaled = scores / keys.shape[-1] ** 0.5  # (n, n)
+        weights = torch.softmax(scaled, dim=-1)  # (n, n)
+        context = weights @ values  # (n, d_out)
         return context
 
 
@@ -53,7 +53,9 @@ class SelfAttention_v2(nn.Module):
     from :class:`SelfAttention_v1`, transpose them: ``v2.W_query.weight = nn.Parameter(v1.W_query.T)``.
     """
 
-    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+    def __init__(
+        self, d_in: int, d_out: int, qkv_bias: bool = False
+    ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out)
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -63,12 +65,12 @@ class SelfAttention_v2(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """(num_tokens, d_in) -> (num_tokens, d_out)."""
         check_tokens(inputs, d_in=self.W_query.in_features)
-        queries: Tensor = self.W_query(inputs)  # (num_tokens, d_out)
-        keys: Tensor = self.W_key(inputs)  # (num_tokens, d_out)
-        values: Tensor = self.W_value(inputs)  # (num_tokens, d_out)
+        queries: Tensor = self.W_query(inputs)  # (n, d_out)
+        keys: Tensor = self.W_key(inputs)  # (n, d_out)
+        values: Tensor = self.W_value(inputs)  # (n, d_out)
 
-        scores = queries @ keys.transpose(-2, -1)  # (num_tokens, num_tokens)
-        scaled = scores / keys.shape[-1] ** 0.5  # (num_tokens, num_tokens)
-        weights = torch.softmax(scaled, dim=-1)  # (num_tokens, num_tokens)
-        context = weights @ values  # (num_tokens, d_out)
+        scores = queries @ keys.transpose(-2, -1)  # (n, n)
+        scaled = scores / keys.shape[-1] ** 0.5  # (n, n)
+        weights = torch.softmax(scaled, dim=-1)  # (n, n)
+        context = weights @ values  # (n, d_out)
         return context

@@ -47,7 +47,9 @@ def softmax_naive(x: Tensor) -> Tensor:
 def scores_one_loop(query: Tensor, inputs: Tensor) -> Tensor:
     """Scores of one query, one dot product per token: (d,), (num_tokens, d) -> (num_tokens,)."""
     _check_query(query, inputs)
-    scores = torch.empty(inputs.shape[0], dtype=inputs.dtype, device=inputs.device)
+    scores = torch.empty(
+        inputs.shape[0], dtype=inputs.dtype, device=inputs.device
+    )
     for j, token in enumerate(inputs):
         scores[j] = torch.dot(token, query)
     return scores
@@ -68,7 +70,9 @@ def weights_one(scores: Tensor) -> Tensor:
 def context_one_loop(weights: Tensor, inputs: Tensor) -> Tensor:
     """Context vector of one query, adding one weighted token at a time: (num_tokens,), (num_tokens, d) -> (d,)."""
     _check_weights_one(weights, inputs)
-    context = torch.zeros(inputs.shape[1], dtype=inputs.dtype, device=inputs.device)
+    context = torch.zeros(
+        inputs.shape[1], dtype=inputs.dtype, device=inputs.device
+    )
     for weight, token in zip(weights, inputs, strict=True):
         context = context + weight * token
     return context
@@ -82,8 +86,8 @@ def context_one(weights: Tensor, inputs: Tensor) -> Tensor:
 
 def simple_attention_one(query: Tensor, inputs: Tensor) -> Tensor:
     """All three stages for one query: (d,), (num_tokens, d) -> (d,)."""
-    scores = scores_one(query, inputs)  # (num_tokens,)
-    weights = weights_one(scores)  # (num_tokens,)
+    scores = scores_one(query, inputs)  # (n,)
+    weights = weights_one(scores)  # (n,)
     context = context_one(weights, inputs)  # (d,)
     return context
 
@@ -95,7 +99,9 @@ def scores_all_loop(inputs: Tensor) -> Tensor:
     """Score of every pair of tokens, one dot product each: (num_tokens, d) -> (num_tokens, num_tokens)."""
     check_matrix("inputs", inputs)
     num_tokens = inputs.shape[0]
-    scores = torch.empty(num_tokens, num_tokens, dtype=inputs.dtype, device=inputs.device)
+    scores = torch.empty(
+        num_tokens, num_tokens, dtype=inputs.dtype, device=inputs.device
+    )
     for i, query in enumerate(inputs):
         for j, token in enumerate(inputs):
             scores[i, j] = torch.dot(query, token)
@@ -117,7 +123,12 @@ def weights_all(scores: Tensor) -> Tensor:
 def context_all_loop(weights: Tensor, inputs: Tensor) -> Tensor:
     """Every context vector, one row at a time: (num_tokens, num_tokens), (num_tokens, d) -> (num_tokens, d)."""
     _check_weights_all(weights, inputs)
-    context = torch.empty(weights.shape[0], inputs.shape[1], dtype=inputs.dtype, device=inputs.device)
+    context = torch.empty(
+        weights.shape[0],
+        inputs.shape[1],
+        dtype=inputs.dtype,
+        device=inputs.device,
+    )
     for i, row in enumerate(weights):
         context[i] = context_one_loop(row, inputs)
     return context
@@ -131,9 +142,9 @@ def context_all(weights: Tensor, inputs: Tensor) -> Tensor:
 
 def simple_attention(inputs: Tensor) -> Tensor:
     """All three stages for all tokens: (num_tokens, d) -> (num_tokens, d)."""
-    scores = scores_all(inputs)  # (num_tokens, num_tokens)
-    weights = weights_all(scores)  # (num_tokens, num_tokens)
-    context = context_all(weights, inputs)  # (num_tokens, d)
+    scores = scores_all(inputs)  # (n, n)
+    weights = weights_all(scores)  # (n, n)
+    context = context_all(weights, inputs)  # (n, d)
     return context
 
 
@@ -143,16 +154,31 @@ def simple_attention(inputs: Tensor) -> Tensor:
 def _check_query(query: Tensor, inputs: Tensor) -> None:
     check_vector("query", query)
     check_matrix("inputs", inputs)
-    check_equal("the width of the query", query.shape[0], "the width of the inputs", inputs.shape[1])
+    check_equal(
+        "the width of the query",
+        query.shape[0],
+        "the width of the inputs",
+        inputs.shape[1],
+    )
 
 
 def _check_weights_one(weights: Tensor, inputs: Tensor) -> None:
     check_vector("weights", weights)
     check_matrix("inputs", inputs)
-    check_equal("the number of weights", weights.shape[0], "the number of tokens", inputs.shape[0])
+    check_equal(
+        "the number of weights",
+        weights.shape[0],
+        "the number of tokens",
+        inputs.shape[0],
+    )
 
 
 def _check_weights_all(weights: Tensor, inputs: Tensor) -> None:
     check_matrix("weights", weights)
     check_matrix("inputs", inputs)
-    check_equal("the number of weights in a row", weights.shape[1], "the number of tokens", inputs.shape[0])
+    check_equal(
+        "the number of weights in a row",
+        weights.shape[1],
+        "the number of tokens",
+        inputs.shape[0],
+    )

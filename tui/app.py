@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tui.screens.lesson import LessonView
     from tui.store import Store
 
-DIM, BOLD = Style(dim=True), Style(bold=True)
+DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 KEYS = {
     "map": "up/down choose   enter open   ? help   q quit",
     "lesson": "n next   b back   tab pane   arrows cell   m map   ? help   q quit",
@@ -98,7 +98,7 @@ class TutorApp(App[None]):
         self._recorded: dict[str, dict[str, StepResult]] = {}
         self._engine_problem = ""
         self._farewell = ""
-        self.title_line = Line(Text(" attn-tutor", BOLD), id="title")
+        self.title_line = Line(Text(" attn-tutor", TITLE), id="title")
         self.rule = Line(id="rule")
         self.map_view = MapView(terminal, id="map")
         self.views = ContentSwitcher(self.map_view, id="views", initial="map")
@@ -185,12 +185,12 @@ class TutorApp(App[None]):
             self.exercise_view.show_step(step, step.starter if code is None else code, self.store.passed(step.exercise))
             self._set_keys("exercise")
             return
+        self.views.current = "lesson"
+        self._set_title()
         recorded = self.recorded(lesson).get(step.id)
         self.lesson_view.show_step(
             lesson, step, recorded or StepResult(step.id), "recorded" if recorded else "not run yet"
         )
-        self.views.current = "lesson"
-        self._set_title()
         self.lesson_view.focus_active()
         self._set_keys("lesson")
         self.run_step(lesson, index)
@@ -239,7 +239,7 @@ class TutorApp(App[None]):
         width = max(self.size.width, 1)
         heavy, light = ("━", "─") if self.terminal.unicode else ("=", "-")
         part = width * done // of
-        return Text.assemble((heavy * part, BOLD), (light * (width - part), DIM))
+        return Text.assemble((heavy * part, TITLE), (light * (width - part), DIM))
 
     def _set_title(self) -> None:
         where = []
@@ -252,12 +252,12 @@ class TutorApp(App[None]):
         if self.loaded and not self.store.saved:
             where.append("not saved (x: export)")
         if self.views.current == "map" or self.lesson is None:
-            self.title_line.set(Text(" attn-tutor", BOLD), "   ".join([*where, "course map "]))
+            self.title_line.set(Text(" attn-tutor", TITLE), "   ".join([*where, "course map "]))
             self.rule.set(self._rule(0, 1))
             return
         step = self.lesson.steps[self.index]
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
-        self.title_line.set(Text(f" {step.title}", BOLD), "   ".join([*where, place]))
+        self.title_line.set(Text(f" {step.title}", TITLE), "   ".join([*where, place]))
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     def _set_keys(self, which: str) -> None:
@@ -293,7 +293,9 @@ class TutorApp(App[None]):
         window = await self.engine.window(
             event.step, wanted.tensor.name, wanted.lead, wanted.top, wanted.left, wanted.height, wanted.width
         )
-        if window is not None:
+        if window is None:
+            wanted.view.forget_wanted(wanted.lead, wanted.top, wanted.left)
+        elif wanted.view.tensor is wanted.tensor:
             wanted.view.add_window(wanted.tensor.name, window)
 
     # Actions -----------------------------------------------------------------------------------------------------
@@ -371,7 +373,7 @@ class TutorApp(App[None]):
         try:
             judgement = await self.engine.check(exercise, code)
         except WorkerError as error:
-            self.exercise_view.say(Text(f"This could not be checked: {error}", BOLD))
+            self.exercise_view.say(Text(f"This could not be checked: {error}"))
             return
         self.store.add_attempt(exercise.exercise, code, judgement.verdict)
         if judgement.passed:

@@ -11,24 +11,31 @@ from dataclasses import dataclass
 WIDE = 110
 """Columns from which prose and code stand left, matrices right."""
 
-LEAST_MATRIX = 5
+NARROWEST_TEXT = 52
 CODE = -1
 """The pane of code and output; matrices are panes 0, 1, ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Lines that each part would like: prose, code, output, and every matrix (columns and lines)."""
+    """What each part would like.
+
+    Attributes:
+        prose, code, output: lines, at the width that `text_width` gives them.
+        matrices: columns and lines of each.
+        widest: columns of the widest line of code.
+    """
 
     prose: int
     code: int
     output: int
     matrices: tuple[tuple[int, int], ...] = ()
+    widest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Heights of what is shown, 0 for what is not; `panes` are those among which Tab moves."""
+    """Heights of what is shown, 0 for what is not."""
 
     wide: bool
     text_width: int
@@ -36,56 +43,54 @@ class Arrangement:
     code: int
     output: int
     matrices: tuple[int, ...]
-    panes: tuple[int, ...]
-
-    @property
-    def switched(self) -> bool:
-        """Whether some pane is not on the screen."""
-        shown = sum(height > 0 for height in self.matrices) + (self.code > 0)
-        return shown < len(self.panes)
 
 
-def text_width(width: int) -> int:
-    """Columns for prose and code on a screen of `width` columns."""
-    return min(76, width * 9 // 20) if width >= WIDE else width
+def panes(needs: Needs) -> tuple[int, ...]:
+    """The panes among which Tab moves: the code, then every matrix."""
+    code = (CODE,) if needs.code + needs.output else ()
+    return (*code, *range(len(needs.matrices)))
+
+
+def text_width(width: int, code: int = 0) -> int:
+    """Columns for prose and code beside matrices, on a screen of `width` columns; `code` is the widest line of code.
+
+    The text gets no more than it can use, and at most half.
+    """
+    return min(max(code, NARROWEST_TEXT), width // 2) if width >= WIDE else width
 
 
 def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangement:
     """Give `height` lines to the parts of a step. `active` is the pane that the learner has chosen."""
-    panes = tuple(range(len(needs.matrices)))
-    text = needs.code + needs.output
-    if text:
-        panes = (CODE, *panes)
-    if active not in panes:
+    if active not in panes(needs):
         active = 0 if needs.matrices else CODE
     if width >= WIDE and needs.matrices:
-        return _wide(width, height, needs, panes, active)
-    return _narrow(width, height, needs, panes, active)
+        return _wide(width, height, needs, active)
+    return _narrow(width, height, needs, active)
 
 
-def _wide(width: int, height: int, needs: Needs, panes: tuple[int, ...], active: int) -> Arrangement:
+def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     prose, code, output = _text(height, needs)
-    return Arrangement(True, text_width(width), prose, code, output, _matrices(height, needs, active), panes)
+    return Arrangement(True, text_width(width, needs.widest), prose, code, output, _matrices(height, needs, active))
 
 
-def _narrow(width: int, height: int, needs: Needs, panes: tuple[int, ...], active: int) -> Arrangement:
+def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     wanted = sum(lines for _, lines in needs.matrices)
     if not needs.matrices:
         prose, code, output = _text(height, needs)
-        return Arrangement(False, width, prose, code, output, (), panes)
+        return Arrangement(False, width, prose, code, output, ())
     text = needs.code + needs.output
     if needs.prose + text + wanted <= height:
         heights = _matrices(height - needs.prose - text, needs, active)
-        return Arrangement(False, width, needs.prose, needs.code, needs.output, heights, panes)
+        return Arrangement(False, width, needs.prose, needs.code, needs.output, heights)
     prose = min(needs.prose, max(height // 3, height - text - wanted))
     below = height - prose
     if active == CODE:
         _, code, output = _text(below, Needs(0, needs.code, needs.output))
-        return Arrangement(False, width, prose, code, output, (0,) * len(needs.matrices), panes)
+        return Arrangement(False, width, prose, code, output, (0,) * len(needs.matrices))
     lines = needs.matrices[active][1]
     code = needs.code if needs.code + min(lines, 10) <= below else 0
     output = needs.output if code and code + needs.output + lines <= below else 0
-    return Arrangement(False, width, prose, code, output, _matrices(below - code - output, needs, active), panes)
+    return Arrangement(False, width, prose, code, output, _matrices(below - code - output, needs, active))
 
 
 def _text(height: int, needs: Needs) -> tuple[int, int, int]:

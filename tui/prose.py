@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 
 SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<emphasis>\S(?:.*?\S)?)\*")
-STYLES = {"code": Style(bold=True), "strong": Style(bold=True), "emphasis": Style(italic=True)}
+STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
 
 
 def paragraphs(prose: str) -> list[str]:
@@ -31,14 +31,14 @@ def spans(paragraph: str) -> Iterator[tuple[str, str]]:
         yield paragraph[end:], ""
 
 
-def rich_text(prose: str, code: Style = STYLES["code"]) -> Text:
+def rich_text(prose: str) -> Text:
     """The prose as styled text, an empty line between paragraphs."""
     text = Text()
     for number, paragraph in enumerate(paragraphs(prose)):
         if number:
             text.append("\n\n")
         for piece, role in spans(paragraph):
-            text.append(piece, code if role == "code" else STYLES.get(role))
+            text.append(piece, STYLES.get(role))
     return text
 
 

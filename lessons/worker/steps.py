@@ -121,6 +121,8 @@ def _fill(fields: list[dict[str, str]], namespace: dict[str, Any]) -> tuple[dict
 
 def _tensor(value: object) -> torch.Tensor:
     if isinstance(value, torch.Tensor):
+        if value.is_complex():
+            raise TypeError("its numbers are complex")
         return value.detach()
     if isinstance(value, bool | int | float):
         return torch.tensor(value)

@@ -175,12 +175,10 @@ MISTAKES: dict[str, list[tuple[str, str]]] = {
     "keys as values": [("self.W_value(inputs)", "self.W_key(inputs)")],
     "queries as keys": [("self.W_key(inputs)", "self.W_query(inputs)")],
     "key bias lost": [("self.W_key(inputs)", "nn.functional.linear(inputs, self.W_key.weight)")],
-    "heads cut from the token axis": [
-        (".view(split).transpose(1, 2)", ".view(b, self.num_heads, num_tokens, self.head_dim)")
-    ],
+    "heads cut from the token axis": [(".view(heads).transpose(1, 2)", ".view(b, self.num_heads, n, self.head_dim)")],
     "heads interleaved": [
         ("self.num_heads, self.head_dim)", "self.head_dim, self.num_heads)"),
-        (".view(split).transpose(1, 2)", ".view(split).permute(0, 3, 1, 2)"),
+        (".view(heads).transpose(1, 2)", ".view(heads).permute(0, 3, 1, 2)"),
     ],
     "heads merged without the transpose": [("context.transpose(1, 2).contiguous()", "context.contiguous()")],
     "output projection forgotten": [("self.out_proj(merged)", "merged")],

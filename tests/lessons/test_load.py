@@ -630,8 +630,9 @@ SOURCES = {
 } | {"made": VALID.splitlines(keepends=True)}
 ODD_LINES = (
     "\n", "\t\n", "  \n", "- \n", "-\n", ":\n", "? x\n", "title: T\n", "    kind: run\n", "  - id: why\n", "}\n", "]\n",
-    "    prose: {x}\n", "'\n", '"\n', "|\n", "    code: |\n", "      x = (\n", "      '''\n", "---\n", "...\n", "&a\n",
-    "*a\n", "!!set\n", "<<: 3\n", "steps:\n", "steps: 3\n", "    show: [1, {}]\n", "    limits: {cpu: 0}\n", "{{\n", "%\n",
+    "    prose: {x}\n", "'\n", '"\n', "|\n", "    code: |\n", "      x = (\n", "      '''\n", "---\n", "...\n", 
+    "&a\n", "*a\n", "!!set\n", "<<: 3\n", "steps:\n", "steps: 3\n", "    show: [1, {}]\n", "    limits: {cpu: 0}\n",
+    "{{\n", "%\n",
 )  # fmt: skip
 
 
@@ -669,16 +670,19 @@ def damaged(draw: st.DrawFn) -> str:
 def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
     try:
         parsed(text)
-    except LessonError as error:
-        assert error.findings
-        # YAML counts these as line ends too.
-        lines = max(1, len(text.splitlines()))
-        for found in error.findings:
-            assert 1 <= found.line <= lines, (str(found), lines)
-            assert found.column >= 1
-            assert found.problem
-            assert found.remedy.endswith((".", "?"))
-            assert "\n" not in str(found)
+    except LessonError as caught:
+        found = caught.findings
+    else:
+        return
+    assert found
+    # splitlines knows the same line ends as YAML.
+    lines = max(1, len(text.splitlines()))
+    for finding in found:
+        assert 1 <= finding.line <= lines, (str(finding), lines)
+        assert finding.column >= 1
+        assert finding.problem
+        assert finding.remedy.endswith((".", "?"))
+        assert "\n" not in str(finding)
 
 
 def test_findings_are_in_one_order() -> None:

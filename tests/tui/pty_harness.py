@@ -6,28 +6,45 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 
 import pyte
+
+# A session leader gets the terminal as its controlling one by opening it; without that no hang-up would reach it.
+SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 
 class Pty:
     """A program in a terminal of this size. `screen` is what the terminal shows."""
 
-    def __init__(self, command: Sequence[str], environ: dict[str, str], columns: int = 80, lines: int = 24) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: dict[str, str],
+        columns: int = 80,
+        lines: int = 24,
+        cwd: str | Path | None = None,
+    ) -> None:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self._process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, env=environ, start_new_session=True
+            ["sh", "-c", SHELL, "sh", os.ttyname(slave), *command],
+            stdin=subprocess.DEVNULL,
+            env=environ,
+            cwd=cwd,
+            start_new_session=True,
         )
-        os.close(slave)
+        # Kept open until the program has opened it, or reading would fail before.
+        self._slave: int | None = slave
 
     def __enter__(self) -> Pty:
         return self
@@ -37,22 +54,92 @@ class Pty:
     ) -> None:
         self._process.kill()
         self._process.wait()
-        os.close(self._master)
+        self.hang_up()
 
-    def send(self, keys: bytes, expect: str | None = None, seconds: float = 20, quiet: float = 0.3) -> bytes:
+    @property
+    def pid(self) -> int:
+        """The process id of the program."""
+        return self._process.pid
+
+    @property
+    def text(self) -> str:
+        """What the terminal shows, line by line."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def send(
+        self,
+        keys: bytes,
+        expect: str | Callable[[], bool] | None = None,
+        seconds: float = 20,
+        quiet: float = 0.3,
+        silent: bool = False,
+    ) -> bytes:
         """Type keys and give what the program sends.
 
-        Reading ends when `expect` is on the screen and nothing has come for `quiet` seconds, and fails after `seconds`.
+        Reading ends when `expect`, a text or a condition, is on the screen and nothing has come for `quiet` seconds; it
+        fails after `seconds`. `silent`: the program need not send anything at all.
         """
-        os.write(self._master, keys)
+        if keys:
+            os.write(self._master, keys)
         sent = b""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            ready, _, _ = select.select([self._master], [], [], quiet)
-            if ready:
-                part = os.read(self._master, 65536)
+            if part := self._read(quiet):
                 sent += part
-                self._stream.feed(part)
-            elif sent and (expect is None or any(expect in line for line in self.screen.display)):
+            elif (sent or silent) and self._shows(expect):
                 return sent
-        raise AssertionError(f"{expect!r} did not come; the screen shows\n" + "\n".join(self.screen.display))
+        raise AssertionError(f"{expect!r} did not come; the screen shows\n{self.text}")
+
+    def quiet(self, seconds: float) -> bytes:
+        """What the program sends, unasked, in this time."""
+        sent = b""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            sent += self._read(left)
+        return sent
+
+    def wait(self, seconds: float = 20) -> int:
+        """Read until the program has ended, and give its exit status (negative: the signal that ended it)."""
+        end = time.monotonic() + seconds
+        while self._process.poll() is None:
+            assert time.monotonic() < end, f"it has not ended; the screen shows\n{self.text}"
+            self._read(0.02)
+        while self._read(0):
+            pass
+        return self._process.returncode
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the program a signal."""
+        self._process.send_signal(number)
+
+    def hang_up(self) -> None:
+        """Take the terminal away, as a lost connection does."""
+        self._let_go()
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
+
+    def _read(self, seconds: float) -> bytes:
+        if self._master < 0:
+            time.sleep(seconds)
+            return b""
+        ready, _, _ = select.select([self._master], [], [], seconds)
+        if not ready:
+            return b""
+        try:
+            part = os.read(self._master, 65536)
+        except OSError:  # nobody has the terminal open any more
+            return b""
+        self._let_go()
+        self._stream.feed(part)
+        return part
+
+    def _let_go(self) -> None:
+        if self._slave is not None:
+            os.close(self._slave)
+            self._slave = None
+
+    def _shows(self, expect: str | Callable[[], bool] | None) -> bool:
+        if callable(expect):
+            return expect()
+        return expect is None or any(expect in line for line in self.screen.display)

@@ -15,6 +15,7 @@ from textual.widgets.text_area import TextAreaTheme
 
 from lessons.model import ExerciseStep
 from lessons.result import Judgement
+from tui.arrange import WIDE
 from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
@@ -133,7 +134,7 @@ class ExerciseView(Box):
         if exercise is None:
             return
         number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
-        text = Text(number + exercise.title, BOLD)
+        text = Text.assemble((number + exercise.title, BOLD))
         if self._folded:
             text.append("   (f2: the task)", DIM)
         else:
@@ -230,12 +231,15 @@ class ExerciseView(Box):
         width, height = self.size
         if not width or not height:
             return
-        wide = width >= 120
+        wide = width >= WIDE
         self.set_class(wide, "wide")
         if wide:
-            task = max(3, min(self._task_pane.lines_at(width // 2) + 1, height * 2 // 3))
-            self._task_pane.styles.height, self._verdict.styles.height = task, height - task
-            self._editor.styles.height = height
+            left = width * 2 // 5
+            task = max(3, min(self._task_pane.lines_at(left) + 1, height * 2 // 3))
+            self.styles.grid_columns = f"{left} 1fr"
+            self.styles.grid_rows = f"{task} 1fr"
+            for pane in (self._task_pane, self._editor, self._verdict):
+                pane.styles.height = "1fr"
             return
         task = min(self._task_pane.lines_at(width) + 1, max(3, height // 2 if self._hints else height * 2 // 5))
         verdict = min(self._verdict.lines_at(width), max(2, height * 2 // 5))

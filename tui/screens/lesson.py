@@ -11,7 +11,7 @@ from textual.message import Message
 from lessons import source, template
 from lessons.model import Lesson, ReadStep, RunStep
 from lessons.result import StepResult
-from tui.arrange import CODE, Needs, arrange, text_width
+from tui.arrange import CODE, Needs, arrange, panes, text_width
 from tui.code import rich_code
 from tui.plain import clean
 from tui.prose import rich_text
@@ -45,13 +45,13 @@ class LessonView(Box):
         self._note = ""
 
         self._prose = TextPane(id="prose")
-        self._code = TextPane(id="code", wrap=False)
+        self._code = TextPane(id="code")
         self._output = TextPane(id="output")
         self._matrices = [MatrixView(terminal, id=f"matrix{place}") for place in range(MATRICES)]
         self._text = Box(self._prose, self._code, self._output, id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
         self._detail = Line(id="detail")
-        self._plan = arrange(80, 20, Needs(0, 0, 0))
+        self._panes: tuple[int, ...] = ()
         self._text_place = (False, 0)
 
     def compose(self) -> ComposeResult:
@@ -63,13 +63,14 @@ class LessonView(Box):
         """Show a step with results, which may be recorded ones; `note` says of what sort they are."""
         fresh = step is not self._step
         self._step, self._result, self._note = step, result, note
-        if fresh:
-            self._active = 0
         self._prose.show(rich_text(template.fill(step.prose, result.text)))
         self._code.show(self._code_text(step))
         self._output.show(self._output_text(result))
         for place, view in enumerate(self._matrices):
             view.show(result.tensors[place] if place < len(result.tensors) else None, note)
+        self._panes = panes(self._needs(self.size.width))
+        if fresh or self._active not in self._panes:
+            self._active = 0 if 0 in self._panes else CODE
         self._arrange()
         if fresh:
             self.focus_active()
@@ -101,16 +102,7 @@ class LessonView(Box):
         width, height = self.size.width, self.size.height - 1
         if not width or height < 2:
             return
-        tensors = self._result.tensors[:MATRICES]
-        columns = text_width(width) if tensors else width
-        needs = Needs(
-            prose=self._gap(self._prose.lines_at(columns)),
-            code=self._gap(self._code.lines_at(columns)),
-            output=self._gap(self._output.lines_at(columns)),
-            matrices=tuple(self._matrices[place].natural_size() for place in range(len(tensors))),
-        )
-        plan = arrange(width, height, needs, self._active)
-        self._plan = plan
+        plan = arrange(width, height, self._needs(width), self._active)
         self._body.set_class(plan.wide, "wide")
         if (plan.wide, plan.text_width) != self._text_place:
             self._text_place = (plan.wide, plan.text_width)
@@ -119,6 +111,18 @@ class LessonView(Box):
             _set_height(widget, lines)
         for place, view in enumerate(self._matrices):
             _set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+
+    def _needs(self, width: int) -> Needs:
+        tensors = self._result.tensors[:MATRICES]
+        widest = self._code.widest
+        columns = text_width(width, widest) if tensors else width
+        return Needs(
+            prose=self._gap(self._prose.lines_at(columns)),
+            code=self._gap(self._code.lines_at(columns)),
+            output=self._gap(self._output.lines_at(columns)),
+            matrices=tuple(self._matrices[place].natural_size() for place in range(len(tensors))),
+            widest=widest,
+        )
 
     def _gap(self, lines: int) -> int:
         """Lines with an empty one below, nothing for nothing."""
@@ -133,25 +137,18 @@ class LessonView(Box):
 
     def focus_active(self) -> None:
         """Give the keys to the active pane."""
-        panes = self._panes()
-        if self._active not in panes:
-            self._active = 0 if 0 in panes else CODE
         target = self._matrices[self._active] if self._active >= 0 else self._code
-        (target if panes else self._prose).focus(scroll_visible=False)
+        (target if self._panes else self._prose).focus(scroll_visible=False)
 
     def move_pane(self, step: int) -> None:
         """Give the keys to the next pane, and show it if it is not shown."""
-        panes = self._panes()
-        if not panes:
+        if not self._panes:
             return
-        place = panes.index(self._active) if self._active in panes else 0
-        self._active = panes[(place + step) % len(panes)]
+        place = self._panes.index(self._active)
+        self._active = self._panes[(place + step) % len(self._panes)]
         self._arrange()
         self.focus_active()
         self._describe()
-
-    def _panes(self) -> tuple[int, ...]:
-        return self._plan.panes
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 
@@ -173,9 +170,10 @@ class LessonView(Box):
             self._describe()
 
     def _describe(self) -> None:
-        panes = self._panes()
-        if self._active >= 0 and self._active in panes:
-            self._detail.set(" " + self._matrices[self._active].describe())
+        hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
+        more = ("tab: the code " if CODE in hidden else "tab: more ") if hidden else ""
+        if self._active >= 0:
+            self._detail.set(" " + self._matrices[self._active].describe(), more)
         elif self._result.tensors:
             self._detail.set(Text(" tab: the matrices", DIM))
         else:

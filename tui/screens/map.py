@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 GLYPHS = {"new": "·", "seen": "◐", "done": "●", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "done": "x", "continue": ">"}
-BOLD, DIM = Style(bold=True), Style(dim=True)
-THUMBNAIL = 12
+BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
+THUMBNAIL = 8
+CELL = 3
 
 
 class MapView(Box):
@@ -73,19 +75,20 @@ class MapView(Box):
 
     def about(self, lesson: Lesson, store: Store, thumbnail: Tensor | None) -> None:
         """Show what a lesson teaches."""
-        done = sum(store.state(lesson.id, step.id) == "done" for step in lesson.steps)
+        glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         text = Text()
         text.append(f"{lesson.number}. {lesson.title}\n\n", BOLD)
         text.append_text(rich_text(lesson.goal))
-        text.append(f"\n\n{done} of {len(lesson.steps)} steps done", DIM)
-        exercises = list(lesson.exercises)
-        for exercise in exercises:
-            passed = "passed" if store.passed(exercise.exercise) else "not passed yet"
-            number = f" {exercise.number}" if exercise.number else ""
-            text.append(f"\nExercise{number}: {exercise.title}, {passed}", DIM)
+        text.append("\n")
         if thumbnail is not None:
-            text.append("\n\n")
+            text.append("\n")
             text.append_text(picture(thumbnail, self._terminal))
+            text.append("\n")
+        for step in lesson.steps:
+            state = store.state(lesson.id, step.id)
+            text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
+            if step.kind == "exercise":
+                text.append(f"   exercise {step.number}".rstrip(), EXERCISE)
         self._about.show(text)
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
@@ -131,16 +134,22 @@ def state_of(lesson: Lesson, store: Store) -> tuple[str, str]:
 
 
 def picture(tensor: Tensor, terminal: Terminal) -> Text:
-    """A tensor as small coloured cells, without digits: its first matrix, or a corner of it."""
+    """A tensor as small coloured cells without digits: its first matrix, or a corner of it, with its name and rows."""
     rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
     colours = palette(terminal)
     scale = colours.scale(tensor.kind, tensor.low, tensor.high)
     text = Text()
+    width = max((cell_len(label) for label in tensor.row_labels[:rows]), default=0)
     for row in range(rows):
-        values = tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ()
-        for value in values:
+        label = tensor.row_labels[row] if tensor.row_labels else ""
+        text.append(" " * (width - cell_len(label)) + label + " ", DIM)
+        for value in tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ():
             look = scale.look(value)
-            text.append((look.glyph if not colours.coloured else " ") * 2, look.style)
+            text.append((" " if colours.coloured else look.glyph) * CELL, look.style)
+        if row == 0:
+            text.append(f"  {tensor.name}", BOLD)
+            shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))
+            text.append(f"  {shape}", DIM)
         text.append("\n")
-    text.append(tensor.name, DIM)
+    text.right_crop()
     return text

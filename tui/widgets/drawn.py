@@ -62,4 +62,7 @@ class Drawn(Steady):
 
     def pieces(self, text: Text) -> list[Segment]:
         """One line of styled text."""
+        if not text.spans:
+            # Rich forgets the style of a text as a whole if no part of it has one.
+            return [Segment(text.plain, self.over(self.app.console.get_style(text.style)))] if text.plain else []
         return [Segment(piece, self.over(style)) for piece, style, _ in text.render(self.app.console, end="") if piece]

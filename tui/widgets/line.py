@@ -44,7 +44,7 @@ class Line(Drawn):
         base = self.ground
         left = self._left.copy()
         right = truncated(self._right, max(0, width - 1))
-        if cell_len(right) + 2 + left.cell_len > width and left.cell_len:
+        if cell_len(right) + 3 + left.cell_len > width and left.cell_len:
             right = right if cell_len(right) < width // 2 else ""
         left.truncate(max(0, width - (cell_len(right) + 1 if right else 0)), overflow="ellipsis")
         space = width - left.cell_len - cell_len(right)

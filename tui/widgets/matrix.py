@@ -472,6 +472,10 @@ class MatrixView(Drawn, can_focus=True):
         if before is None and self.value is not None:
             self._post_moved()
 
+    def forget_wanted(self, lead: tuple[int, ...], top: int, left: int) -> None:
+        """A window that was asked for will not come, so ask again at the next occasion."""
+        self._wanted.discard((*lead, top, left))
+
     def go_to(self, index: Sequence[int]) -> None:
         """Put the cursor on a cell.
 

@@ -37,16 +37,14 @@ class TextPane(Drawn, can_focus=True):
     }
     """
 
-    def __init__(self, *, wrap: bool = True, indent: int = 1, id: str | None = None) -> None:
+    def __init__(self, *, indent: int = 1, id: str | None = None) -> None:
         """Initialise the pane.
 
         Args:
-            wrap: Whether long lines are wrapped; else they are cut.
             indent: Empty columns at the left.
             id: The ID of the widget in the DOM.
         """
         super().__init__(id=id)
-        self._wrap = wrap
         self._indent = indent
         self._text = Text()
         self._lines: list[Text] = []
@@ -68,14 +66,14 @@ class TextPane(Drawn, can_focus=True):
         """How many lines the text takes at a width."""
         return len(self._wrapped(width)) if self._text.plain else 0
 
+    @property
+    def widest(self) -> int:
+        """Columns that the widest line takes if it is not wrapped."""
+        return max((line.cell_len for line in self._text.split("\n")), default=0) + self._indent + 1
+
     def _wrapped(self, width: int) -> list[Text]:
         room = max(8, width - self._indent - 1)
-        if self._wrap:
-            return list(self._text.wrap(self.app.console, room))
-        lines = list(self._text.split("\n", allow_blank=True))
-        for line in lines:
-            line.truncate(room, overflow="ellipsis")
-        return lines
+        return list(self._text.wrap(self.app.console, room))
 
     def _layout_text(self, repaint: bool) -> None:
         before = [self._line(y) for y in range(self.size.height)] if repaint else []
@@ -91,7 +89,8 @@ class TextPane(Drawn, can_focus=True):
         """What stands in a line of the widget: of the text, or in the last one that there is more."""
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
-            return Text(f"… {below + 1} more lines: tab, then arrows" if y else "…", MORE)
+            keys = "arrows" if self.has_focus else "tab, then arrows"
+            return Text(f"… {below + 1} more lines: {keys}" if y else "…", MORE)
         place = self._top + y
         return self._lines[place] if place < len(self._lines) else Text()
 

@@ -1,0 +1,483 @@
+"""Judging answers to the exercises of the course: what is right passes in any form, what is wrong is told why."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from lessons.model import Course, ExerciseStep
+from lessons.result import Judgement, WorkerError
+from lessons.session import Session
+from tests.lessons.making import DOUBLED, below, doubling, server_of
+
+ROUNDS = 3
+"""How often an answer is judged: the hidden inputs are others each time."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(worker: Session) -> Iterator[None]:
+    """No test leaves a process behind."""
+    yield
+    assert below(server_of(worker)) == []
+
+
+def exercises(course: Course) -> list[ExerciseStep]:
+    return [step for lesson in course.lessons for step in lesson.exercises]
+
+
+def judged(worker: Session, course: Course, number: str, source: str) -> Judgement:
+    _, exercise = course.exercise(number)
+    return worker.check(exercise, dedent(source))
+
+
+# All exercises -------------------------------------------------------------------------------------------------------
+
+
+def test_course_has_the_exercises_of_the_chapter(course: Course) -> None:
+    assert [step.number for step in exercises(course)] == ["3.1", "3.2", "3.3"]
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+def test_solution_passes(worker: Session, course: Course, number: str) -> None:
+    _, exercise = course.exercise(number)
+    for _ in range(ROUNDS):
+        judgement = worker.check(exercise, exercise.solution)
+        assert (judgement.verdict, judgement.message, judgement.line) == ("passed", "All checks pass.", None)
+        assert [check.name for check in judgement.checks] == [check.name for check in exercise.checks]
+        assert all(check.passed and not check.message for check in judgement.checks)
+        assert judgement.passed
+        assert judgement.exercise == exercise.exercise
+        assert judgement.seconds > 0
+        assert judgement.mistake is None
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+def test_starter_fails_with_a_reason(worker: Session, course: Course, number: str) -> None:
+    _, exercise = course.exercise(number)
+    for _ in range(ROUNDS):
+        judgement = worker.check(exercise, exercise.starter)
+        assert judgement.verdict == "failed"
+        wrong = [check for check in judgement.checks if not check.passed]
+        assert judgement.message == f"{wrong[0].name}: {wrong[0].message}"
+        assert all(check.message for check in wrong)
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("pass", ("failed", "error")),
+        ("return 1", ("failed", "error")),
+        ("return 'passed'", ("failed", "error")),
+        ("raise NotImplementedError('later')", ("error",)),
+        ("while True: pass", ("timeout",)),
+    ],
+)
+def test_no_answer_passes(worker: Session, course: Course, number: str, body: str, verdict: tuple[str, ...]) -> None:
+    _, exercise = course.exercise(number)
+    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 5 if verdict == ("timeout",) else 20})
+    source = "".join(f"def {name}(*args, **options):\n    {body}\n" for name in exercise.defines)
+    judgement = worker.check(exercise.model_copy(update={"limits": limits}), source)
+    assert judgement.verdict in verdict, judgement
+    assert not judgement.passed
+    assert "…" not in judgement.message
+    assert not any(check.passed for check in judgement.checks) or judgement.verdict == "failed"
+
+
+def test_answer_to_another_exercise(worker: Session, course: Course) -> None:
+    every = exercises(course)
+    for exercise, other in zip(every, every[1:] + every[:1], strict=True):
+        assert not worker.check(exercise, other.solution).passed
+
+
+# 3.1 -----------------------------------------------------------------------------------------------------------------
+
+TRANSFER = """
+    import torch
+    from torch import nn
+
+    def transfer(v1, v2):
+        {}
+"""
+
+NAMES = ("W_query", "W_key", "W_value")
+
+SAME = {
+    "parameters": """
+        v2.W_query.weight = nn.Parameter(v1.W_query.T)
+        v2.W_key.weight = nn.Parameter(v1.W_key.T)
+        v2.W_value.weight = nn.Parameter(v1.W_value.T)""",
+    "parameters of copies": """
+        for name in ("W_query", "W_key", "W_value"):
+            getattr(v2, name).weight = nn.Parameter(getattr(v1, name).detach().clone().t().contiguous())""",
+    "data": """
+        v2.W_query.weight.data = v1.W_query.data.T
+        v2.W_key.weight.data = v1.W_key.data.mT
+        v2.W_value.weight.data = torch.transpose(v1.W_value.data, 0, 1)""",
+    "data in place": """
+        v2.W_query.weight.data.copy_(v1.W_query.T)
+        v2.W_key.weight.data[:] = v1.W_key.T
+        v2.W_value.weight.data.copy_(v1.W_value.permute(1, 0))""",
+    "state": """
+        v2.load_state_dict({name + ".weight": matrix.T for name, matrix in v1.state_dict().items()})""",
+    "loops": """
+        with torch.no_grad():
+            for ours, theirs in zip((v2.W_query, v2.W_key, v2.W_value), (v1.W_query, v1.W_key, v1.W_value)):
+                for i in range(theirs.shape[0]):
+                    for j in range(theirs.shape[1]):
+                        ours.weight[j, i] = theirs[i, j]""",
+    "einsum": """
+        with torch.no_grad():
+            for name in ("W_query", "W_key", "W_value"):
+                getattr(v2, name).weight.copy_(torch.einsum("io->oi", getattr(v1, name)))""",
+    "new layers": """
+        for name in ("W_query", "W_key", "W_value"):
+            matrix = getattr(v1, name)
+            layer = nn.Linear(*matrix.shape, bias=False)
+            layer.weight = nn.Parameter(matrix.detach().T.clone())
+            setattr(v2, name, layer)""",
+    "with return": """
+        v2.load_state_dict({name + ".weight": matrix.T for name, matrix in v1.state_dict().items()})
+        return v2""",
+}
+
+
+def indented(text: str) -> str:
+    return TRANSFER.format(dedent(text).strip().replace("\n", "\n        "))
+
+
+@pytest.mark.parametrize("body", SAME.values(), ids=SAME)
+def test_transfer_in_another_form_passes(worker: Session, course: Course, body: str) -> None:
+    judgement = judged(worker, course, "3.1", indented(body))
+    assert judgement.verdict == "passed", judgement
+
+
+def copies(query: str, key: str, value: str) -> str:
+    """A body that copies these expressions."""
+    pairs = zip(("W_query", "W_key", "W_value"), (query, key, value), strict=True)
+    lines = "\n".join(f"    v2.{name}.weight.copy_({matrix})" for name, matrix in pairs)
+    return f"with torch.no_grad():\n{lines}"
+
+
+ANOTHER = "it holds another matrix of v1"
+OTHERS = "it holds other numbers"
+PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
+
+DIFFERENT = {
+    "not transposed": (copies("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Compare the shapes of v1.W_query"),
+    "not transposed where it fits": (
+        "if v1.W_query.shape[0] == v1.W_query.shape[1]:\n"
+        "    v2.load_state_dict({n + '.weight': m for n, m in v1.state_dict().items()})\n"
+        "else:\n"
+        "    v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})",
+        "failed",
+        "it is not transposed",
+    ),
+    "reshaped": (
+        copies(*(f"v1.{name}.reshape(v2.{name}.weight.shape)" for name in NAMES)),
+        "failed",
+        "it was reshaped, so the numbers are in other places",
+    ),
+    "the query everywhere": (copies("v1.W_query.T", "v1.W_query.T", "v1.W_query.T"), "failed", ANOTHER),
+    "query and key crossed": (copies("v1.W_key.T", "v1.W_query.T", "v1.W_value.T"), "failed", ANOTHER),
+    "key and value crossed": (copies("v1.W_query.T", "v1.W_value.T", "v1.W_key.T"), "failed", ANOTHER),
+    "no value": (
+        "with torch.no_grad():\n    v2.W_query.weight.copy_(v1.W_query.T)\n    v2.W_key.weight.copy_(v1.W_key.T)",
+        "failed",
+        "W_value carried over: .* it holds other numbers",
+    ),
+    "only the value": (
+        "with torch.no_grad():\n    v2.W_value.weight.copy_(v1.W_value.T)",
+        "failed",
+        "W_query carried over: .* it holds other numbers",
+    ),
+    "nothing": ("pass", "failed", "it holds other numbers"),
+    "a plain tensor": ("v2.W_query.weight = v1.W_query.T", "error", "TypeError: cannot assign"),
+    "in place with gradients": ("v2.W_query.weight.copy_(v1.W_query.T)", "error", "RuntimeError: a leaf Variable that"),
+    "to v1": (
+        "with torch.no_grad():\n" + "\n".join(f"    v1.{n}.copy_(v2.{n}.weight.T)" for n in NAMES),
+        "failed",
+        "W_query carried over",
+    ),
+    "frozen": (
+        "v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})\nv2.requires_grad_(False)",
+        "failed",
+        "v2 still trainable: .* these get a gradient: none",
+    ),
+    "matrices in place of layers": (
+        "del v2.W_query\nv2.W_query = v1.W_query",
+        "failed",
+        "it holds other numbers",
+    ),
+    "a new module": (
+        "v2 = type(v2)(*v1.W_query.shape)\n" + copies("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"), "failed", OTHERS,
+    ),
+    "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", "it holds other numbers"),
+    "one size only": (copies("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: "),
+    "numbers of the lesson": (copies(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "verdict", "reason"), DIFFERENT.values(), ids=DIFFERENT)
+def test_transfer_that_is_wrong(worker: Session, course: Course, body: str, verdict: str, reason: str) -> None:
+    judgement = judged(worker, course, "3.1", indented(body))
+    assert judgement.verdict == verdict, judgement
+    assert re.search(reason, judgement.message), judgement.message
+    if verdict == "error":
+        assert judgement.line is not None
+
+
+def test_v1_must_stay(worker: Session, course: Course) -> None:
+    body = SAME["data in place"] + "\n        v1.W_query.data.zero_()"
+    judgement = judged(worker, course, "3.1", indented(body))
+    assert [check.name for check in judgement.checks if not check.passed] == ["v1 unchanged"]
+
+
+# 3.2 -----------------------------------------------------------------------------------------------------------------
+
+BUILD = """
+    import torch
+    from torch import nn
+    from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
+
+    {}
+"""
+
+WRAPPER = "MultiHeadAttentionWrapper"
+
+HEADS = """
+    class Head(nn.Module):
+        def __init__(self, d_in, d_out, context_length):
+            super().__init__()
+            self.W_query = nn.Linear(d_in, d_out, bias=False)
+            self.W_key = nn.Linear(d_in, d_out, bias=False)
+            self.W_value = nn.Linear(d_in, d_out, bias=False)
+            self.register_buffer("mask", torch.triu(torch.ones(context_length, context_length), diagonal=1))
+        def forward(self, x):
+            keys, queries, values = self.W_key(x), self.W_query(x), self.W_value(x)
+            scores = queries @ keys.transpose(1, 2)
+            {masking}
+            return torch.softmax(scores / keys.shape[-1] ** 0.5, dim={axis}) @ values
+
+    class Heads(nn.Module):
+        def __init__(self, d_in, d_out, context_length):
+            super().__init__()
+            self.heads = nn.ModuleList([Head(d_in, d_out, context_length) for _ in range(2)])
+        def forward(self, x):
+            return torch.cat([head(x) for head in self.heads], dim={join})
+
+    def build(d_in, context_length):
+        return Heads(d_in, 1, context_length)
+"""
+MASK = "scores = scores.masked_fill(self.mask[: x.shape[1], : x.shape[1]].bool(), {})"
+
+
+def heads(masking: str = MASK.format("-torch.inf"), axis: int = -1, join: int = -1) -> str:
+    """Heads written by hand, right or with one mistake."""
+    return HEADS.format(masking=masking, axis=axis, join=join)
+
+
+def built(call: str) -> str:
+    return f"    def build(d_in, context_length):\n        return {call}"
+
+
+def source_of(text: str) -> str:
+    return dedent(BUILD).replace("{}", dedent(text).strip())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2)"),
+        built(f"{WRAPPER}(d_in=d_in, d_out=2 // 2, context_length=context_length, dropout=0, num_heads=2)"),
+        built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=False).double().float()"),
+        "    build = lambda d_in, context_length: MultiHeadAttentionWrapper(d_in, 1, context_length, 0.0, 2)",
+        heads(),
+        heads(MASK.format("-1e9")),
+    ],
+    ids=["positions", "names", "converted", "lambda", "by hand", "large negative"],
+)
+def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: str) -> None:
+    judgement = judged(worker, course, "3.2", source_of(text))
+    assert judgement.verdict == "passed", judgement
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "reason"),
+    [
+        (built(f"{WRAPPER}(d_in, 2, context_length, 0.0, 2)"), "failed", "for every token is 4 wide. It should be 2."),
+        (built(f"{WRAPPER}(d_in, 2, context_length, 0.0, 1)"), "failed", "should hold 2 heads .* Yours holds 1."),
+        (built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 1)"), "failed", "for every token is 1 wide"),
+        (built(f"{WRAPPER}(d_in, 0.5, context_length, 0.0, 2)"), "error", "ValueError: d_out is 0.5"),
+        (built("MultiHeadAttention(d_in, 2, context_length, 0.0, 2)"), "failed", "should hold 2 heads"),
+        (built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "there should be no bias"),
+        (built(f"{WRAPPER}(3, 1, context_length, 0.0, 2)"), "error", "features|d_in|shape|size"),
+        (built(f"{WRAPPER}(d_in, 1, 2, 0.0, 2)"), "error", "tokens|context_length"),
+        (built("MultiHeadAttentionWrapper"), "error", "build\\(\\) must return the module, but it returned <class"),
+        (built("None"), "error", "build\\(\\) must return the module, but it returned None"),
+        (heads(axis=1), "failed", "the right numbers: "),
+        (heads(masking="pass"), "failed", "the right numbers: "),
+        (heads(masking=MASK.format("0.0")), "failed", "the right numbers: "),
+        (heads(join=1), "failed", "two numbers for every token: .* is 1 wide"),
+    ],
+    ids=[
+        "4 wide", "one head", "one head, 1 wide", "half", "split", "bias", "fixed width", "short", "class", "none",
+        "published: wrong axis", "no mask", "mask of zeros", "joined as tokens",
+    ],
+)  # fmt: skip
+def test_two_wide_that_is_wrong(worker: Session, course: Course, text: str, verdict: str, reason: str) -> None:
+    judgement = judged(worker, course, "3.2", source_of(text))
+    assert judgement.verdict == verdict, judgement
+    assert re.search(reason, judgement.message), judgement.message
+
+
+def test_wrong_axis_of_the_published_solution_is_not_causal(worker: Session, course: Course) -> None:
+    judgement = judged(worker, course, "3.2", source_of(heads(axis=1)))
+    assert [check.name for check in judgement.checks if check.passed] == [
+        "two numbers for every token",
+        "two heads",
+        "one number from each head",
+    ]
+
+
+# 3.3 -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "MultiHeadAttention(768, 768, 1024, 0.0, 12)",
+        "MultiHeadAttention(768, 768, 1024, 0.1, 12)",
+        "MultiHeadAttention(768, 768, 1024, 0.0, 12, qkv_bias=True)",
+        "MultiHeadAttention(d_in=768, d_out=12 * 64, context_length=2**10, dropout=0.0, num_heads=12)",
+    ],
+)
+def test_gpt2_in_another_form_passes(worker: Session, course: Course, call: str) -> None:
+    judgement = judged(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
+    assert judgement.verdict == "passed", judgement
+
+
+@pytest.mark.parametrize(
+    ("call", "verdict", "reason"),
+    [
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 1)", "failed", "12 heads, the right numbers: .* num_heads is 1"),
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 6)", "failed", "12 heads, the right numbers: .* num_heads is 6"),
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 64)", "failed", "12 heads, the right numbers: .* num_heads is 64"),
+        ("MultiHeadAttention(768, 768, 256, 0.0, 12)", "failed", "made for 256 tokens. It should be made for 1024."),
+        ("MultiHeadAttention(1024, 768, 768, 0.0, 12)", "failed", "768 wide at both ends"),
+        ("MultiHeadAttention(768, 64, 1024, 0.0, 12)", "error", "d_out|num_heads|divi"),
+        ("MultiHeadAttention(768, 60, 1024, 0.0, 12)", "failed", r"768 wide at both ends: .* shape \(\d, \d, 60\)"),
+        ("MultiHeadAttentionWrapper(768, 64, 1024, 0.0, 12)", "failed", "1,769,472 parameters"),
+        ("MultiHeadAttentionWrapper(768, 768, 1024, 0.0, 12)", "failed", r"shape \(\d, \d, 9216\)"),
+        ("MultiHeadAttention", "error", "must return the module"),
+    ],
+)
+def test_gpt2_that_is_wrong(worker: Session, course: Course, call: str, verdict: str, reason: str) -> None:
+    judgement = judged(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
+    assert judgement.verdict == verdict, judgement
+    assert re.search(reason, judgement.message), judgement.message
+
+
+# The judge itself ----------------------------------------------------------------------------------------------------
+
+
+def test_output_of_the_program_comes_with_the_verdict(worker: Session) -> None:
+    source = "print('loaded')\ndef double(x):\n    print('called')\n    return {} * x\n"
+    for factor, verdict in ((2, "passed"), (3, "failed")):
+        judgement = worker.check(doubling(), source.format(factor))
+        assert (judgement.verdict, judgement.stdout) == (verdict, "loaded\ncalled\ncalled\n")
+    judgement = worker.check(doubling(), source.replace("return {} * x", "raise ValueError"))
+    assert (judgement.verdict, judgement.line, judgement.stdout) == ("error", 4, "loaded\ncalled\n")
+
+
+def test_hidden_inputs_come_after_the_program_has_run(worker: Session) -> None:
+    """Nothing can be read ahead from the connection."""
+    source = """
+        import os
+        os.set_blocking(3, False)
+        try:
+            print(os.read(3, 10))
+        except BlockingIOError:
+            print('nothing')
+        os.set_blocking(3, True)
+    """
+    judgement = worker.check(doubling(), dedent(source) + DOUBLED)
+    assert (judgement.verdict, judgement.stdout) == ("passed", "nothing\n")
+
+
+def test_hidden_inputs_differ(worker: Session) -> None:
+    source = "def double(x):\n    print(list(x.shape), float(x.sum()))\n    return 2 * x\n"
+    lines = [line for _ in range(3) for line in worker.check(doubling(), source).stdout.splitlines()]
+    assert len(set(lines)) == len(lines) == 6
+
+
+def test_seed_in_the_program_does_not_fix_the_inputs(worker: Session) -> None:
+    source = "import torch\ntorch.manual_seed(1)\ndef double(x):\n    print(float(x.sum()))\n    return 2 * x\n"
+    first, second = (worker.check(doubling(), source).stdout for _ in range(2))
+    assert first != second
+
+
+def test_check_that_cannot_be_evaluated_does_not_pass(worker: Session) -> None:
+    (check,) = doubling().checks
+    broken = check.model_copy(update={"test": "got.out.shape == want.missing"})
+    judgement = worker.check(doubling().model_copy(update={"checks": (broken,)}), DOUBLED)
+    assert judgement.verdict == "failed"
+    assert "this could not be checked on what your code gave (AttributeError:" in judgement.message
+
+
+def test_message_that_cannot_be_filled_is_still_told(worker: Session) -> None:
+    (check,) = doubling().checks
+    broken = check.model_copy(update={"test": "False", "fail": "Missing: {got.missing}."})
+    judgement = worker.check(doubling().model_copy(update={"checks": (broken,)}), DOUBLED)
+    assert judgement.message == "twice: Missing: …."
+
+
+@pytest.mark.parametrize(
+    ("update", "reason"),
+    [
+        ({"solution": "raise ValueError('no')"}, "the solution of this exercise fails"),
+        ({"solution": "def other():\n    pass"}, "the solution of this exercise fails"),
+        ({"context": "context = 1 / 0"}, "ZeroDivisionError: division by zero"),
+        ({"context": "pass"}, "KeyError: 'context'"),
+    ],
+)
+def test_exercise_that_is_broken_is_no_fault_of_the_answer(
+    worker: Session, update: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(WorkerError, match="The judge of this exercise failed") as caught:
+        worker.check(doubling().model_copy(update=update), DOUBLED)
+    assert reason in str(caught.value)
+
+
+def test_cancelled_check(worker: Session, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    source = f"open({str(pipe)!r}).close()\nwhile True: pass"
+    given: list[Judgement] = []
+    thread = threading.Thread(target=lambda: given.append(worker.check(doubling(), source)))
+    thread.start()
+    with pipe.open("w"):
+        worker.cancel()
+    thread.join(10)
+    assert not thread.is_alive()
+    (judgement,) = given
+    assert judgement.verdict == "error"
+    assert judgement.message.startswith("Stopped by you")
+
+
+def test_check_that_is_cancelled_before_the_program_starts(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = worker._ask_judge
+
+    def cancelled(*arguments: object) -> object:
+        worker.cancel()
+        return ask(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(worker, "_ask_judge", cancelled)
+    judgement = worker.check(doubling(), DOUBLED)
+    assert (judgement.verdict, judgement.message) == ("error", "Stopped by you.")

@@ -83,6 +83,7 @@ class Session:
         self._launcher = launcher or make_launcher(kind, nice)
         self._running: Job | None = None
         self._cancelled = threading.Event()
+        self._closed = threading.Event()
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -107,7 +108,8 @@ class Session:
             job.end(ask_line=True)
 
     def close(self) -> None:
-        """End the worker and all its children."""
+        """End the worker and all its children. What is asked of the session afterwards raises `WorkerError`."""
+        self._closed.set()
         self.cancel()
         self._launcher.close()
 
@@ -249,12 +251,20 @@ class Session:
     # Children that end badly --------------------------------------------------------------------------------------
 
     def _launch(self, limits: Limits) -> Job:
+        if self._closed.is_set():
+            # A request that was still waiting must not start the worker again.
+            raise WorkerError("The worker has been closed.")
         try:
-            return self._launcher.launch(limits)
+            job = self._launcher.launch(limits)
         except ForkUnsafe:
             self._launcher.close()
             self._launcher = SpareLauncher()
-            return self._launcher.launch(limits)
+            job = self._launcher.launch(limits)
+        if self._closed.is_set():
+            job.close()
+            self._launcher.close()
+            raise WorkerError("The worker has been closed.")
+        return job
 
     @contextlib.contextmanager
     def _current(self, job: Job) -> Iterator[None]:

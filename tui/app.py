@@ -96,6 +96,7 @@ class TutorApp(App[None]):
         self.index = 0
         self._session = session
         self._recorded: dict[str, dict[str, StepResult]] = {}
+        self._views_made = asyncio.Event()
         self._engine_problem = ""
         self._farewell = ""
         self.title_line = Line(Text(" attn-tutor", TITLE), id="title")
@@ -138,14 +139,14 @@ class TutorApp(App[None]):
             self.notify(self.store.problem, severity="warning", markup=False, timeout=15)
         self.warm_up()
 
-        from tui.screens.exercise import ExerciseView
-        from tui.screens.lesson import LessonView
-
+        # In a thread as well: importing them takes a while, and keys shall not wait for it.
+        ExerciseView, LessonView = await asyncio.to_thread(_step_views)
         code_theme = "ansi_dark" if self.terminal.depth in ("none", "16") else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
         self.exercise_view = ExerciseView(self.terminal, id="exercise")
         for view in (self.lesson_view, self.exercise_view):
             await self.views.add_content(view)
+        self._views_made.set()
 
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
@@ -271,7 +272,13 @@ class TutorApp(App[None]):
 
     def on_map_view_open(self, event: MapView.Open) -> None:
         """Open a lesson."""
-        self.open_step(event.lesson, event.lesson.index(event.step))
+        self.open_when_made(event.lesson, event.lesson.index(event.step))
+
+    @work(exclusive=True, group="open")
+    async def open_when_made(self, lesson: Lesson, index: int) -> None:
+        """Open a step; a learner who is quicker than the loading waits for the views."""
+        await self._views_made.wait()
+        self.open_step(lesson, index)
 
     def on_map_view_selected(self, event: MapView.Selected) -> None:
         """Tell about a lesson."""
@@ -461,6 +468,13 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine] | str:
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
     return course, Store(Progress.open()), Engine(session or Session(nice=NICE))
+
+
+def _step_views() -> tuple[type[ExerciseView], type[LessonView]]:
+    from tui.screens.exercise import ExerciseView
+    from tui.screens.lesson import LessonView
+
+    return ExerciseView, LessonView
 
 
 def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:

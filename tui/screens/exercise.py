@@ -19,7 +19,7 @@ from tui.arrange import WIDE
 from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
-from tui.widgets.drawn import Box
+from tui.widgets.drawn import Box, set_height
 from tui.widgets.pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -165,7 +165,8 @@ class ExerciseView(Box):
             words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
             where = f", line {judgement.line}" if judgement.line else ""
             text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
-            text.append_text(rich_text(clean(judgement.message)))
+            # Not as prose: what Python says of `a * b * c` has no emphasis in it.
+            text.append(clean(judgement.message))
         # What is wrong, one line each; what is right, in one line together.
         for check in judgement.checks:
             if check.message:
@@ -228,7 +229,7 @@ class ExerciseView(Box):
 
     def _arrange(self) -> None:
         """Task and verdict get what they need, within limits; the editor gets the rest."""
-        width, height = self.size
+        width, height = self.room
         if not width or not height:
             return
         wide = width >= WIDE
@@ -244,4 +245,5 @@ class ExerciseView(Box):
         task = min(self._task_pane.lines_at(width) + 1, max(3, height // 2 if self._hints else height * 2 // 5))
         verdict = min(self._verdict.lines_at(width), max(2, height * 2 // 5))
         editor = max(3, height - task - verdict)
-        self._task_pane.styles.height, self._editor.styles.height, self._verdict.styles.height = task, editor, verdict
+        for widget, lines in ((self._task_pane, task), (self._editor, editor), (self._verdict, verdict)):
+            set_height(widget, lines)

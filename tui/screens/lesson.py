@@ -16,7 +16,7 @@ from tui.code import rich_code
 from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
-from tui.widgets.drawn import Box
+from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
@@ -68,7 +68,7 @@ class LessonView(Box):
         self._output.show(self._output_text(result))
         for place, view in enumerate(self._matrices):
             view.show(result.tensors[place] if place < len(result.tensors) else None, note)
-        self._panes = panes(self._needs(self.size.width))
+        self._panes = panes(self._needs(self.room.width))
         if fresh or self._active not in self._panes:
             self._active = 0 if 0 in self._panes else CODE
         self._arrange()
@@ -99,7 +99,7 @@ class LessonView(Box):
     # Places ------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        width, height = self.size.width, self.size.height - 1
+        width, height = self.room.width, self.room.height - 1
         if not width or height < 2:
             return
         plan = arrange(width, height, self._needs(width), self._active)
@@ -108,9 +108,9 @@ class LessonView(Box):
             self._text_place = (plan.wide, plan.text_width)
             self._text.styles.width = plan.text_width
         for widget, lines in ((self._prose, plan.prose), (self._code, plan.code), (self._output, plan.output)):
-            _set_height(widget, lines)
+            set_height(widget, lines)
         for place, view in enumerate(self._matrices):
-            _set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
 
     def _needs(self, width: int) -> Needs:
         tensors = self._result.tensors[:MATRICES]
@@ -178,11 +178,3 @@ class LessonView(Box):
             self._detail.set(Text(" tab: the matrices", DIM))
         else:
             self._detail.set("")
-
-
-def _set_height(widget: TextPane | MatrixView, lines: int) -> None:
-    # Only what differs: setting a style lays the whole screen out again, even to the value that it has.
-    if widget.display != (lines > 0):
-        widget.display = lines > 0
-    if lines and (widget.styles.height is None or widget.styles.height.value != lines):
-        widget.styles.height = lines

@@ -28,6 +28,21 @@ class Steady(Widget):
 class Box(Steady, Container):
     """A container that is laid out once."""
 
+    @property
+    def room(self) -> Size:
+        """Its size, or while it is hidden and has none, that of what it will fill: it can be arranged before it shows."""
+        size = self.size
+        return size if size or not isinstance(self.parent, Widget) else self.parent.size
+
+
+def set_height(widget: Widget, lines: int) -> None:
+    """Give a widget this many lines, and hide it if there are none."""
+    # Only what differs: setting a style lays the whole screen out again, even to the value that it has.
+    if widget.display != (lines > 0):
+        widget.display = lines > 0
+    if lines and (widget.styles.height is None or widget.styles.height.value != lines):
+        widget.styles.height = lines
+
 
 class Drawn(Steady):
     """A widget that draws its lines from plain pieces of text and style."""

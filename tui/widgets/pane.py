@@ -76,6 +76,9 @@ class TextPane(Drawn, can_focus=True):
         return list(self._text.wrap(self.app.console, room))
 
     def _layout_text(self, repaint: bool) -> None:
+        if repaint and not self.size:
+            # While it is hidden nothing can be compared: what it drew before must not come back.
+            self.refresh()
         before = [self._line(y) for y in range(self.size.height)] if repaint else []
         self._width = self.size.width
         self._lines = self._wrapped(self._width) if self._text.plain and self._width else []

@@ -1,0 +1,416 @@
+"""Starting and ending processes of the worker: both launchers, and what becomes of them when the tutor is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from lessons import launch
+from lessons.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
+from lessons.model import Course, Limits
+from lessons.result import Failure, WorkerError
+from lessons.session import Session
+from lessons.worker import wire
+from tests.lessons.making import DOUBLED, await_end, await_true, below, code_step, doubling, lesson_of
+
+ROOT = Path(__file__).parent.parent.parent
+KINDS = ("zygote", "spare")
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture(scope="module")
+def spare() -> Iterator[Session]:
+    """A session that starts a process for each program, as on systems where a fork is not safe."""
+    session = Session(kind="spare")
+    session.start()
+    yield session
+    session.close()
+
+
+# Spare processes give the same ---------------------------------------------------------------------------------------
+
+
+def test_kind_of_launcher() -> None:
+    assert isinstance(make_launcher("zygote"), ZygoteLauncher)
+    assert isinstance(make_launcher("spare"), SpareLauncher)
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"), [("linux", ZygoteLauncher), ("darwin", SpareLauncher), ("win32", SpareLauncher)]
+)
+def test_launcher_of_a_system(monkeypatch: pytest.MonkeyPatch, system: str, expected: type) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(Path, "is_dir", lambda path: True)
+    assert isinstance(make_launcher(), expected)
+
+
+def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Session, course: Course) -> None:
+    lesson = course.lessons[-1]
+    results = []
+    for session in (worker, spare):
+        run = session.run(lesson, "weights")
+        window = run.window("weights", "weights", (0, 11), 1020, 1020, 8, 8)
+        run.close()
+        assert window is not None
+        results.append(([(step.tensors, step.text, step.stdout, step.error) for step in run.steps], window))
+    assert results[0] == results[1]
+
+
+def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, course: Course) -> None:
+    _, exercise = course.exercise("3.2")
+    for source, verdict in ((exercise.solution, "passed"), (exercise.starter, "failed")):
+        judgements = [session.check(exercise, source) for session in (worker, spare)]
+        assert [judgement.verdict for judgement in judgements] == [verdict] * 2
+        assert judgements[0].message == judgements[1].message
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message", "line"),
+    [
+        ("x = 1\nx / 0", "error", "ZeroDivisionError: division by zero", 2),
+        ("import os\nos._exit(0)", "crash", "The code ended the program itself (os._exit) before it was done.", None),
+        ("import ctypes\nctypes.string_at(0)", "crash", "The Python interpreter itself crashed at line 2.", 2),
+        ("import time\ntime.sleep(1000)", "timeout", "Stopped after 0.5 seconds. It was at line 2.", 2),
+    ],
+)
+def test_spare_tells_of_a_failure(spare: Session, code: str, kind: Any, message: str, line: int | None) -> None:
+    limits = Limits(wall=0.5) if kind == "timeout" else Limits()
+    run = spare.run(lesson_of(code_step("one", f"print('here')\n{code}"), limits=limits))
+    run.close()
+    assert run.steps[0].error == Failure(kind, message.replace("line 2", "line 3"), line and line + 1)
+    assert run.steps[0].stdout == "here\n"
+
+
+def test_spare_stops_an_endless_loop(spare: Session) -> None:
+    judgement = spare.check(doubling(cpu=1, wall=5), "while True: pass")
+    assert judgement.verdict == "timeout"
+    assert judgement.line == 1
+
+
+def test_spare_can_be_cancelled(spare: Session, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code = f"open({str(pipe)!r}).close()\nwhile True: pass"
+    errors: list[Failure | None] = []
+    thread = threading.Thread(target=lambda: errors.append(spare.run(lesson_of(code_step("one", code))).steps[0].error))
+    thread.start()
+    with pipe.open("w"):
+        spare.cancel()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert errors[0] is not None
+    assert errors[0].kind == "stopped"
+
+
+@needs_linux
+def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
+    launcher = cast(SpareLauncher, spare._launcher)
+    spare.wait_ready()
+    before = launcher._warm
+    run = spare.run(lesson_of(code_step("one", "x = 1", "x")))
+    assert launcher._warm is not None
+    assert launcher._warm is not before
+    assert before is not None
+    pid, scratch = before._process.pid, Path(before._scratch)
+    assert scratch.is_dir()
+    run.close()
+    await_end(pid, seconds=0)
+    assert not scratch.exists()
+
+
+def test_session_falls_back_where_a_fork_is_not_safe() -> None:
+    class Unsafe(ZygoteLauncher):
+        def launch(self, limits: Limits) -> Any:
+            raise ForkUnsafe("two threads")
+
+    session = Session(Unsafe())
+    try:
+        run = session.run(lesson_of(code_step("one", "print('well')")))
+        run.close()
+        assert run.steps[0].stdout == "well\n"
+        assert isinstance(session._launcher, SpareLauncher)
+    finally:
+        session.close()
+
+
+# The environment -----------------------------------------------------------------------------------------------------
+
+
+def test_environment_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "64")
+    found = launch.environment()
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        assert found[name] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "64"
+
+
+def test_spare_computes_in_one_thread(spare: Session) -> None:
+    run = spare.run(lesson_of(code_step("one", "import torch\nprint(torch.get_num_threads())")))
+    run.close()
+    assert run.steps[0].stdout == "1\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_the_current_folder_are_not_imported(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("torch", "attention", "lessons", "json", "socket"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')")
+    monkeypatch.chdir(tmp_path)
+    session = Session(kind=kind)
+    try:
+        run = session.run(lesson_of(code_step("one", "import torch\nprint(torch.ones(2).sum())")))
+        run.close()
+        assert run.steps[0].stdout == "tensor(2.)\n"
+    finally:
+        session.close()
+
+
+@pytest.fixture
+def fake_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a package called torch before the real one."""
+
+    def install(code: str) -> None:
+        (tmp_path / "torch.py").write_text(code)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    return install
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (
+            "raise ImportError('libgomp.so.1: cannot open shared object file')",
+            "PyTorch could not be loaded: ImportError: libgomp.so.1: cannot open shared object file",
+        ),
+        ("import os, sys\nsys.stderr.write('Illegal instruction\\n')\nos._exit(1)", ".*PyTorch.* Illegal instruction"),
+    ],
+    ids=["import error", "crash"],
+)
+def test_torch_that_cannot_be_loaded(fake_torch: Callable[[str], None], kind: str, code: str, sentence: str) -> None:
+    fake_torch(code)
+    session = Session(kind=kind)
+    try:
+        # Also when it is asked again.
+        for _ in range(2):
+            with pytest.raises(WorkerError, match=sentence):
+                session.wait_ready()
+        with pytest.raises(WorkerError, match=sentence):
+            session.run(lesson_of(code_step("one", "x = 1")))
+        with pytest.raises(WorkerError, match=sentence):
+            session.check(doubling(), DOUBLED)
+        assert not session.ready
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_torch_that_takes_too_long(fake_torch: Callable[[str], None], kind: str) -> None:
+    fake_torch("import time\ntime.sleep(1000)")
+    launcher = make_launcher(kind)
+    began = time.monotonic()
+    with pytest.raises(WorkerError, match="PyTorch did not load within 0 seconds"):
+        launcher.wait_ready(timeout=0.1)
+    launcher.close()
+    assert time.monotonic() - began < launch.END_LIMIT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_close_does_not_wait_until_torch_is_loaded(
+    fake_torch: Callable[[str], None], kind: str, tmp_path: Path
+) -> None:
+    """Someone who leaves at once does not sit before a dead screen."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    fake_torch(f"open({str(pipe)!r}).close()\nimport time\ntime.sleep(1000)")
+    session = Session(kind=kind)
+    failed: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            session.wait_ready()
+        except WorkerError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    with pipe.open("w"):
+        began = time.monotonic()
+        session.close()
+        thread.join(20)
+    assert not thread.is_alive()
+    assert time.monotonic() - began < launch.END_LIMIT
+    assert failed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_close_of_a_session_that_did_nothing(kind: str) -> None:
+    session = Session(kind=kind)
+    assert not session.ready
+    session.cancel()
+    session.close()
+    session.close()
+
+
+def test_server_with_two_threads_is_refused(fake_torch: Callable[[str], None]) -> None:
+    fake_torch("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()")
+    launcher = ZygoteLauncher()
+    try:
+        with pytest.raises(WorkerError):
+            launcher.wait_ready()
+    finally:
+        launcher.close()
+
+
+# The fork server alone -----------------------------------------------------------------------------------------------
+
+
+@needs_linux
+def test_server_says_how_many_threads_it_has(worker: Session) -> None:
+    launcher = cast(ZygoteLauncher, worker._launcher)
+    worker.wait_ready()
+    assert worker.ready
+    launcher.wait_ready(timeout=0)
+    assert launcher._process is not None
+    assert launcher._process.poll() is None
+
+
+def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
+    job = worker._launcher.launch(Limits())
+    ends: list[launch.Exit] = []
+    threads = [threading.Thread(target=lambda: ends.append(job.end(ask_line=True))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert ends == [launch.Exit(-9)] * 4
+    assert launch.output(job.out) == ""
+    job.close()
+    job.close()
+
+
+def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) -> None:
+    job = worker._launcher.launch(Limits())
+    job.talk.shutdown(2)
+    with pytest.raises(wire.Closed):
+        wire.receive(job.talk)
+    job.close()
+
+
+# When the tutor is gone ----------------------------------------------------------------------------------------------
+
+PARENT = """
+import json, os, sys, threading
+from lessons.session import Session
+from tests.lessons.making import code_step, lesson_of
+
+session = Session(kind=sys.argv[1])
+code = f'''
+import os, subprocess, sys
+inner = subprocess.Popen(["sleep", "1000"])
+sys.stdout = None
+open({sys.argv[2]!r}, "w").write(f"{{os.getpid()}} {{inner.pid}}")
+while True: pass
+'''
+session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
+"""
+
+
+@needs_linux
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    fd = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    # Landlock lets a program open a pipe for writing below its scratch folder only: it must be there.
+    with subprocess.Popen([sys.executable, "-c", PARENT, kind, "told"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+        try:
+            program, inner = _told(parent)
+            everyone = below(parent.pid)
+            assert {program, inner} <= set(everyone)
+            folders = _folders(everyone)
+            parent.send_signal(how)
+            parent.wait(10)
+            for pid in everyone:
+                await_end(pid)
+            if kind == "zygote":
+                await_true(lambda: not any(folder.exists() for folder in folders))
+        finally:
+            parent.kill()
+            os.close(fd)
+
+
+def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, int]:
+    """The processes of the program that a tutor runs, which wrote them into its scratch folder."""
+    found: list[int] = []
+
+    def look() -> bool:
+        assert parent.poll() is None, parent.stderr and parent.stderr.read()
+        for pid in below(parent.pid):
+            try:
+                text = Path(f"/proc/{pid}/cwd/told").read_text()
+            except OSError:
+                continue
+            if len(text.split()) == 2:
+                found[:] = map(int, text.split())
+                return True
+        return False
+
+    await_true(look, seconds)
+    program, inner = found
+    return program, inner
+
+
+def _folders(pids: list[int]) -> list[Path]:
+    """Temporary folders that processes stand in."""
+    found = []
+    for pid in pids:
+        folder = Path(os.readlink(f"/proc/{pid}/cwd"))
+        if "attn-tutor-" in str(folder):
+            found.append(folder)
+    return found
+
+
+@needs_linux
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_children_die_with_the_fork_server(how: signal.Signals, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, "zygote", "told"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+        try:
+            program, inner = _told(parent)
+            (server,) = set(below(parent.pid)) - set(below_all(below(parent.pid)))
+            os.kill(server, how)
+            await_end(server)
+            await_end(program)
+            # The tutor goes on: its run has failed, and it comes to its end.
+            assert parent.wait(20) == 0
+        finally:
+            parent.kill()
+            for pid in (inner,):
+                _kill(pid)
+
+
+def below_all(pids: list[int]) -> list[int]:
+    """Everything below any of these processes."""
+    return [found for pid in pids for found in below(pid)]
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return

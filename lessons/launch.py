@@ -428,6 +428,8 @@ class SpareLauncher:
     def close(self) -> None:
         """See `Launcher`."""
         with self._lock:
-            if self._warm is not None:
-                self._warm.close()
-            self._warm = None
+            warm, self._warm = self._warm, None
+        if warm is not None:
+            warm.end()
+            with self._waiting:  # who waited for it reads its last words
+                warm.close()

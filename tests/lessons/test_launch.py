@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -130,13 +128,17 @@ def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
     assert not scratch.exists()
 
 
-def test_session_falls_back_where_a_fork_is_not_safe() -> None:
-    class Unsafe(ZygoteLauncher):
-        def launch(self, limits: Limits) -> Any:
-            raise ForkUnsafe("two threads")
-
-    session = Session(Unsafe())
+@needs_linux
+def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something that the user's Python starts may have threads, of which a child would see dead locks only."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    session = Session(kind="zygote")
     try:
+        with pytest.raises(ForkUnsafe, match="The fork server has 2 threads"):
+            session.wait_ready()
         run = session.run(lesson_of(code_step("one", "print('well')")))
         run.close()
         assert run.steps[0].stdout == "well\n"
@@ -266,16 +268,6 @@ def test_close_of_a_session_that_did_nothing(kind: str) -> None:
     session.close()
 
 
-def test_server_with_two_threads_is_refused(fake_torch: Callable[[str], None]) -> None:
-    fake_torch("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()")
-    launcher = ZygoteLauncher()
-    try:
-        with pytest.raises(WorkerError):
-            launcher.wait_ready()
-    finally:
-        launcher.close()
-
-
 # The fork server alone -----------------------------------------------------------------------------------------------
 
 
@@ -297,7 +289,8 @@ def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
         thread.start()
     for thread in threads:
         thread.join(20)
-    assert ends == [launch.Exit(-9)] * 4
+    assert len(ends) == 4
+    assert set(ends) <= {launch.Exit(-9), launch.Exit(-signal.SIGUSR1)}
     assert launch.output(job.out) == ""
     job.close()
     job.close()
@@ -314,16 +307,16 @@ def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) ->
 # When the tutor is gone ----------------------------------------------------------------------------------------------
 
 PARENT = """
-import json, os, sys, threading
+import sys
 from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])
-code = f'''
+code = '''
 import os, subprocess, sys
 inner = subprocess.Popen(["sleep", "1000"])
 sys.stdout = None
-open({sys.argv[2]!r}, "w").write(f"{{os.getpid()}} {{inner.pid}}")
+open("told", "w").write(f"{os.getpid()} {inner.pid}")
 while True: pass
 '''
 session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
@@ -333,12 +326,8 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 @needs_linux
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    fd = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    # Landlock lets a program open a pipe for writing below its scratch folder only: it must be there.
-    with subprocess.Popen([sys.executable, "-c", PARENT, kind, "told"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+def test_nothing_survives_the_tutor(kind: str, how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, kind], cwd=ROOT, stderr=subprocess.PIPE) as parent:
         try:
             program, inner = _told(parent)
             everyone = below(parent.pid)
@@ -352,7 +341,6 @@ def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Pa
                 await_true(lambda: not any(folder.exists() for folder in folders))
         finally:
             parent.kill()
-            os.close(fd)
 
 
 def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, int]:
@@ -388,8 +376,8 @@ def _folders(pids: list[int]) -> list[Path]:
 
 @needs_linux
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_children_die_with_the_fork_server(how: signal.Signals, tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, "zygote", "told"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+def test_children_die_with_the_fork_server(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, "zygote"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
         try:
             program, inner = _told(parent)
             (server,) = set(below(parent.pid)) - set(below_all(below(parent.pid)))
@@ -400,8 +388,8 @@ def test_children_die_with_the_fork_server(how: signal.Signals, tmp_path: Path) 
             assert parent.wait(20) == 0
         finally:
             parent.kill()
-            for pid in (inner,):
-                _kill(pid)
+            # What the program itself had started has nobody who would end it.
+            _kill(inner)
 
 
 def below_all(pids: list[int]) -> list[int]:

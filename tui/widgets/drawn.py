@@ -37,10 +37,9 @@ class Box(Steady, Container):
 
 def set_height(widget: Widget, lines: int) -> None:
     """Give a widget this many lines, and hide it if there are none."""
-    # Only what differs: setting a style lays the whole screen out again, even to the value that it has.
     if widget.display != (lines > 0):
         widget.display = lines > 0
-    if lines and (widget.styles.height is None or widget.styles.height.value != lines):
+    if lines:
         widget.styles.height = lines
 
 

@@ -99,12 +99,12 @@ class TutorApp(App[None]):
         self._views_made = asyncio.Event()
         self._engine_problem = ""
         self._farewell = ""
-        self.title_line = Line(Text(" attn-tutor", TITLE), id="title")
-        self.rule = Line(id="rule")
+        self.title_line = Line(Text(" attn-tutor", TITLE), ellipsis=terminal.ellipsis, id="title")
+        self.rule = Line(ellipsis=terminal.ellipsis, id="rule")
         self.map_view = MapView(terminal, id="map")
         self.views = ContentSwitcher(self.map_view, id="views", initial="map")
-        self.keys = Line(id="keys")
-        self.help_pane = TextPane(id="help")
+        self.keys = Line(ellipsis=terminal.ellipsis, id="keys")
+        self.help_pane = TextPane(ellipsis=terminal.ellipsis, id="help")
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
@@ -345,7 +345,9 @@ class TutorApp(App[None]):
 
     def action_pane(self, step: int) -> None:
         """To the next pane of the view."""
-        if self.views.current == "lesson":
+        if self.views.current == "map":
+            self.map_view.move_pane()
+        elif self.views.current == "lesson":
             self.lesson_view.move_pane(step)
         elif self.views.current == "exercise":
             self.exercise_view.move_pane(step)
@@ -376,7 +378,7 @@ class TutorApp(App[None]):
         assert isinstance(exercise, ExerciseStep)
         code = self.exercise_view.code
         loading = "" if self.engine.ready else "PyTorch is still loading; then "
-        self.exercise_view.say(Text(f"{loading}checking …", DIM))
+        self.exercise_view.say(Text(f"{loading}checking{self.terminal.ellipsis}", DIM))
         try:
             judgement = await self.engine.check(exercise, code)
         except WorkerError as error:

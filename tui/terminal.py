@@ -41,6 +41,11 @@ class Terminal:
     unicode: bool = True
     remote: bool = False
 
+    @property
+    def ellipsis(self) -> str:
+        """What stands for text that was left out."""
+        return "…" if self.unicode else "~"
+
 
 def detect(
     environ: Mapping[str, str], stdin_tty: bool = True, stdout_tty: bool = True, stderr_tty: bool = True

@@ -76,18 +76,25 @@ def test_starter_fails_with_a_reason(worker: Session, course: Course, number: st
         ("return 1", ("failed", "error")),
         ("return 'passed'", ("failed", "error")),
         ("raise NotImplementedError('later')", ("error",)),
-        ("while True: pass", ("timeout",)),
     ],
 )
 def test_no_answer_passes(worker: Session, course: Course, number: str, body: str, verdict: tuple[str, ...]) -> None:
     _, exercise = course.exercise(number)
-    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 5 if verdict == ("timeout",) else 20})
     source = "".join(f"def {name}(*args, **options):\n    {body}\n" for name in exercise.defines)
-    judgement = worker.check(exercise.model_copy(update={"limits": limits}), source)
+    judgement = worker.check(exercise, source)
     assert judgement.verdict in verdict, judgement
     assert not judgement.passed
     assert "…" not in judgement.message
     assert not any(check.passed for check in judgement.checks) or judgement.verdict == "failed"
+
+
+def test_endless_answer(worker: Session, course: Course) -> None:
+    _, exercise = course.exercise("3.1")
+    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 2})
+    source = "def transfer(v1, v2):\n    while True: pass\n"
+    judgement = worker.check(exercise.model_copy(update={"limits": limits}), source)
+    assert (judgement.verdict, judgement.line) == ("timeout", 2)
+    assert judgement.seconds < limits.wall + 1
 
 
 def test_answer_to_another_exercise(worker: Session, course: Course) -> None:

@@ -91,11 +91,11 @@ class ExerciseView(Box):
         self._set_aside: str | None = None
         self._placing = False
 
-        self._task_pane = TextPane(id="task")
+        self._task_pane = TextPane(ellipsis=terminal.ellipsis, id="task")
         self._editor = Editor(
             "", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor"
         )
-        self._verdict = TextPane(id="verdict")
+        self._verdict = TextPane(ellipsis=terminal.ellipsis, id="verdict")
 
     def compose(self) -> ComposeResult:
         """Task, editor, verdict."""

@@ -44,13 +44,13 @@ class LessonView(Box):
         self._active = 0
         self._note = ""
 
-        self._prose = TextPane(id="prose")
-        self._code = TextPane(id="code")
-        self._output = TextPane(id="output")
+        self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
+        self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
+        self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
         self._matrices = [MatrixView(terminal, id=f"matrix{place}") for place in range(MATRICES)]
         self._text = Box(self._prose, self._code, self._output, id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
-        self._detail = Line(id="detail")
+        self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
         self._panes: tuple[int, ...] = ()
         self._text_place = (False, 0)
 

@@ -51,7 +51,7 @@ class MapView(Box):
         self._terminal = terminal
         self._targets: list[tuple[Lesson, str]] = []
         self.list = LessonList(id="lessons")
-        self._about = TextPane(id="about", indent=2)
+        self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
 
     def compose(self) -> ComposeResult:
         """The list and, beside it, the selected lesson."""
@@ -90,6 +90,10 @@ class MapView(Box):
             if step.kind == "exercise":
                 text.append(f"   exercise {step.number}".rstrip(), EXERCISE)
         self._about.show(text)
+
+    def move_pane(self) -> None:
+        """From the list to the lesson's text, if it is longer than its place, and back."""
+        (self._about if self.list.has_focus else self.list).focus(scroll_visible=False)
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
         """Tell which lesson is under the cursor."""

@@ -21,10 +21,11 @@ class Line(Drawn):
     }
     """
 
-    def __init__(self, left: str | Text = "", right: str = "", *, id: str | None = None) -> None:
+    def __init__(self, left: str | Text = "", right: str = "", *, ellipsis: str = "…", id: str | None = None) -> None:
         super().__init__(id=id)
         self._left = _as_text(left)
         self._right = right
+        self._ellipsis = ellipsis
 
     @property
     def text(self) -> str:
@@ -43,10 +44,13 @@ class Line(Drawn):
         width = self.size.width
         base = self.ground
         left = self._left.copy()
-        right = truncated(self._right, max(0, width - 1))
+        right = truncated(self._right, max(0, width - 1), self._ellipsis)
         if cell_len(right) + 3 + left.cell_len > width and left.cell_len:
             right = right if cell_len(right) < width // 2 else ""
-        left.truncate(max(0, width - (cell_len(right) + 1 if right else 0)), overflow="ellipsis")
+        room = max(0, width - (cell_len(right) + 1 if right else 0))
+        if left.cell_len > room:
+            left.truncate(max(0, room - len(self._ellipsis)))
+            left.append(self._ellipsis[:room])
         space = width - left.cell_len - cell_len(right)
         segments = [*self.pieces(left), Segment(" " * space, base)]
         if right:

@@ -37,15 +37,17 @@ class TextPane(Drawn, can_focus=True):
     }
     """
 
-    def __init__(self, *, indent: int = 1, id: str | None = None) -> None:
+    def __init__(self, *, indent: int = 1, ellipsis: str = "…", id: str | None = None) -> None:
         """Initialise the pane.
 
         Args:
             indent: Empty columns at the left.
+            ellipsis: What stands before the number of lines that are not shown.
             id: The ID of the widget in the DOM.
         """
         super().__init__(id=id)
         self._indent = indent
+        self._ellipsis = ellipsis
         self._text = Text()
         self._lines: list[Text] = []
         self._width = 0
@@ -93,7 +95,7 @@ class TextPane(Drawn, can_focus=True):
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
             keys = "arrows" if self.has_focus else "tab, then arrows"
-            return Text(f"… {below + 1} more lines: {keys}" if y else "…", MORE)
+            return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
         place = self._top + y
         return self._lines[place] if place < len(self._lines) else Text()
 

@@ -1,0 +1,153 @@
+"""Results as JSON: the form that scripts depend on."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from lessons import document
+from lessons.result import CheckResult, Failure, Judgement, StepResult, Tensor
+from tests.lessons.making import code_step, doubling, lesson_of, text_step
+
+
+def tensor(values: tuple[float, ...] | None, shape: tuple[int, ...], dtype: str = "float32", name: str = "x") -> Tensor:
+    labels = tuple(tuple(f"{axis}{place}" for place in range(size)) for axis, size in zip("abcd", shape, strict=False))
+    axes = ("batch", "head", "query", "key")[-len(shape) :] if shape else ()
+    return Tensor(name, "weight", dtype, shape, axes, labels, 0.0, 1.0, values)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, 1),
+        (0.5, 0.5),
+        (-0.0, -0.0),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (math.nan, "nan"),
+        (2**62, 2**62),
+    ],
+)
+def test_number(value: float, expected: float | str) -> None:
+    assert document.number(value) == expected
+    assert type(document.number(value)) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "shape", "dtype", "expected"),
+    [
+        ((1.5,), (), "float32", 1.5),
+        ((1,), (), "bool", True),
+        ((1.0, 2.0), (2,), "float32", [1.0, 2.0]),
+        ((0, 1), (2,), "bool", [False, True]),
+        ((1, 2, 3, 4, 5, 6), (2, 3), "int64", [[1, 2, 3], [4, 5, 6]]),
+        ((1, 2, 3, 4), (2, 1, 2), "int64", [[[1, 2]], [[3, 4]]]),
+        ((), (0,), "float32", []),
+        ((), (2, 0), "float32", [[], []]),
+        ((), (0, 2), "float32", []),
+        ((math.nan, -math.inf), (1, 2), "float32", [["nan", "-inf"]]),
+    ],
+)
+def test_values_are_nested_like_the_tensor(
+    values: tuple[float, ...], shape: tuple[int, ...], dtype: str, expected: Any
+) -> None:
+    nested = document.tensor(tensor(values, shape, dtype))["values"]
+    assert nested == expected
+    assert repr(nested) == repr(expected)
+    json.dumps(nested, allow_nan=False)
+
+
+def test_tensor() -> None:
+    assert document.tensor(tensor((0.25, 0.75), (1, 2))) == {
+        "shape": [1, 2],
+        "dtype": "float32",
+        "values": [[0.25, 0.75]],
+        "rows": ["a0"],
+        "cols": ["b0", "b1"],
+        "axes": ["query", "key"],
+        "kind": "weight",
+    }
+
+
+def test_tensor_without_rows_or_columns() -> None:
+    vector, scalar = document.tensor(tensor((1.0,), (1,))), document.tensor(tensor((1.0,), ()))
+    assert (vector["rows"], vector["cols"]) == ([], ["a0"])
+    assert (scalar["rows"], scalar["cols"], scalar["shape"]) == ([], [], [])
+
+
+def test_large_tensor_has_no_values() -> None:
+    assert document.tensor(tensor(None, (100, 100)))["values"] is None
+
+
+LESSON = lesson_of(
+    text_step("why", "Because of {x}."), code_step("one", "x = 1", "x", prose="{x:.1f}"), code_step("two", "y = 2"),
+    doubling().model_dump(),
+)  # fmt: skip
+RESULTS = {
+    "why": StepResult("why", text={"x": "it"}),
+    "one": StepResult(
+        "one", stdout="here\n", tensors=(tensor((1,), (1,), "int64"),), text={"x:.1f": "1.0"}, seconds=0.1
+    ),
+    "two": StepResult("two", error=Failure("error", "NameError", 3)),
+}
+
+
+def test_lesson() -> None:
+    made = document.lesson(LESSON, RESULTS)
+    assert (made["lesson"], made["title"]) == ("made", "Made")
+    why, one, two, task = made["steps"]
+    assert [step["id"] for step in made["steps"]] == ["why", "one", "two", "doubling"]
+    assert [step["kind"] for step in made["steps"]] == ["read", "run", "run", "exercise"]
+    assert why == {
+        "id": "why",
+        "kind": "read",
+        "title": "A text",
+        "prose": "Because of it.",
+        "code": "",
+        "stdout": "",
+        "error": None,
+        "tensors": {},
+    }
+    assert (one["prose"], one["code"], one["stdout"], one["error"]) == ("1.0", "x = 1", "here\n", None)
+    assert one["tensors"] == {"x": document.tensor(RESULTS["one"].tensors[0])}
+    assert two["error"] == {"kind": "error", "message": "NameError", "line": 3}
+    assert (task["stdout"], task["error"], task["tensors"]) == ("", None, {})
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+
+
+def test_one_step_of_a_lesson() -> None:
+    made = document.lesson(LESSON, RESULTS, "two")
+    assert [step["id"] for step in made["steps"]] == ["two"]
+
+
+def test_step_that_was_not_reached_is_empty() -> None:
+    made = document.lesson(LESSON, {})
+    assert all((step["stdout"], step["error"], step["tensors"]) == ("", None, {}) for step in made["steps"])
+    assert made["steps"][0]["prose"] == "Because of …."
+
+
+def test_judgement() -> None:
+    checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
+    made = document.judgement(Judgement("one", "failed", "values: They differ.", 3, "m34", checks, 0.25, "printed\n"))
+    assert made == {
+        "exercise": "one",
+        "passed": False,
+        "verdict": "failed",
+        "message": "values: They differ.",
+        "line": 3,
+        "mistake": "m34",
+        "checks": [
+            {"name": "shape", "passed": True, "message": ""},
+            {"name": "values", "passed": False, "message": "They differ."},
+        ],
+        "seconds": 0.25,
+        "stdout": "printed\n",
+    }
+
+
+def test_passed_judgement() -> None:
+    made = document.judgement(Judgement("one", "passed", "All checks pass."))
+    assert (made["passed"], made["line"], made["mistake"], made["checks"]) == (True, None, None, [])

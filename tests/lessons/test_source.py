@@ -1,0 +1,91 @@
+"""The code of the attention package as text, which the screen shows without importing it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from itertools import pairwise
+from textwrap import dedent
+
+import pytest
+
+import attention.causal
+import attention.self_attention
+import attention.simple
+from lessons import source
+from lessons.model import Course, ReadStep, RunStep
+
+
+def test_class_without_docstrings() -> None:
+    text = source.read("attention.causal:CausalAttention")
+    assert text.startswith("class CausalAttention(nn.Module):\n")
+    assert text.endswith("\n")
+    assert '"""' not in text
+    assert "register_buffer" in text
+
+
+@pytest.mark.parametrize(
+    ("reference", "thing"),
+    [
+        ("attention.causal:CausalAttention", attention.causal.CausalAttention),
+        ("attention.self_attention:SelfAttention_v1", attention.self_attention.SelfAttention_v1),
+        ("attention.self_attention:SelfAttention_v2", attention.self_attention.SelfAttention_v2),
+        ("attention.simple:softmax_naive", attention.simple.softmax_naive),
+    ],
+)
+def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
+    """Apart from docstrings, which are for those who open the file."""
+    shown, real = ast.parse(source.read(reference)), ast.parse(dedent(inspect.getsource(thing)))
+    for node in ast.walk(real):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    assert ast.dump(shown) == ast.dump(real)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    sorted(
+        {
+            "attention.causal:CausalAttention",
+            "attention.multi_head:MultiHeadAttention",
+            "attention.simple:softmax_naive",
+        }
+    ),
+)
+def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
+    lines = source.read(reference).splitlines()
+    assert all(line == line.rstrip() for line in lines)
+    assert lines[0]
+    assert lines[1], "a blank line after the first"
+    assert not any(first == second == "" for first, second in pairwise(lines))
+
+
+@pytest.mark.parametrize(
+    ("reference", "complaint"),
+    [
+        ("attention.causal:Nothing", "there is no 'Nothing' in attention.causal"),
+        ("attention.causal:causal", "there is no 'causal' in attention.causal"),
+        ("attention.causal", "there is no '' in attention.causal"),
+        ("attention.nothing:CausalAttention", "there is no module 'attention.nothing'"),
+        ("attention:CausalAttention", "there is no module 'attention'"),
+        ("os:path", "there is no module 'os'"),
+        ("lessons.load:load_course", "there is no module 'lessons.load'"),
+        ("", "there is no module ''"),
+    ],
+)
+def test_reference_that_leads_nowhere(reference: str, complaint: str) -> None:
+    with pytest.raises(LookupError) as caught:
+        source.read(reference)
+    assert caught.value.args == (complaint,)
+
+
+def test_every_reference_of_the_course_can_be_read(course: Course) -> None:
+    references = [
+        step.source
+        for lesson in course.lessons
+        for step in lesson.steps
+        if isinstance(step, ReadStep | RunStep) and step.source
+    ]
+    assert references
+    for reference in references:
+        assert source.read(reference)

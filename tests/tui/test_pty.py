@@ -1,0 +1,250 @@
+"""The tutor in a real terminal: how much it sends, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lessons.load import load_course
+from lessons.model import Course, ExerciseStep, RunStep
+from lessons.progress import Progress
+from tests.tui.pty_harness import Pty
+
+ROOT = Path(__file__).parents[2]
+TUTOR = [sys.executable, "-m", "tui"]
+KB = 1024
+# By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
+START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 4 * KB, 2560
+ENTER, ESCAPE = b"\r", b"\x1b"
+UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
+F1, F2, F5, F8 = b"\x1bOP", b"\x1bOQ", b"\x1b[15~", b"\x1b[19~"
+LOADING = 90
+"""Seconds that PyTorch may take to load on a busy machine."""
+
+COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return load_course()
+
+
+@pytest.fixture
+def environ(home: Path) -> dict[str, str]:
+    """The environment of somebody who has come by SSH, except that frames are not counted."""
+    return {**os.environ, "TERM": "xterm"}
+
+
+def stand_at(lesson: str, step: str) -> None:
+    """Make a learner who was at this step."""
+    progress = Progress.open()
+    progress.set_position(lesson, step)
+    progress.close()
+
+
+def ready(terminal: Pty) -> Callable[[], bool]:
+    """Whether the map is there and PyTorch loaded."""
+    return lambda: "10. At the size" in terminal.text and "loading" not in terminal.text
+
+
+def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
+    """Continue at a step, when the worker is there (`warm`) or at once."""
+    terminal.send(b"", ready(terminal) if warm else "10. At the size", LOADING, quiet=0.1)
+    terminal.send(ENTER, lambda: terminal.screen.display[0].startswith(f" {title}"), quiet=0.1)
+
+
+def processes_of(home: Path) -> set[int]:
+    """All processes that were started with this home directory."""
+    mark, found = f"HOME={home}\0".encode(), set()
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdigit() and mark in (place / "environ").read_bytes():
+                found.add(int(place.name))
+        except OSError:  # it has ended, or belongs to somebody else
+            pass
+    return found
+
+
+def await_none(home: Path, seconds: float = 10) -> None:
+    """Wait until no process of this home directory is left."""
+    end = time.monotonic() + seconds
+    while left := processes_of(home):
+        assert time.monotonic() < end, f"these processes stay behind: {left}"
+        time.sleep(0.01)
+
+
+# Bytes --------------------------------------------------------------------------------------------------------------
+
+
+def test_start_and_silence(environ: dict[str, str]) -> None:
+    with Pty(TUTOR, environ) as terminal:
+        sent = terminal.send(b"", ready(terminal), LOADING)
+        assert len(sent) <= START
+        assert terminal.quiet(1.5) == b""
+
+
+@pytest.mark.parametrize("number", [4, 9])
+def test_next_step(number: int, course: Course, environ: dict[str, str]) -> None:
+    """Every step of a lesson, and the first of the one after it: what is recorded, and then what is live."""
+    lesson, after = course.lessons[number - 1], course.lessons[number]
+    steps = [(lesson, step) for step in lesson.steps] + [(after, after.steps[0])]
+    stand_at(lesson.id, lesson.steps[0].id)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, lesson.steps[0].title)
+
+        def shows(title: str, place: str, live: bool) -> Callable[[], bool]:
+            def there() -> bool:
+                first = terminal.screen.display[0]
+                return first.startswith(f" {title}") and place in first and ("   live" in terminal.text or not live)
+
+            return there
+
+        spent = {}
+        for where, step in steps[1:]:
+            place = f"lesson {where.number}   step {where.index(step.id) + 1} of"
+            live = isinstance(step, RunStep) and bool(step.show)
+            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, place, live), quiet=0.15))
+        assert {key: size for key, size in spent.items() if size > NEXT} == {}
+        assert terminal.quiet(0.2) == b""
+
+
+def test_arrows_and_pages_of_a_large_matrix(course: Course, environ: dict[str, str]) -> None:
+    stand_at("gpt2-size", "weights")
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, course.lesson("gpt2-size").step("weights").title)
+        terminal.send(b"", "   live", silent=True, quiet=0.1)
+        for key in (RIGHT, RIGHT, DOWN, DOWN, LEFT, UP):
+            assert len(terminal.send(key, quiet=0.1)) <= ARROW
+
+        def read_out() -> bool:
+            return re.search(r"weights\[0,0,[1-9]\d*,\d+\] = \d", terminal.text) is not None
+
+        for _ in range(4):
+            assert len(terminal.send(PAGE_DOWN, read_out, quiet=0.15)) <= PAGE
+
+
+def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
+    lesson, exercise = course.exercise("3.3")
+    stand_at(lesson.id, exercise.id)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, exercise.title, warm=False)
+        # The most that can be to draw: no task, and code in every line.
+        terminal.send(F2, quiet=0.1)
+        terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
+        for key in (b"a", b"(", LEFT, b"\x7f", ENTER, b"x", UP, DOWN):
+            assert len(terminal.send(key, quiet=0.1)) <= EDITOR_KEY, key
+
+
+def test_no_colour(environ: dict[str, str]) -> None:
+    stand_at("all-queries", "weights")
+    with Pty(TUTOR, {**environ, "NO_COLOR": "1"}) as terminal:
+        sent = terminal.send(b"", "10. At the size", quiet=0.1)
+        sent += terminal.send(ENTER, "weights[0,0] =", quiet=0.1)
+        sent += terminal.send(RIGHT, "weights[0,1] =", quiet=0.1)
+        assert COLOUR.findall(sent.decode()) == []
+
+
+# Without a screen ---------------------------------------------------------------------------------------------------
+
+
+def test_a_dumb_terminal_gets_text(environ: dict[str, str]) -> None:
+    with Pty(TUTOR, {**environ, "TERM": "dumb"}, lines=500) as terminal:
+        assert terminal.wait(LOADING) == 0
+        assert terminal.text.startswith("attn-tutor: understand attention")
+        assert "Attention for one word" in terminal.text
+
+
+def test_no_terminal_gets_text(environ: dict[str, str]) -> None:
+    done = subprocess.run(TUTOR, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=LOADING)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"attn-tutor: understand attention")
+    assert b"\x1b" not in done.stdout
+
+
+# Odd places and odd bytes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", [b"\xff", b"\xe9", b"\x1b[M \xa5\xa5", b"\xd0"], ids=repr)
+def test_bytes_that_are_no_text(odd: bytes, environ: dict[str, str]) -> None:
+    """https://github.com/Textualize/textual/issues/6456 and 6668"""
+    with Pty(TUTOR, environ) as terminal:
+        terminal.send(b"", "10. At the size", quiet=0.1)
+        terminal.send(odd, silent=True, quiet=0.1)
+        terminal.send(b"a" + DOWN, "2. Attention for every word", quiet=0.1)
+        terminal.send(DOWN, quiet=0.1)
+
+
+def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict[str, str], tmp_path: Path) -> None:
+    """A learner's own torch.py is not taken for the library, and the process that draws loads neither."""
+    for name in ("torch", "attention", "lessons"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
+    exercise = course.exercise("3.1")[1]
+    stand_at("attention-classes", "linear")
+    # `python -m` looks into the current folder first, the installed command does not.
+    command = [sys.executable, "-P", "-m", "tui"]
+    with Pty(command, environ, cwd=tmp_path) as terminal:
+        open_step(terminal, course.lesson("attention-classes").step("linear").title)
+        terminal.send(b"", "   live", silent=True, quiet=0.1)
+        terminal.send(F8, exercise.title, quiet=0.1)
+        terminal.send(F5, "Not yet", quiet=0.1)
+        loaded = Path(f"/proc/{terminal.pid}/maps").read_text()
+        assert "python" in loaded
+        assert "torch" not in loaded
+
+
+# The end ------------------------------------------------------------------------------------------------------------
+
+
+def check_something_endless(terminal: Pty, exercise: ExerciseStep) -> None:
+    """Be in the middle of judging code that never ends."""
+    open_step(terminal, exercise.title)
+    terminal.send(b"\x1b[200~while True: pass\n\x1b[201~", "while True", quiet=0.1)
+    terminal.send(F5, "checking", quiet=0.1)
+
+
+def assert_kept(exercise: ExerciseStep, lesson: str) -> None:
+    """The code and the place are on disk."""
+    progress = Progress.open()
+    draft = progress.draft(exercise.exercise)
+    assert draft is not None
+    assert draft.startswith("while True: pass\n")
+    assert progress.position() == (lesson, exercise.id)
+    progress.close()
+
+
+@pytest.mark.parametrize("way", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], home: Path) -> None:
+    lesson, exercise = course.exercise("3.1")
+    stand_at(lesson.id, exercise.id)
+    with Pty(TUTOR, environ) as terminal:
+        check_something_endless(terminal, exercise)
+        assert len(processes_of(home)) >= 3  # the tutor, the worker, and its child
+        if way == "SIGTERM":
+            terminal.signal(signal.SIGTERM)
+        else:
+            terminal.hang_up()
+        assert terminal.wait() == 0
+        await_none(home)
+    assert_kept(exercise, lesson.id)
+
+
+def test_nothing_survives_a_kill(course: Course, environ: dict[str, str], home: Path) -> None:
+    lesson, exercise = course.exercise("3.1")
+    stand_at(lesson.id, exercise.id)
+    with Pty(TUTOR, environ) as terminal:
+        check_something_endless(terminal, exercise)
+        assert len(processes_of(home)) >= 3
+        terminal.signal(signal.SIGKILL)
+        assert terminal.wait() == -signal.SIGKILL
+        await_none(home)
+    assert_kept(exercise, lesson.id)

@@ -52,6 +52,12 @@ NICE = 10
 class TutorScreen(Screen[None]):
     """The one screen. Moving the focus does not repaint all of it, as it does in Textual's own."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Here, not on the app: Textual's own screen binds them too, and would come first.
+        Binding("tab", "app.pane(1)", "Next pane", show=False, id="pane"),
+        Binding("shift+tab", "app.pane(-1)", "Previous pane", show=False),
+    ]
+
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
@@ -67,8 +73,6 @@ class TutorApp(App[None]):
         Binding("f8", "next", "Next step", show=False, priority=True),
         Binding("f7", "previous", "Previous step", show=False, priority=True),
         Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
-        Binding("tab", "pane(1)", "Next pane", show=False, id="pane"),
-        Binding("shift+tab", "pane(-1)", "Previous pane", show=False),
         Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
         Binding("s,ы", "stop", "Stop", show=False, id="stop"),
         Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),

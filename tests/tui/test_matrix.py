@@ -351,7 +351,7 @@ def test_a_click_finds_the_cell_that_is_drawn_there(width: int) -> None:
          "scores[1,1] = 1.852408   row: journey (query 1)   column: journey (key 1)"),
         (tensor("v", (0.0,) * 6, (6,), ("dim",)), (), (0, 3), 0.25, "v[3] = 0.25   column: dim 3"),
         (tensor("loss", (0.0,), ()), (), (0, 0), 2.5, "loss = 2.5"),
-        (large(), (3,), (5, 7), None, "weights[3,5,7] = …   head 3   row: query 5   column: key 7"),
+        (large(), (3,), (5, 7), None, "weights[3,5,7] = …   row: query 5   column: key 7"),
         (of_words("mask", SCORES, "mask", "bool"), (), (0, 5), 1.0,
          "mask[0,5] = True   row: Your (query 0)   column: step (key 5)"),
         (tensor("bare", (0.0,) * 4, (2, 2)), (), (0, 1), -inf, "bare[0,1] = -inf   row: 0   column: 1"),
@@ -571,7 +571,7 @@ async def test_leading_axes() -> None:
         assert app.lines[1].startswith(" batch 1/1  head 2/2")
         await pilot.press("left_square_bracket", "left_curly_bracket")
         assert app.matrix.lead == (0, 1)
-        assert app.matrix.describe().startswith("context[0,1,1,0] = 6.0   batch 0   head 1   row: token 1")
+        assert app.matrix.describe().startswith("context[0,1,1,0] = 6.0   row: token 1")
 
 
 async def test_go_to() -> None:

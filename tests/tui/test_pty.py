@@ -186,20 +186,18 @@ def test_bytes_that_are_no_text(odd: bytes, environ: dict[str, str]) -> None:
 
 def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict[str, str], tmp_path: Path) -> None:
     """A learner's own torch.py is not taken for the library, and the process that draws loads neither."""
-    for name in ("torch", "attention", "lessons"):
+    for name in ("torch", "attention"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
     exercise = course.exercise("3.1")[1]
     stand_at("attention-classes", "linear")
-    # `python -m` looks into the current folder first, the installed command does not.
-    command = [sys.executable, "-P", "-m", "tui"]
-    with Pty(command, environ, cwd=tmp_path) as terminal:
+    with Pty(TUTOR, environ, cwd=tmp_path) as terminal:
         open_step(terminal, course.lesson("attention-classes").step("linear").title)
         terminal.send(b"", "   live", silent=True, quiet=0.1)
         terminal.send(F8, exercise.title, quiet=0.1)
         terminal.send(F5, "Not yet", quiet=0.1)
         loaded = Path(f"/proc/{terminal.pid}/maps").read_text()
         assert "python" in loaded
-        assert "torch" not in loaded
+        assert "libtorch" not in loaded
 
 
 # The end ------------------------------------------------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
@@ -56,12 +58,44 @@ EDITOR_THEME = TextAreaTheme(
 
 
 class Editor(TextArea):
-    """The editor. Its cursor does not blink: a blinking one sends bytes for ever."""
+    """The editor. A key repaints only the lines that differ, where Textual's own sends all of them.
+
+    Its cursor does not blink: a blinking one sends bytes for ever.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "app.check", "Check", show=False)]
 
     class Left(Message):
         """The learner leaves the editor."""
+
+    _drawn: dict[int, Strip] | None = None
+    """The lines as they were drawn last, once the editor has lines."""
+    _comparing = False
+
+    def render_line(self, y: int) -> Strip:
+        """One line; it is kept to compare the next one with."""
+        strip = super().render_line(y)
+        if self._drawn is None:
+            self._drawn = {}
+        self._drawn[y] = strip
+        return strip
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Repaint the lines that differ, where the whole editor is asked for."""
+        if regions or recompose or not repaint or not self._drawn or not self.size:
+            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        if not self._comparing:
+            self._comparing = True
+            # In the middle of an edit the text is new and its colours are not.
+            self.call_next(self._repaint_differing)
+        return super().refresh(repaint=False, layout=True) if layout else self
+
+    def _repaint_differing(self) -> None:
+        self._comparing = False
+        drawn, width = self._drawn or {}, self.size.width
+        for y in range(self.size.height):
+            if drawn.get(y) != super().render_line(y):
+                super().refresh(Region(0, y, width, 1))
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "escape":

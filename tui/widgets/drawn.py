@@ -30,7 +30,7 @@ class Box(Steady, Container):
 
     @property
     def room(self) -> Size:
-        """Its size, or while it is hidden and has none, that of what it will fill: it can be arranged before it shows."""
+        """Its size; while it is hidden and has none, that of what it will fill: so it is arranged before it shows."""
         size = self.size
         return size if size or not isinstance(self.parent, Widget) else self.parent.size
 

@@ -251,7 +251,6 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     subscript = f"[{','.join(map(str, index))}]" if index else ""
     shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
     parts = [f"{visible(tensor.name)}{subscript} = {shown}"]
-    parts += [f"{_axis(tensor, axis) or 'axis'} {place}" for axis, place in enumerate(lead)]
     if len(tensor.shape) > 1:
         parts.append("row: " + _place(tensor, len(lead), face.row_labels[row], row))
     if tensor.shape:

@@ -1,0 +1,376 @@
+"""The course that ships: its rules of writing, and the numbers of the chapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from lessons import template
+from lessons.load import load_course
+from lessons.model import ExerciseStep, Lesson, RunStep
+from lessons.result import StepResult, Tensor
+from lessons.session import Session
+from tests.lessons.making import lesson_of, text_step
+
+COURSE = load_course()
+MOST_WORDS = 60
+STEPS = [pytest.param(lesson, step, id=f"{lesson.id}/{step.id}") for lesson in COURSE.lessons for step in lesson.steps]
+RUNS = [
+    pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
+    for lesson in COURSE.lessons
+    for step in lesson.steps
+    if isinstance(step, RunStep)
+]
+EXERCISES = [pytest.param(step, id=step.exercise) for lesson in COURSE.lessons for step in lesson.exercises]
+
+Results = dict[str, dict[str, StepResult]]
+
+
+@pytest.fixture(scope="module")
+def results(worker: Session) -> Results:
+    """What every step of the course gives."""
+    given: Results = {}
+    for lesson in COURSE.lessons:
+        run = worker.run(lesson)
+        run.close()
+        given[lesson.id] = {step.id: step for step in run.steps}
+    return given
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+CODE = re.compile(r"`[^`]*`")
+BRACES = re.compile(r"\{[^{}]*\}")
+# The names that hold digits, not numbers; then those that are about the form of a thing, not about what a run gave.
+NAMES = re.compile(r"GPT-2|float32")
+ALWAYS = {"0", "1"}
+TYPED = {
+    ("trainable-weights", "matrices"): {"123"},  # the seed, which the reader knows from the book
+    ("attention-classes", "v1"): {"123", "3"},  # the seed; lesson 3
+    ("causal-mask", "open-weights"): {"789"},  # the seed
+    ("dropout", "scale"): {"0.5", "0.2", "1000"},  # rates to think of; the loop of the code
+    ("dropout", "remember"): {"0.1", "0.2"},  # usual rates
+    ("gpt2-size", "layer"): {"1024"},  # GPT-2's own sizes, in a task or beside the code that has them
+    ("gpt2-size", "heads-are-free"): {"12", "768"},
+    ("gpt2-size", "whole-model"): {"117"},  # what the paper says
+    ("gpt2-size", "weights"): {"1024"},
+    ("gpt2-size", "gpt2-small-attention"): {"768", "12", "1024"},
+}
+
+
+def plain(prose: str) -> str:
+    """The prose without its fields and its code."""
+    return CODE.sub(" ", BRACES.sub(" ", prose))
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_prose_is_short(lesson: Lesson, step: RunStep) -> None:
+    words = BRACES.sub("N", step.prose).split()
+    assert len(words) <= MOST_WORDS
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_no_number_is_typed_in_prose(lesson: Lesson, step: RunStep) -> None:
+    numbers = set(re.findall(r"\d+(?:[.,]\d+)*", NAMES.sub(" ", plain(step.prose))))
+    assert numbers - ALWAYS == TYPED.get((lesson.id, step.id), set())
+
+
+def test_exceptions_are_of_steps_that_exist() -> None:
+    assert {(lesson.id, step.id) for lesson in COURSE.lessons for step in lesson.steps} >= set(TYPED)
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_text_has_no_loose_ends(lesson: Lesson, step: RunStep) -> None:
+    assert step.prose.count("`") % 2 == 0
+    assert plain(step.prose).replace("**", "").count("*") % 2 == 0
+    assert "\t" not in step.prose
+    assert not re.search(r"\S {2,}\S", step.prose)
+    assert step.prose.strip()[-1] in ".?!"
+    assert len(step.title) <= 40
+    assert step.title[-1] not in ".!"
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_code_fits_beside_the_prose(lesson: Lesson, step: RunStep) -> None:
+    lines = step.code.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 14
+
+
+def test_lessons_are_those_of_the_chapter() -> None:
+    assert [(lesson.number, lesson.id) for lesson in COURSE.lessons] == [
+        (1, "one-query"),
+        (2, "all-queries"),
+        (3, "trainable-weights"),
+        (4, "attention-classes"),
+        (5, "causal-mask"),
+        (6, "dropout"),
+        (7, "causal-class"),
+        (8, "stacked-heads"),
+        (9, "weight-split"),
+        (10, "gpt2-size"),
+    ]
+    for lesson in COURSE.lessons:
+        assert lesson.goal.startswith("You will be able to ")
+        assert lesson.steps[-1].kind == "read"
+        assert lesson.thumbnail
+
+
+# Steps ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_step_runs(results: Results, lesson: Lesson, step: RunStep) -> None:
+    result = results[lesson.id][step.id]
+    assert result.error is None
+    assert [tensor.name for tensor in result.tensors] == [shown.name for shown in step.show]
+    assert step.show
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_every_field_of_the_prose_is_filled(results: Results, lesson: Lesson, step: RunStep) -> None:
+    # An exercise does not run, so that its text cannot have fields.
+    text = {} if step.kind == "exercise" else results[lesson.id][step.id].text  # type: ignore[comparison-overlap]
+    assert {field.key for field in template.fields(step.prose)} == set(text)
+    assert "…" not in template.fill(step.prose, text)
+    assert not any(word in value for value in text.values() for word in ("nan", "tensor", "Parameter", "object at"))
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_axes_are_those_of_the_tensor(results: Results, lesson: Lesson, step: RunStep) -> None:
+    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+        assert len(shown.axes) == len(tensor.shape), shown.name
+        assert tensor.axes == shown.axes, shown.name
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Lesson, step: RunStep) -> None:
+    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+        for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
+            assert len(labels) == size
+            given = {str(name): texts for name, texts in shown.labels.items()}.get(axis)
+            if given is not None:
+                assert given[:size] == labels
+                assert len(given) >= size
+        assert set(shown.labels) <= set(tensor.axes)
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: RunStep) -> None:
+    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+        for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
+            if lesson.tokens and axis in ("token", "query", "key") and axis not in shown.labels:
+                assert size <= len(lesson.tokens)
+                assert labels == lesson.tokens[:size]
+
+
+@pytest.mark.parametrize(("lesson", "step"), RUNS)
+def test_masks_and_weights_look_like_ones(results: Results, lesson: Lesson, step: RunStep) -> None:
+    for tensor in results[lesson.id][step.id].tensors:
+        if tensor.kind == "mask":
+            assert set(tensor.values or ()) == {0.0, 1.0}
+        if tensor.kind == "weight" and not step.varies and tensor.low is not None and lesson.id != "one-query":
+            assert 0 <= tensor.low <= (tensor.high or 0) <= 1
+
+
+# Exercises -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_exercise_has_hints_that_do_not_tell_the_answer(exercise: ExerciseStep) -> None:
+    assert len(exercise.hints) >= 2
+    starter = {line.strip() for line in exercise.starter.splitlines()}
+    answer = {line.strip() for line in exercise.solution.splitlines()} - starter - {""}
+    assert answer
+    for hint in (*exercise.hints, exercise.prose):
+        assert not any(line in " ".join(hint.split()) for line in answer)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_exercise_is_complete(exercise: ExerciseStep) -> None:
+    assert exercise.number
+    assert exercise.starter != exercise.solution
+    names = [check.name for check in exercise.checks]
+    assert len(set(names)) == len(names) >= 3
+    for name in exercise.defines:
+        assert f"`{name}" in exercise.prose
+        assert f"def {name}(" in exercise.starter
+
+
+def test_numbers_of_the_exercises_lead_to_them() -> None:
+    for number, lesson, exercise in (
+        ("3.1", "attention-classes", "same-numbers"),
+        ("3.2", "stacked-heads", "two-wide"),
+        ("3.3", "gpt2-size", "gpt2-small-attention"),
+    ):
+        found, step = COURSE.exercise(number)
+        assert (found.id, step.exercise) == (lesson, exercise)
+
+
+# The numbers of the chapter ------------------------------------------------------------------------------------------
+
+
+def shown(results: Results, place: str) -> Tensor:
+    """A shown tensor by `lesson/step/name`."""
+    lesson, step, name = place.split("/")
+    return next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
+
+
+def rows(tensor: Tensor, lead: tuple[int, ...] = ()) -> list[list[float]]:
+    """The rows of a small matrix, rounded as the book prints them."""
+    height, width = tensor.matrix_shape
+    return [[round(value, 4) + 0.0 for value in tensor.row(lead, row, 0, width) or ()] for row in range(height)]
+
+
+def about(numbers: Sequence[float]) -> object:
+    return pytest.approx(list(numbers), abs=1.01e-4)
+
+
+KNOWN: dict[str, dict[int, Sequence[float]]] = {
+    "one-query/one-score/score": {0: [1.4754]},
+    "one-query/scores/scores": {0: [0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]},
+    "one-query/shares/shares": {0: [0.1455, 0.2278, 0.2249, 0.1285, 0.1077, 0.1656]},
+    "one-query/softmax/weights": {0: [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]},
+    "one-query/context/context": {0: [0.4419, 0.6515, 0.5683]},
+    "all-queries/loops/looped": {
+        0: [0.9995, 0.9544, 0.9422, 0.4753, 0.4576, 0.6310],
+        5: [0.6310, 1.0865, 1.0605, 0.6565, 0.2935, 0.9450],
+    },
+    "all-queries/product/scores": {1: [0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]},
+    "all-queries/weights/weights": {
+        0: [0.2098, 0.2006, 0.1981, 0.1242, 0.1220, 0.1452],
+        1: [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581],
+    },
+    "all-queries/weights/row_sums": {0: [1.0] * 6},
+    "all-queries/context/context": {
+        0: [0.4421, 0.5931, 0.5790],
+        1: [0.4419, 0.6515, 0.5683],
+        2: [0.4431, 0.6496, 0.5671],
+        3: [0.4304, 0.6298, 0.5510],
+        4: [0.4671, 0.5910, 0.5266],
+        5: [0.4177, 0.6503, 0.5645],
+    },
+    "trainable-weights/query/query": {0: [0.4306, 1.4551]},
+    "trainable-weights/one-score/score": {0: [1.8524]},
+    "trainable-weights/scores/scores": {0: [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]},
+    "trainable-weights/weights/weights": {0: [0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]},
+    "trainable-weights/context/context": {0: [0.3061, 0.8210]},
+    "attention-classes/v1/context": {
+        0: [0.2996, 0.8053],
+        1: [0.3061, 0.8210],
+        2: [0.3058, 0.8203],
+        3: [0.2948, 0.7939],
+        4: [0.2927, 0.7891],
+        5: [0.2990, 0.8040],
+    },
+    "attention-classes/v2/context": {
+        0: [-0.0739, 0.0713],
+        1: [-0.0748, 0.0703],
+        2: [-0.0749, 0.0702],
+        3: [-0.0760, 0.0685],
+        4: [-0.0763, 0.0679],
+        5: [-0.0754, 0.0693],
+    },
+    "causal-mask/open-weights/weights": {
+        0: [0.1921, 0.1646, 0.1652, 0.1550, 0.1721, 0.1510],
+        1: [0.2041, 0.1659, 0.1662, 0.1496, 0.1665, 0.1477],
+    },
+    "causal-mask/keep/keep": {0: [1, 0, 0, 0, 0, 0], 5: [1, 1, 1, 1, 1, 1]},
+    "causal-mask/zeroed/zeroed": {1: [0.2041, 0.1659, 0, 0, 0, 0]},
+    "causal-mask/renormalised/renormalised": {0: [1, 0, 0, 0, 0, 0], 1: [0.5517, 0.4483, 0, 0, 0, 0]},
+    "causal-mask/causal-weights/weights": {
+        0: [1, 0, 0, 0, 0, 0],
+        1: [0.5517, 0.4483, 0, 0, 0, 0],
+        5: [0.1935, 0.1663, 0.1666, 0.1542, 0.1666, 0.1529],
+    },
+    "causal-class/run/context": {
+        0: [-0.4519, 0.2216],
+        1: [-0.5874, 0.0058],
+        2: [-0.6300, -0.0632],
+        3: [-0.5675, -0.0843],
+        4: [-0.5526, -0.0981],
+        5: [-0.5299, -0.1081],
+    },
+    "stacked-heads/wrapper/context": {
+        0: [-0.4519, 0.2216, 0.4772, 0.1063],
+        1: [-0.5874, 0.0058, 0.5891, 0.3257],
+        2: [-0.6300, -0.0632, 0.6202, 0.3860],
+        3: [-0.5675, -0.0843, 0.5478, 0.3589],
+        4: [-0.5526, -0.0981, 0.5321, 0.3428],
+        5: [-0.5299, -0.1081, 0.5077, 0.3493],
+    },
+    "weight-split/run/context": {
+        0: [0.3190, 0.4858],
+        1: [0.2943, 0.3897],
+        2: [0.2856, 0.3593],
+        3: [0.2693, 0.3873],
+        4: [0.2639, 0.3928],
+        5: [0.2575, 0.4028],
+    },
+    "weight-split/batched/products": {0: [1.3208, 1.1631, 1.2879], 1: [1.1631, 2.2150, 1.8424]},
+}
+
+
+@pytest.mark.parametrize("place", KNOWN)
+def test_numbers_of_the_book(results: Results, place: str) -> None:
+    tensor = shown(results, place)
+    lead = (0,) * len(tensor.lead_shape)
+    found = rows(tensor, lead)
+    for row, numbers in KNOWN[place].items():
+        assert found[row] == about(numbers), row
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["causal-class/run/context", "stacked-heads/wrapper/context", "weight-split/run/context"],
+)
+def test_sentences_of_a_batch_give_the_same(results: Results, place: str) -> None:
+    tensor = shown(results, place)
+    assert tensor.shape[:2] == (2, 6)
+    assert rows(tensor, (0,)) == rows(tensor, (1,))
+
+
+def test_numbers_of_the_large_layer(results: Results) -> None:
+    steps = results["gpt2-size"]
+    assert steps["layer"].text["total:,"] == "2,360,064"
+    assert steps["whole-model"].text["total:,"] == "124,439,808"
+    weights = shown(results, "gpt2-size/weights/weights")
+    assert weights.shape == (1, 12, 1024, 1024)
+    assert weights.window is not None
+    assert weights.window.rows[0][:2] == (1.0, 0.0)
+
+
+def test_solution_of_two_wide_gives_the_known_numbers() -> None:
+    """Not those of the book's own solution, which takes the softmax along the wrong axis."""
+    _, exercise = COURSE.exercise("3.2")
+    namespace: dict[str, object] = {}
+    exec(exercise.solution, namespace)
+    inputs = torch.tensor(
+        [
+            [0.43, 0.15, 0.89],
+            [0.55, 0.87, 0.66],
+            [0.57, 0.85, 0.64],
+            [0.22, 0.58, 0.33],
+            [0.77, 0.25, 0.10],
+            [0.05, 0.80, 0.55],
+        ]
+    )
+    batch = torch.stack((inputs, inputs))
+    torch.manual_seed(123)
+    build = namespace["build"]
+    assert callable(build)
+    out = build(3, 6)(batch).detach()
+    assert out.shape == (2, 6, 2)
+    assert out[0, 0].tolist() == about([-0.5740, 0.2216])
+    assert out[0, 5].tolist() == about([-0.6424, -0.1065])
+
+
+# The loader would let these pass ---------------------------------------------------------------------------------------
+
+
+def test_a_digit_in_prose_would_be_found() -> None:
+    lesson = lesson_of(text_step("one", "It is 0.2379, not `0.24` or {x:.2f}."))
+    assert set(re.findall(r"\d+(?:[.,]\d+)*", plain(lesson.steps[0].prose))) == {"0.2379"}

@@ -1,0 +1,236 @@
+"""Recorded outputs: they stand in for a live run, so they have to be what it gives."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lessons import record
+from lessons.load import load_course
+from lessons.model import Course, Lesson, RunStep
+from lessons.result import StepResult, Tensor
+from lessons.session import Session
+from tests.lessons.making import code_step, lesson_of
+
+COURSE = load_course()
+NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
+Results = dict[str, dict[str, StepResult]]
+
+
+@pytest.fixture(scope="module")
+def live(worker: Session) -> Results:
+    """What every step of the course gives now."""
+    results: Results = {}
+    for lesson in COURSE.lessons:
+        run = worker.run(lesson)
+        run.close()
+        results[lesson.id] = {step.id: step for step in run.steps}
+    return results
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Results:
+    return {lesson.id: record.load(lesson) for lesson in COURSE.lessons}
+
+
+def steps(*, runs: bool = False) -> Iterator[tuple[Lesson, str, bool]]:
+    """Lesson, step, and whether its numbers differ between processors."""
+    for lesson in COURSE.lessons:
+        for step in lesson.steps:
+            if step.kind == "run" or (step.kind == "read" and not runs):
+                yield lesson, step.id, isinstance(step, RunStep) and step.varies
+
+
+EVERY = [pytest.param(lesson, step, varies, id=f"{lesson.id}/{step}") for lesson, step, varies in steps()]
+RUNS = [pytest.param(lesson, step, varies, id=f"{lesson.id}/{step}") for lesson, step, varies in steps(runs=True)]
+
+
+def close(left: float | None, right: float | None) -> bool:
+    """The same number but for the last bits, which differ between processors."""
+    if left is None or right is None or not (math.isfinite(left) and math.isfinite(right)):
+        return str(left) == str(right)
+    return math.isclose(left, right, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def numbers(tensor: Tensor) -> list[float]:
+    """All numbers that came with a tensor."""
+    if tensor.values is not None:
+        return list(tensor.values)
+    assert tensor.window is not None
+    return [value for row in tensor.window.rows for value in row]
+
+
+@pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
+def test_record_is_there(recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool) -> None:
+    assert live[lesson.id][step].error is None
+    assert recorded[lesson.id][step].error is None
+    assert recorded[lesson.id][step].id == step
+
+
+@pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
+def test_text_is_that_of_a_live_run(recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool) -> None:
+    then, now = recorded[lesson.id][step], live[lesson.id][step]
+    assert then.text.keys() == now.text.keys()
+    if varies:
+        return
+    assert then.stdout == now.stdout
+    for key, text in now.text.items():
+        # A difference that is nearly zero may be another one on another processor.
+        assert NUMBER.sub("#", then.text[key]) == NUMBER.sub("#", text), key
+        for left, right in zip(NUMBER.findall(then.text[key]), NUMBER.findall(text), strict=True):
+            digits = len(right.partition(".")[2])
+            unit = 10**-digits if digits else 0
+            assert abs(float(left.replace(",", "")) - float(right.replace(",", ""))) <= 1.01 * unit, (key, left, right)
+
+
+@pytest.mark.parametrize(("lesson", "step", "varies"), RUNS)
+def test_tensors_are_those_of_a_live_run(
+    recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool
+) -> None:
+    then, now = recorded[lesson.id][step], live[lesson.id][step]
+    assert [one.name for one in then.tensors] == [one.name for one in now.tensors]
+    for left, right in zip(then.tensors, now.tensors, strict=True):
+        for attribute in ("kind", "dtype", "shape", "axes", "labels"):
+            assert getattr(left, attribute) == getattr(right, attribute), (left.name, attribute)
+        assert (left.values is None) == (right.values is None)
+        if left.window is not None and right.window is not None:
+            for attribute in ("lead", "top", "left"):
+                assert getattr(left.window, attribute) == getattr(right.window, attribute)
+            assert [len(row) for row in left.window.rows] == [len(row) for row in right.window.rows]
+        if varies:
+            continue
+        assert close(left.low, right.low), left.name
+        assert close(left.high, right.high), left.name
+        pairs = list(zip(numbers(left), numbers(right), strict=True))
+        if left.dtype.startswith(("float", "bfloat")):
+            assert all(close(*pair) for pair in pairs), left.name
+        else:
+            assert all(one == other and type(one) is type(other) for one, other in pairs), left.name
+
+
+@pytest.mark.parametrize("source", ["recorded", "live"])
+def test_dropout_drops_or_scales(recorded: Results, live: Results, source: str) -> None:
+    """Which cells are dropped differs between processors; what becomes of them does not."""
+    results = {"recorded": recorded, "live": live}[source]["dropout"]
+    (ones,) = results["ones"].tensors
+    assert set(numbers(ones)) == {0.0, 2.0}
+    weights = results["weights"].tensors[0]
+    dropped = results["dropped-weights"].tensors[0]
+    for before, after in zip(numbers(weights), numbers(dropped), strict=True):
+        assert after == 0 or close(after, 2 * before)
+    assert any(numbers(dropped))
+    (average,) = results["scale"].tensors
+    assert all(0.85 < value < 1.15 for value in numbers(average))
+
+
+# Saving and loading --------------------------------------------------------------------------------------------------
+
+
+def varied(folder: Path) -> Lesson:
+    """A lesson with all sorts of numbers."""
+    return lesson_of(
+        code_step("one", "import torch\nprint('Ω \\x1b[2J')\nx = torch.rand(3, 3)", "x", prose="{x.sum()}"),
+        code_step("two", "y = torch.tensor([torch.nan, torch.inf, -torch.inf, -0.0, 1e-40])", "y"),
+        code_step("three", "z = torch.rand(3).double()\nb = z > 0.5\ni = torch.tensor([2**62, -1])", "z", "b", "i"),
+        code_step("four", "x = torch.rand(2, 100, 50)\ny = torch.tensor(0.1)\nz = torch.empty(0, 2)", "x", "y", "z"),
+        code_step("five", "h = torch.rand(4).half()\nw = torch.rand(4).bfloat16()", "h", "w"),
+    ).model_copy(update={"folder": str(folder)})  # fmt: skip
+
+
+def test_round_trip(worker: Session, tmp_path: Path) -> None:
+    lesson = varied(tmp_path)
+    run = worker.run(lesson)
+    run.close()
+    assert [step.error for step in run.steps] == [None] * 5
+    record.save(lesson, run.steps)
+    loaded = record.load(lesson)
+    assert list(loaded) == [step.id for step in lesson.steps]
+    for then, now in zip(loaded.values(), run.steps, strict=True):
+        assert (then.stdout, then.text) == (now.stdout, now.text)
+        # repr tells -0.0 from 0.0, 1 from 1.0, and makes nan equal to itself
+        assert repr(then.tensors) == repr(now.tensors)
+
+
+def test_file_is_json_with_one_line_a_step(worker: Session, tmp_path: Path) -> None:
+    lesson = varied(tmp_path)
+    run = worker.run(lesson)
+    run.close()
+    record.save(lesson, run.steps)
+    text = (tmp_path / record.FILE).read_text(encoding="utf-8")
+    assert list(json.loads(text)) == ["steps"]
+    assert text.count("\n") == len(lesson.steps) + 2
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"steps": []}',
+        b'{"steps": {"one": {}}}',
+        b'{"steps": {"one": null}}',
+        b'{"steps": {"removed": {"stdout": "", "text": {}, "tensors": {}}}}',
+        b'{"steps": {"one": {"stdout": "", "text": {}, "tensors": {"x": {}}}}}',
+        b'{"steps": {"one": {"stdout": "", "text": {}, "tensors": {"x": {"shape": 3}}}}}',
+        b'{"steps": {"one": {"stdout": "", "text": {}, "tensors": {"x": {"dtype": "float32", "shape": [1], "low": 0,'
+        b' "high": 0, "values": ["many"]}}}}}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_damaged_file_is_no_record(tmp_path: Path, data: bytes) -> None:
+    lesson = varied(tmp_path)
+    (tmp_path / record.FILE).write_bytes(data)
+    assert record.load(lesson) == {}
+
+
+def test_missing_file_is_no_record(tmp_path: Path) -> None:
+    lesson = varied(tmp_path / "nowhere")
+    assert record.load(lesson) == {}
+    (tmp_path / "nowhere" / record.FILE).mkdir(parents=True)
+    assert record.load(lesson) == {}
+
+
+def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: Path) -> None:
+    lesson = varied(tmp_path)
+    run = worker.run(lesson)
+    run.close()
+    record.save(lesson, run.steps)
+    shorter = lesson_of(code_step("one", "pass"), *(step.model_dump() for step in lesson.steps[1:]))
+    loaded = record.load(shorter.model_copy(update={"folder": str(tmp_path)}))
+    assert loaded["one"].tensors == ()
+    assert loaded["two"].tensors != ()
+
+
+def test_main_records_the_course(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lesson = varied(tmp_path)
+    monkeypatch.setattr(record, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(record, "Session", lambda: worker)
+    monkeypatch.setattr(worker, "close", lambda: None)
+    assert record.main() == 0
+    assert capsys.readouterr().out == "made: 5 steps recorded\n"
+    assert list(record.load(lesson)) == ["one", "two", "three", "four", "five"]
+
+
+def test_main_does_not_record_a_failure(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lesson = lesson_of(code_step("one", "1 / 0")).model_copy(update={"folder": str(tmp_path)})
+    monkeypatch.setattr(record, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(record, "Session", lambda: worker)
+    monkeypatch.setattr(worker, "close", lambda: None)
+    assert record.main() == 1
+    assert "made/one: " in capsys.readouterr().err
+    assert not (tmp_path / record.FILE).exists()

@@ -270,7 +270,7 @@ def _import(options: argparse.Namespace) -> int:
         data = json.loads(_read(options.file))
         progress = _progress()
         progress.restore(data)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{options.file} is not an export of attn-tutor ({error})") from None
     if progress.problem:
         print(f"attn-tutor: {progress.problem}", file=sys.stderr)

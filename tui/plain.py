@@ -57,7 +57,7 @@ def lesson_step(
     """One step: title, prose, code, output, matrices."""
     yield f"Step {place}: {step.title}  [{step.id}]"
     yield ""
-    yield from plain_lines(template.fill(step.prose, result.text), width)
+    yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, ReadStep | RunStep) and step.source:
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
@@ -138,7 +138,9 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
     for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
         right = min(left + fit, here_cols)
         if tops:
-            yield "  " + " " * label_width + "".join(_right(text, cell) for text in tops[left:right])
+            yield (
+                "  " + " " * label_width + "".join(_right(truncated(text, cell - 2), cell) for text in tops[left:right])
+            )
         for row in range(shown_rows):
             values = tensor.row(lead, row, left, right) or ()
             label = _right(head[row], label_width) if head else " " * label_width

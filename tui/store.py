@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from lessons.progress import Progress
@@ -17,6 +18,7 @@ class Store:
         self._progress = progress
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress")
         self._drafts: dict[str, str] = {}
+        self._passed: set[str] = set()
         self._waiting: set[str] = set()
         self.states: dict[tuple[str, str], str] = dict(progress.states())
         self.position = progress.position()
@@ -68,14 +70,19 @@ class Store:
 
     def add_attempt(self, exercise: str, code: str, verdict: str) -> None:
         """Keep what was checked and the verdict."""
+        if verdict == "passed":
+            self._passed.add(exercise)
         self._thread.submit(self._progress.add_attempt, exercise, code, verdict)  # type: ignore[arg-type]
 
     def passed(self, exercise: str) -> bool:
         """Whether the exercise was ever passed."""
-        return self._progress.passed(exercise)
+        return exercise in self._passed or self._progress.passed(exercise)
 
     def export(self) -> Path:
         """Write everything to a new file in the directory for temporary files, and say which. Raises `OSError`."""
+        # What still waits to be written belongs to it; once it is closed nothing does.
+        with suppress(RuntimeError):
+            self._thread.submit(lambda: None).result()
         data = json.dumps(self._progress.export(), indent=1)
         with tempfile.NamedTemporaryFile("w", prefix="attn-tutor-progress-", suffix=".json", delete=False) as file:
             file.write(data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -20,7 +21,7 @@ from lessons.worker import wire
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     """Import, say `ready`, take one job, end. Descriptors 1 and 2 are the output files already."""
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
-    threading.Thread(target=_end_with, args=(life,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
     code = 99
     try:
         gc.disable()
@@ -43,10 +44,12 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         os._exit(code)
 
 
-def _end_with(life: socket.socket) -> None:
+def _end_with(life: socket.socket, scratch: str) -> None:
     """End this process and its group when the parent's end of `life` closes, however the parent went."""
     with contextlib.suppress(OSError):
         life.recv(1)
+    # The parent cleans up after itself, unless it was killed.
+    shutil.rmtree(scratch, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(98)

@@ -368,7 +368,7 @@ def test_solution_of_two_wide_gives_the_known_numbers() -> None:
     assert out[0, 5].tolist() == about([-0.6424, -0.1065])
 
 
-# The loader would let these pass ---------------------------------------------------------------------------------------
+# The rules themselves -------------------------------------------------------------------------------------------------
 
 
 def test_a_digit_in_prose_would_be_found() -> None:

@@ -8,9 +8,11 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
+from lessons import judging
 from lessons.model import Course, ExerciseStep
 from lessons.result import Judgement, WorkerError
 from lessons.session import Session
@@ -479,12 +481,12 @@ def test_cancelled_check(worker: Session, tmp_path: Path) -> None:
 
 
 def test_check_that_is_cancelled_before_the_program_starts(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = worker._ask_judge
+    ask = judging._hidden_inputs
 
-    def cancelled(*arguments: object) -> object:
+    def cancelled(*arguments: Any) -> object:
         worker.cancel()
-        return ask(*arguments)  # type: ignore[arg-type]
+        return ask(*arguments)
 
-    monkeypatch.setattr(worker, "_ask_judge", cancelled)
+    monkeypatch.setattr(judging, "_hidden_inputs", cancelled)
     judgement = worker.check(doubling(), DOUBLED)
     assert (judgement.verdict, judgement.message) == ("error", "Stopped by you.")

@@ -1,0 +1,46 @@
+"""Children that end badly: why, in one sentence, and at which line."""
+
+from __future__ import annotations
+
+import signal
+
+from lessons.launch import Job, line_of
+from lessons.model import Limits
+from lessons.result import Failure
+from lessons.worker import wire
+
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+BROKEN = 99
+"""The exit code of a child whose own tools no longer work."""
+
+
+def timed_out(job: Job, wall: float) -> Failure:
+    """End a child that is past its deadline, and tell where it was."""
+    job.end(ask_line=True)
+    line = line_of(job)
+    where = f" It was at line {line}." if line else ""
+    return Failure("timeout", f"Stopped after {wall:g} seconds.{where}", line)
+
+
+def died(job: Job, error: Exception, limits: Limits, cancelled: bool) -> Failure:
+    """Why a child ended without saying so, or said something unreadable: `error` is what its connection gave."""
+    ended = job.end()
+    line = line_of(job)
+    where = f" at line {line}" if line else ""
+    if cancelled:
+        return Failure("stopped", f"Stopped by you{where}.", line)
+    if ended.reason == "processes":
+        return Failure("error", "The code started too many processes; they were ended.", line)
+    if ended.reason == "memory":
+        return Failure("memory", "The processes that the code started used too much memory.", line)
+    if ended.code == -signal.SIGXCPU:
+        return Failure("timeout", f"Stopped after {limits.cpu:g} seconds of computing{where}.", line)
+    if not isinstance(error, wire.Closed):
+        return Failure("crash", "The code sent something unreadable in place of its result.", line)
+    if -ended.code in CRASHES:
+        return Failure("crash", f"The Python interpreter itself crashed{where}.", line)
+    if ended.code == -signal.SIGKILL:
+        return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
+    if ended.code == BROKEN:
+        return Failure("crash", "The code broke Python's own tools, so that its result could not be sent.", line)
+    return Failure("crash", "The code ended the program itself (os._exit) before it was done.", line)

@@ -1,0 +1,92 @@
+"""What the worker is asked and what it answers, between frames on the wire and plain data."""
+
+from __future__ import annotations
+
+import array
+from typing import Any
+
+from lessons import labels, template
+from lessons.launch import Job, output
+from lessons.model import Lesson, ReadStep, RunStep, Shown
+from lessons.result import Failure, FailureKind, StepResult, Tensor, Window
+from lessons.worker import wire
+
+
+def request_of(lesson: Lesson, step: ReadStep | RunStep) -> dict[str, Any]:
+    """What the worker needs to know to run a step."""
+    run = step if isinstance(step, RunStep) else None
+    return {
+        "id": step.id,
+        "code": run.code if run else "",
+        "seed": run.seed if run and run.seed is not None else lesson.seed,
+        "show": [{"name": shown.name, "expr": shown.expression} for shown in run.show] if run else [],
+        "fields": [
+            {"expression": field.expression, "conversion": field.conversion, "spec": field.spec}
+            for field in template.fields(step.prose)
+        ],
+    }
+
+
+def step_result(lesson: Lesson, step: ReadStep | RunStep, frame: wire.Frame, job: Job) -> StepResult:
+    """The result of a step from the worker's report. Raises what a wrong report makes it raise."""
+    header = frame.header
+    shown = step.show if isinstance(step, RunStep) else ()
+    start, end = header["stdout"]
+    return StepResult(
+        id=step.id,
+        stdout=output(job.out, start, end),
+        error=failure_of(header["error"]) if header["error"] else None,
+        tensors=tuple(
+            tensor_of(lesson, spec, entry, frame.blob) for spec, entry in zip(shown, header["tensors"], strict=False)
+        ),
+        text={str(key): str(value) for key, value in header["text"].items()},
+        seconds=float(header["seconds"]),
+    )
+
+
+def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) -> Tensor:
+    """A tensor from its description in a frame and the frame's blob."""
+    shape = tuple(int(size) for size in entry["shape"])
+    numbers = _cast(entry["code"], blob[entry["offset"] : entry["offset"] + entry["bytes"]])
+    whole = bool(entry["whole"])
+    rows = int(entry["rows"])
+    window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, rows))
+    names, texts = labels.of(lesson, shown, shape)
+    return Tensor(
+        name=shown.name,
+        kind=shown.kind,
+        dtype=str(entry["dtype"]),
+        shape=shape,
+        axes=names,
+        labels=texts,
+        low=entry["low"],
+        high=entry["high"],
+        values=tuple(numbers) if whole else None,
+        window=window,
+    )
+
+
+def window_of(reply: wire.Frame, lead: tuple[int, ...], top: int, left: int) -> Window | None:
+    """The rectangle in a reply, None if there is none."""
+    if reply.op != "window" or "error" in reply.header:
+        return None
+    numbers = _cast(reply.header["code"], reply.blob)
+    return Window(lead, top, left, _rows(numbers, int(reply.header["rows"])))
+
+
+def _cast(code: str, data: bytes) -> list[float]:
+    if code not in ("B", "q", "d", "f"):
+        raise ValueError("unknown number format")
+    return [*array.array(code, data)]
+
+
+def _rows(numbers: list[float], rows: int) -> tuple[tuple[float, ...], ...]:
+    width = len(numbers) // rows if rows else 0
+    return tuple(tuple(numbers[row * width : (row + 1) * width]) for row in range(rows))
+
+
+def failure_of(data: dict[str, Any]) -> Failure:
+    """A failure that a child has told of itself."""
+    kind: FailureKind = "memory" if data["kind"] == "memory" else "error"
+    line = data.get("line")
+    return Failure(kind, str(data["message"]), line if isinstance(line, int) else None)

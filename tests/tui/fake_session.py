@@ -1,0 +1,112 @@
+"""A session without a worker: it answers at once, with what is recorded, or when it is told to."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from lessons import record
+from lessons.model import ExerciseStep, Lesson
+from lessons.result import CheckResult, Judgement, StepResult, Window, WorkerError
+from lessons.session import Run, Session
+
+PATIENCE = 10.0
+"""Seconds after which a thread that nobody woke gives up, so that a test fails rather than hangs."""
+
+
+class FakeRun(Run):
+    """Results, and windows in which every number tells its place: row + column / 1000."""
+
+    def __init__(self, steps: list[StepResult]) -> None:
+        super().__init__(steps, None)
+        self.closed = threading.Event()
+        self.asked: list[tuple[tuple[int, ...], int, int, int, int]] = []
+
+    def window(
+        self, step_id: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
+    ) -> Window | None:
+        self.asked.append((lead, top, left, height, width))
+        rows = tuple(tuple(row + col / 1000 for col in range(left, left + width)) for row in range(top, top + height))
+        return Window(lead, top, left, rows)
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+class FakeSession(Session):
+    """What a test asks for is noted in `asked`.
+
+    Attributes:
+        loaded: set when PyTorch is "loaded"; until then everything waits.
+        held: while it is clear, runs and checks wait until they are cancelled.
+        problem: why nothing can be run, if so.
+        printed: what a step is to have printed, by its id.
+        runs: all runs that were given out.
+    """
+
+    def __init__(self, *, loaded: bool = True, problem: str = "") -> None:
+        self.loaded, self.held, self.stopped = threading.Event(), threading.Event(), threading.Event()
+        if loaded:
+            self.loaded.set()
+        self.held.set()
+        self.problem = problem
+        self.printed: dict[str, str] = {}
+        self.asked: list[str] = []
+        self.runs: list[FakeRun] = []
+        self.cancelled = 0
+        self.closed = False
+
+    @property
+    def ready(self) -> bool:
+        return self.loaded.is_set() and not self.problem
+
+    def start(self) -> None:
+        pass
+
+    def wait_ready(self) -> None:
+        assert self.loaded.wait(PATIENCE)
+        if self.problem or self.closed:
+            raise WorkerError(self.problem or "The tutor is closing.")
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self.stopped.set()
+
+    def close(self) -> None:
+        self.closed = True
+        self.cancel()
+        self.loaded.set()
+
+    def run(self, lesson: Lesson, upto: str | None = None) -> Run:
+        self._work(f"run {lesson.id}/{upto}")
+        last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
+        recorded = record.load(lesson)
+        ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
+        results = [recorded.get(step_id, StepResult(step_id)) for step_id in ids]
+        run = FakeRun(
+            [replace(result, seconds=0.002, stdout=self.printed.get(result.id, result.stdout)) for result in results]
+        )
+        self.runs.append(run)
+        return run
+
+    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+        self._work(f"check {exercise.exercise}")
+        passed = source.strip() == exercise.solution.strip()
+        checks = tuple(
+            CheckResult(check.name, passed, "" if passed else "it is [b]not[/b] so") for check in exercise.checks
+        )
+        verdict, message = ("passed", "All checks pass.") if passed else ("failed", "Not so.")
+        return Judgement(
+            exercise.exercise,
+            verdict,  # type: ignore[arg-type]
+            message,
+            checks=checks,
+            stdout=self.printed.get(exercise.id, ""),
+        )
+
+    def _work(self, what: str) -> None:
+        self.stopped.clear()
+        self.wait_ready()
+        self.asked.append(what)
+        if not self.held.is_set():
+            assert self.stopped.wait(PATIENCE)

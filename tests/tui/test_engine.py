@@ -1,0 +1,151 @@
+"""The worker as the screen sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from lessons.load import load_course
+from lessons.model import Course
+from lessons.result import WorkerError
+from lessons.session import Session
+from tests.tui.fake_session import FakeSession
+from tui.engine import Engine
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return load_course()
+
+
+@pytest.fixture
+def session() -> FakeSession:
+    return FakeSession()
+
+
+@pytest.fixture
+async def engine(session: FakeSession) -> AsyncIterator[Engine]:
+    made = Engine(session)
+    yield made
+    made.close()
+
+
+async def until(true: Callable[[], object], seconds: float = 10) -> None:
+    """Let other tasks run until a condition holds."""
+    async with asyncio.timeout(seconds):
+        while not true():
+            await asyncio.sleep(0.001)
+
+
+async def test_a_run(engine: Engine, course: Course) -> None:
+    run = await engine.run(course.lessons[0], "scores")
+    assert [step.id for step in run.steps] == ["why", "inputs", "one-score", "scores"]
+
+
+async def test_a_newer_run_takes_the_place_of_an_older_one(
+    engine: Engine, session: FakeSession, course: Course
+) -> None:
+    first = await engine.run(course.lessons[0], "scores")
+    second = await engine.run(course.lessons[1], "product")
+    # One is kept for its numbers; the other lets go of its process.
+    await until(session.runs[0].closed.is_set)
+    assert not session.runs[1].closed.is_set()
+    window = await engine.window("product", "scores", (), 2, 3, 2, 2)
+    assert window is not None
+    assert window.rows == ((2.003, 2.004), (3.003, 3.004))
+    assert (session.runs[0].asked, session.runs[1].asked) == ([], [((), 2, 3, 2, 2)])
+    assert first is not second
+
+
+async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
+    engine: Engine, session: FakeSession, course: Course
+) -> None:
+    session.held.clear()
+    task = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    await until(lambda: session.asked)
+    before = session.cancelled
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert session.cancelled > before
+    # It gives a result all the same, which nobody wants.
+    await until(lambda: session.runs and session.runs[0].closed.is_set())
+    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
+
+
+async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession, course: Course) -> None:
+    session.loaded.clear()
+    tasks = [asyncio.create_task(engine.run(course.lessons[0], step.id)) for step in course.lessons[0].steps]
+    await asyncio.sleep(0)
+    for task in tasks[:-1]:
+        task.cancel()
+    session.loaded.set()
+    run = await tasks[-1]
+    assert run.steps[-1].id == course.lessons[0].steps[-1].id
+    # Those that had not begun never did.
+    assert session.asked[1:] == ["run one-query/remember"] or session.asked == ["run one-query/remember"]
+    await until(lambda: all(each.closed.is_set() for each in session.runs[:-1]))
+    assert not session.runs[-1].closed.is_set()
+
+
+async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSession, course: Course) -> None:
+    session.held.clear()
+    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    await until(lambda: session.asked)
+    exercise = course.exercise("3.1")[1]
+    check = asyncio.create_task(engine.check(exercise, exercise.solution))
+    await until(lambda: len(session.asked) == 2)
+    assert run.done() or await run
+    engine.stop()
+    assert (await check).passed
+
+
+async def test_windows_are_answered_while_something_runs(engine: Engine, session: FakeSession, course: Course) -> None:
+    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
+    await engine.run(course.lessons[0], "scores")
+    session.held.clear()
+    exercise = course.exercise("3.1")[1]
+    check = asyncio.create_task(engine.check(exercise, ""))
+    await until(lambda: len(session.asked) == 2)
+    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is not None
+    engine.stop()
+    assert not (await check).passed
+
+
+async def test_a_worker_that_does_not_start(course: Course) -> None:
+    engine = Engine(FakeSession(problem="there is no PyTorch"))
+    with pytest.raises(WorkerError, match="there is no PyTorch"):
+        await engine.start()
+    with pytest.raises(WorkerError, match="there is no PyTorch"):
+        await engine.run(course.lessons[0], "scores")
+    assert not engine.ready
+    engine.close()
+
+
+async def test_closing_while_pytorch_loads(course: Course) -> None:
+    """A learner who quits at once is not kept waiting."""
+    session = FakeSession(loaded=False)
+    engine = Engine(session)
+    start = asyncio.create_task(engine.start())
+    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    await asyncio.sleep(0)
+    assert not engine.ready
+    engine.close()
+    assert session.closed
+    with pytest.raises(WorkerError):
+        await start
+    # It was in the queue and never began.
+    with pytest.raises((asyncio.CancelledError, WorkerError)):
+        await run
+
+
+async def test_closing_the_real_one_while_pytorch_loads() -> None:
+    engine = Engine(Session())
+    start = asyncio.create_task(engine.start())
+    await asyncio.sleep(0)
+    engine.close()
+    async with asyncio.timeout(10):
+        with pytest.raises(WorkerError):
+            await start

@@ -7,6 +7,7 @@ import codecs
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -214,11 +215,15 @@ class TutorApp(App[None]):
             self._set_title()
             return
         self._engine_problem = ""
-        result = run.result(step.id)
-        if result is None:
-            result = run.steps[-1]
+        result = run.result(step.id) or run.steps[-1]
+        note = f"live, {result.seconds * 1000:.0f} ms"
+        recorded = self.recorded(lesson).get(step.id)
+        if result.error is not None and recorded is not None:
+            # What the run did not come to is shown as it was recorded.
+            result = replace(recorded, stdout=result.stdout, error=result.error)
+            note = "recorded"
         if (self.lesson, self.index) == (lesson, index) and self.views.current == "lesson":
-            self.lesson_view.show_step(lesson, step, result, f"live, {result.seconds * 1000:.0f} ms")
+            self.lesson_view.show_step(lesson, step, result, note)
             self._set_title()
 
     def recorded(self, lesson: Lesson) -> dict[str, StepResult]:

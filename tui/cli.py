@@ -219,6 +219,8 @@ def _check(options: argparse.Namespace) -> int:
     code = _read(options.file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     session = Session()
     try:
+        # First, so that the seconds of the verdict are those of the judging.
+        session.wait_ready()
         verdict = session.check(exercise, code)
     except WorkerError as error:
         print(f"attn-tutor: {error}", file=sys.stderr)

@@ -257,6 +257,18 @@ def test_close_of_a_session_that_did_nothing(kind: str) -> None:
     session.close()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_closed_session_stays_closed(kind: str) -> None:
+    """A request that was still waiting does not start the worker again."""
+    session = Session(kind=kind)
+    session.close()
+    with pytest.raises(WorkerError, match="closed"):
+        session.run(lesson_of(code_step("one", "x = 1")))
+    with pytest.raises(WorkerError, match="closed"):
+        session.check(doubling(), DOUBLED)
+    assert not session.ready
+
+
 # The fork server alone -----------------------------------------------------------------------------------------------
 
 

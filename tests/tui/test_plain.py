@@ -163,7 +163,7 @@ def test_empty_tensor(shape: tuple[int, ...]) -> None:
 def test_columns_that_do_not_fit_follow_below() -> None:
     shown = tensor(tuple(range(60)), (2, 30), dtype="int64")
     lines = list(plain.matrix(shown, width=40))
-    assert max(map(len, lines)) <= 40
+    assert max(map(len, lines[1:])) <= 40
     tops = [word for line in lines[1::3] for word in line.split()]
     assert tops == [f"k{place}" for place in range(30)]
     first_row = [word for line in lines[2::3] for word in line.split()[1:]]

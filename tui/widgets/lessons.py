@@ -77,28 +77,25 @@ class LessonList(Drawn, can_focus=True):
         return max(0, min(cursor, len(self._entries) - 1))
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Repaint the two lines."""
-        top = self._top
-        if top:
+        """Repaint the two lines, or all if they have moved."""
+        top = self._top(after)
+        if top != self._top(before):
             self.refresh()
         else:
-            self.refresh_line(before)
-            self.refresh_line(after)
+            self.refresh_line(before - top)
+            self.refresh_line(after - top)
         self.post_message(self.Moved(after))
 
-    @property
-    def _top(self) -> int:
+    def _top(self, cursor: int) -> int:
         """The first line that is drawn, if there are more than fit."""
         height = max(1, self.size.height)
-        return (
-            0 if len(self._entries) <= height else max(0, min(self.cursor - height // 2, len(self._entries) - height))
-        )
+        return max(0, min(cursor - height // 2, len(self._entries) - height))
 
     def render_line(self, y: int) -> Strip:
         """One line."""
         width = self.size.width
         base = self.ground
-        place = y + self._top
+        place = y + self._top(self.cursor)
         if place >= len(self._entries):
             return Strip([Segment(" " * width, base)], width)
         entry = self._entries[place]
@@ -121,7 +118,7 @@ class LessonList(Drawn, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose by mouse: the first click puts the cursor there, a second one opens."""
-        place = event.y + self._top
+        place = event.y + self._top(self.cursor)
         if place < len(self._entries):
             if place == self.cursor:
                 self.action_choose()

@@ -35,7 +35,8 @@ class Line(Drawn):
     def set(self, left: str | Text, right: str = "") -> None:
         """Show other texts. They are drawn as they are, without markup."""
         text = _as_text(left)
-        if (text, text.spans, right) != (self._left, self._left.spans, self._right):
+        # Rich takes two texts for equal whose styles differ.
+        if (text, text.style, right) != (self._left, self._left.style, self._right):
             self._left, self._right = text, right
             self.refresh()
 

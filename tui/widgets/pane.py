@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.strip import Strip
 
 from tui.widgets.drawn import Drawn
@@ -50,7 +51,7 @@ class TextPane(Drawn, can_focus=True):
         self._ellipsis = ellipsis
         self._text = Text()
         self._lines: list[Text] = []
-        self._width = 0
+        self._laid_out = Size(0, 0)
         self._top = 0
 
     @property
@@ -82,12 +83,13 @@ class TextPane(Drawn, can_focus=True):
             # While it is hidden nothing can be compared: what it drew before must not come back.
             self.refresh()
         before = [self._line(y) for y in range(self.size.height)] if repaint else []
-        self._width = self.size.width
-        self._lines = self._wrapped(self._width) if self._text.plain and self._width else []
+        self._laid_out = self.size
+        self._lines = self._wrapped(self.size.width) if self._text.plain and self.size.width else []
         self._top = max(0, min(self._top, len(self._lines) - self.size.height))
         for y, old in enumerate(before):
             new = self._line(y)
-            if (old, old.spans) != (new, new.spans):
+            # Rich takes two texts for equal whose styles differ.
+            if (old, old.style) != (new, new.style):
                 self.refresh_line(y)
 
     def _line(self, y: int) -> Text:
@@ -102,7 +104,7 @@ class TextPane(Drawn, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line."""
         width = self.size.width
-        if width != self._width:
+        if self.size != self._laid_out:
             # Another size is painted before its event would come; right at once, it need not be painted again.
             self._layout_text(repaint=False)
         segments = [Segment(" " * self._indent, self.ground), *self.pieces(self._line(y))]

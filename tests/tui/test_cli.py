@@ -1,0 +1,570 @@
+"""The command: what scripts depend on, its documents and its exit statuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from lessons.load import load_course
+from lessons.model import Course, ExerciseStep, Lesson
+from lessons.progress import Progress
+from lessons.result import Judgement, WorkerError
+from lessons.session import Run, Session
+from tui import cli
+
+ROOT = Path(__file__).parent.parent.parent
+COURSE = load_course()
+COMMAND = (sys.executable, "-m", "tui")
+
+Done = tuple[int, str, str]
+"""Exit status, what came on standard output, what on standard error."""
+
+Command = Callable[..., Done]
+
+
+class Kept:
+    """A session that stays open for the next command: to load PyTorch takes longer than all the rest."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def run(self, lesson: Lesson, upto: str | None = None) -> Run:
+        return self.session.run(lesson, upto)
+
+    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+        return self.session.check(exercise, source)
+
+    def close(self) -> None:
+        """It stays."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    session = Session()
+    session.start()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs the command in this process, with text for its standard input."""
+
+    def run(*arguments: str | Path, given: bytes = b"") -> Done:
+        monkeypatch.setattr("lessons.session.Session", lambda: Kept(session))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        capsys.readouterr()
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = int(cast(int, end.code))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def document(done: Done, status: int = 0) -> Any:
+    """The JSON document that a command printed, and nothing else."""
+    assert done[0] == status, done
+    assert done[2] == ""
+    assert done[1].count("\n") == 1
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(done[1], parse_constant=refuse)
+
+
+def process(
+    *arguments: str, environ: dict[str, str] | None = None, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, without a terminal."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, **(environ or {})}, input=given, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a course of one lesson with one step of this code in place of the real one."""
+
+    def install(code: str) -> None:
+        fields = {
+            "id": "made",
+            "number": 1,
+            "folder": "",
+            "title": "Made",
+            "goal": "To be tested.",
+            "setup": "import torch",
+            "steps": [
+                {
+                    "kind": "run", "id": "only", "title": "Only", "prose": "Look.", "code": code,
+                    "show": [{"name": "x", "kind": "vector"}],
+                }
+            ],
+        }  # fmt: skip
+        course = Course(lessons=(Lesson.model_validate(fields),))
+        monkeypatch.setattr("lessons.load.load_course", lambda folder=None: course)
+
+    return install
+
+
+# list ----------------------------------------------------------------------------------------------------------------
+
+
+def test_list_as_json(command: Command) -> None:
+    data = document(command("list", "--json"))
+    assert set(data) == {"lessons", "exercises", "position"}
+    assert [lesson["id"] for lesson in data["lessons"]] == [lesson.id for lesson in COURSE.lessons]
+    for listed, lesson in zip(data["lessons"], COURSE.lessons, strict=True):
+        assert set(listed) == {"id", "number", "title", "goal", "steps"}
+        assert (listed["number"], listed["title"], listed["goal"]) == (lesson.number, lesson.title, lesson.goal)
+        assert listed["steps"] == [
+            {"id": step.id, "kind": step.kind, "title": step.title, "state": "new"} for step in lesson.steps
+        ]
+    assert data["exercises"][1] == {
+        "id": "two-wide",
+        "number": "3.2",
+        "title": "Two heads, two numbers",
+        "lesson": "stacked-heads",
+        "step": "two-wide",
+        "state": "new",
+        "passed": False,
+    }
+    assert [exercise["number"] for exercise in data["exercises"]] == ["3.1", "3.2", "3.3"]
+    assert data["position"] is None
+
+
+def test_list_tells_progress(command: Command) -> None:
+    progress = Progress.open()
+    progress.set_state("one-query", "why", "done")
+    progress.set_state("one-query", "inputs", "seen")
+    progress.set_position("one-query", "inputs")
+    progress.add_attempt("two-wide", "code", "passed")
+    progress.close()
+    data = document(command("list", "--json"))
+    assert [step["state"] for step in data["lessons"][0]["steps"][:3]] == ["done", "seen", "new"]
+    assert data["position"] == {"lesson": "one-query", "step": "inputs"}
+    assert [exercise["passed"] for exercise in data["exercises"]] == [False, True, False]
+    status, out, err = command("list")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "1. Attention for one word  [one-query]"
+    assert [line.split()[-1] for line in lines[1:3]] == ["done", "started"]
+    assert [line for line in lines if "two-wide" in line][-1].endswith("passed")
+
+
+# run -----------------------------------------------------------------------------------------------------------------
+
+
+def test_run_as_json(command: Command) -> None:
+    data = document(command("run", "one-query", "--json"))
+    lesson = COURSE.lesson("one-query")
+    assert data["lesson"] == "one-query"
+    assert [step["id"] for step in data["steps"]] == [step.id for step in lesson.steps]
+    for step in data["steps"]:
+        assert {"id", "kind", "stdout", "error", "tensors"} <= set(step)
+        assert step["kind"] in ("read", "run", "exercise")
+        assert type(step["stdout"]) is str
+        assert step["error"] is None
+        for tensor in step["tensors"].values():
+            assert {"shape", "dtype", "values", "rows", "cols"} <= set(tensor)
+    context = data["steps"][7]["tensors"]["parts"]
+    assert (context["shape"], context["dtype"]) == ([6, 3], "float32")
+    assert context["rows"] == ["Your", "journey", "starts", "with", "one", "step"]
+    assert context["cols"] == ["d0", "d1", "d2"]
+    assert [sum(column) for column in zip(*context["values"], strict=True)] == pytest.approx(
+        [0.4419, 0.6515, 0.5683], abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("name", [lesson.id for lesson in COURSE.lessons])
+def test_run_of_every_lesson(command: Command, name: str) -> None:
+    status, out, err = command("run", name)
+    assert (status, err) == (0, "")
+    lesson = COURSE.lesson(name)
+    assert out.startswith(f"Lesson {lesson.number}: {lesson.title}\n")
+    for number, step in enumerate(lesson.steps, 1):
+        assert f"\nStep {number} of {len(lesson.steps)}: {step.title}  [{step.id}]\n" in out
+    assert "…`" not in out
+    assert all(character.isprintable() or character == "\n" for character in out)
+
+
+def test_run_by_number_and_one_step(command: Command) -> None:
+    data = document(command("run", "1", "--step", "scores", "--json"))
+    assert [step["id"] for step in data["steps"]] == ["scores"]
+    assert data["steps"][0]["tensors"]["scores"]["values"] == pytest.approx(
+        [0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865], abs=1e-4
+    )
+    status, out, _ = command("run", "1", "--step", "scores")
+    assert status == 0
+    assert out.count("\nStep ") == 1
+    assert "    0.9544" in out or "0.9544" in out
+
+
+def test_run_of_an_exercise_step_shows_the_task(command: Command) -> None:
+    status, out, _ = command("run", "stacked-heads", "--step", "two-wide")
+    assert status == 0
+    assert "Check your file with: attn-tutor check two-wide FILE" in out
+    data = document(command("run", "stacked-heads", "--step", "two-wide", "--json"))
+    assert [(step["kind"], step["tensors"], step["error"]) for step in data["steps"]] == [("exercise", {}, None)]
+
+
+def test_values_of_a_large_tensor_are_left_out(command: Command, one_step: Callable[[str], None]) -> None:
+    for size, whole in ((4096, True), (4097, False)):
+        one_step(f"x = torch.zeros({size})")
+        (step,) = document(command("run", "1", "--json"))["steps"]
+        tensor = step["tensors"]["x"]
+        assert tensor["shape"] == [size]
+        assert (tensor["values"] is not None) == whole
+
+
+def test_numbers_that_json_does_not_have(command: Command, one_step: Callable[[str], None]) -> None:
+    one_step("x = torch.tensor([torch.nan, torch.inf, -torch.inf, 1.0])")
+    (step,) = document(command("run", "1", "--json"))["steps"]
+    assert step["tensors"]["x"]["values"] == ["nan", "inf", "-inf", 1.0]
+
+
+def test_output_of_a_program_stays_text(command: Command, one_step: Callable[[str], None]) -> None:
+    one_step("x = 1\nprint('\\x1b[2J\\x07[bold]x[/nope] \\u202e \\udcff')")
+    status, out, _ = command("run", "1")
+    assert status == 0
+    assert all(character.isprintable() or character == "\n" for character in out)
+    assert "[bold]x[/nope]" in out
+    (step,) = document(command("run", "1", "--json"))["steps"]
+    assert step["stdout"].startswith("\x1b[2J")
+
+
+def test_run_that_fails(command: Command, one_step: Callable[[str], None]) -> None:
+    one_step("print('before')\n\nx = 1 / 0")
+    status, out, err = command("run", "1")
+    assert (status, err) == (1, "")
+    assert "This step did not come to its end (line 3): ZeroDivisionError: division by zero" in out
+    (step,) = document(command("run", "1", "--json"), status=1)["steps"]
+    assert step["error"] == {"kind": "error", "message": "ZeroDivisionError: division by zero", "line": 3}
+    assert (step["stdout"], step["tensors"]) == ("before\n", {})
+
+
+# check ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+def test_check(command: Command, tmp_path: Path, number: str) -> None:
+    _, exercise = COURSE.exercise(number)
+    file = tmp_path / "answer.py"
+    for source, status, verdict in ((exercise.solution, 0, "passed"), (exercise.starter, 1, "failed")):
+        file.write_text(source)
+        for name in (number, exercise.exercise):
+            data = document(command("check", name, file, "--json"), status)
+            assert {
+                "exercise", "passed", "verdict", "message", "line", "mistake", "checks", "seconds"
+            } <= set(data)  # fmt: skip
+            assert (data["exercise"], data["verdict"]) == (exercise.exercise, verdict)
+            assert data["passed"] is (status == 0)
+            assert type(data["message"]) is str
+            assert (data["line"], data["mistake"]) == (None, None)
+            assert type(data["seconds"]) is float
+            assert [check["name"] for check in data["checks"]] == [check.name for check in exercise.checks]
+            for check in data["checks"]:
+                assert set(check) == {"name", "passed", "message"}
+                assert (type(check["passed"]), type(check["message"])) == (bool, str)
+        done = command("check", number, file)
+        assert (done[0], done[2]) == (status, "")
+        assert done[1].startswith(f"{'PASSED' if status == 0 else 'NOT PASSED'}  {exercise.exercise}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict", "line"),
+    [
+        (b"", "failed", None),
+        (b"# nothing\n", "failed", None),
+        (b"import sys\nsys.exit(0)\n", "error", 2),
+        (b"import os\nos._exit(0)\n", "crash", None),
+        (b"def build(d_in, context_length)\n    return 1\n", "error", 1),
+        (b"x = 1\ny = '\xff'\n", "error", 2),
+        (b"x = 1\n\x00\n", "error", 2),
+        (b"\xef\xbb\xbfraise ValueError\n", "error", 1),
+        (b"import torch\ntorch.ones(10**10)\n", "memory", 2),
+        (b"#" * (1024 * 1024 + 1), "error", None),
+        (b"print('\\x1b[2J[/nope]')\nraise ValueError('\\x1b[2J[/nope]')\n", "error", 2),
+    ],
+)
+def test_check_of_what_is_no_answer(command: Command, source: bytes, verdict: str, line: int | None) -> None:
+    data = document(command("check", "3.2", "-", "--json", given=source), status=1)
+    assert (data["verdict"], data["line"], data["passed"]) == (verdict, line, False)
+    assert data["message"]
+    assert not any(check["passed"] for check in data["checks"])
+    status, out, err = command("check", "3.2", "-", given=source)
+    assert (status, err) == (1, "")
+    assert all(character.isprintable() or character == "\n" for character in out)
+
+
+def test_check_from_standard_input(command: Command) -> None:
+    _, exercise = COURSE.exercise("3.2")
+    assert command("check", "3.2", "-", given=exercise.solution.encode())[0] == 0
+
+
+def test_check_is_kept_in_progress(command: Command) -> None:
+    _, exercise = COURSE.exercise("3.2")
+    for source in (exercise.starter, exercise.solution, "x = '\udcff'"):
+        command("check", "two-wide", "-", given=source.encode("utf-8", "surrogateescape"))
+    progress = Progress.open()
+    attempts = progress.attempts("two-wide")
+    assert sorted(attempt.verdict for attempt in attempts) == ["error", "failed", "passed"]
+    assert {exercise.starter, exercise.solution} < {attempt.code for attempt in attempts}
+    assert progress.passed("two-wide")
+    assert progress.state("stacked-heads", "two-wide") == "done"
+    progress.close()
+    # A wrong answer afterwards takes nothing away.
+    command("check", "two-wide", "-", given=exercise.starter.encode())
+    listed = document(command("list", "--json"))["exercises"][1]
+    assert (listed["state"], listed["passed"]) == ("done", True)
+
+
+# Wrong usage ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("run", "nothing"), "there is no lesson 'nothing'. The lessons: one-query, all-queries, "),
+        (("run", "11"), "there is no lesson '11'"),
+        (("run", "1", "--step", "x"), "lesson 'one-query' has no step 'x'. Its steps: why, inputs, "),
+        (("check", "9.9", "-"), "there is no exercise '9.9'. The exercises: same-numbers, two-wide, gpt2-small"),
+        (("check", "", "-"), "there is no exercise ''"),
+        (("check", "3.2", "nowhere.py"), "cannot read nowhere.py: No such file or directory"),
+        (("check", "3.2", "/"), "cannot read /: Is a directory"),
+        (("export", "/nowhere/file"), "cannot write /nowhere/file: No such file or directory"),
+        (("import", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
+        (("run",), "the following arguments are required: LESSON"),
+        (("check", "3.2"), "the following arguments are required: FILE"),
+        (("fly",), "invalid choice: 'fly'"),
+        (("--fly",), "unrecognized arguments: --fly"),
+        (("list", "--json", "more"), "unrecognized arguments: more"),
+    ],
+)
+def test_wrong_usage(command: Command, arguments: Sequence[str], sentence: str) -> None:
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_version_and_help(command: Command) -> None:
+    assert command("--version") == (0, f"attn-tutor {cli.VERSION}\n", "")
+    status, out, _ = command("--help")
+    assert status == 0
+    for name in ("list", "run", "check", "lint", "export", "import"):
+        assert f"  {name}" in out
+
+
+# Our own failures ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [("run", "1"), ("run", "1", "--json"), ("check", "3.2", "-")])
+def test_worker_that_cannot_start(command: Command, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> None:
+    def fail(*_: object) -> None:
+        raise WorkerError("PyTorch could not be loaded: ImportError: libgomp.so.1.")
+
+    monkeypatch.setattr(Kept, "run", fail)
+    monkeypatch.setattr(Kept, "check", fail)
+    status, out, err = command(*arguments, given=b"x = 1")
+    assert (status, out) == (3, "")
+    assert err == "attn-tutor: PyTorch could not be loaded: ImportError: libgomp.so.1.\n"
+
+
+def test_mistake_of_ours_is_not_called_a_wrong_answer(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(Kept, "check", fail)
+    status, out, err = command("check", "3.2", "-", given=b"x = 1")
+    assert (status, out) == (3, "")
+    assert "RuntimeError: ours" in err
+
+
+def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "01-bad").mkdir()
+    monkeypatch.setattr("lessons.load.load_course", lambda: load_course(tmp_path))
+    status, out, err = command("list")
+    assert (status, out) == (3, "")
+    assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"
+
+
+def test_interrupt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Kept, "run", interrupt)
+    assert command("run", "1")[0] == 130
+
+
+# lint ----------------------------------------------------------------------------------------------------------------
+
+
+def test_lint_of_the_course(command: Command) -> None:
+    status, out, err = command("lint")
+    steps = sum(len(lesson.steps) for lesson in COURSE.lessons)
+    assert (status, out, err) == (0, f"10 lessons, {steps} steps: no findings\n", "")
+
+
+def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "01-first"
+    folder.mkdir()
+    (folder / "lesson.yaml").write_text("title: T\ngaol: G\nsteps: []\n")
+    status, out, err = command("lint", tmp_path)
+    assert (status, err) == (1, "3 findings\n")
+    assert [line.split(": ")[0] for line in out.splitlines()] == [
+        f"{folder}/lesson.yaml:{place}" for place in ("1:1", "2:1", "3:8")
+    ]
+    assert command("lint", tmp_path / "nowhere")[0] == 1
+
+
+# export and import ---------------------------------------------------------------------------------------------------
+
+
+def test_progress_goes_out_and_comes_in(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress.open()
+    progress.set_state("one-query", "why", "done")
+    progress.save_draft("two-wide", "def build():\n    pass  # Ω\n")
+    progress.close()
+    status, out, err = command("export", "-")
+    assert (status, err) == (0, "")
+    file = tmp_path / "progress.json"
+    assert command("export", file) == (0, "", "")
+    assert file.read_text(encoding="utf-8") == out
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    assert document(command("list", "--json"))["lessons"][0]["steps"][0]["state"] == "new"
+    assert command("import", file) == (0, "", "")
+    assert document(command("list", "--json"))["lessons"][0]["steps"][0]["state"] == "done"
+    assert command("import", "-", given=out.encode()) == (0, "", "")
+    progress = Progress.open()
+    assert progress.draft("two-wide") == "def build():\n    pass  # Ω\n"
+    progress.close()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b"{}", b'{"format": "other"}', b"\xff\xfe\xff", b"[" * 100_000]
+)
+def test_import_of_something_else(command: Command, data: bytes) -> None:
+    status, out, err = command("import", "-", given=data)
+    assert (status, out) == (2, "")
+    assert err.startswith("attn-tutor: - is not an export of attn-tutor (")
+    assert "Traceback" not in err
+
+
+def test_progress_that_cannot_be_saved_is_told(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    _, exercise = COURSE.exercise("3.2")
+    status, out, err = command("check", "3.2", "-", "--json", given=exercise.solution.encode())
+    assert status == 0
+    assert json.loads(out)["passed"] is True
+    assert err.startswith("attn-tutor: ")
+
+
+# As a process --------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_terminal_the_course_is_printed() -> None:
+    done = process()
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "attn-tutor: understand attention by touching every number."
+    for lesson in COURSE.lessons:
+        assert any(lesson.id in line and lesson.title in line for line in lines[:14])
+    assert "Lesson 1: Attention for one word" in lines
+    assert "\x1b" not in done.stdout
+
+
+def test_dumb_terminal_gets_the_linear_form() -> None:
+    master, slave = pty.openpty()
+    environ = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(COMMAND, cwd=ROOT, env=environ, stdin=slave, stdout=slave, stderr=slave) as running:
+        os.close(slave)
+        sent = read_all(master)
+        assert running.wait(60) == 0
+    os.close(master)
+    assert "Lesson 1: Attention for one word" in sent
+    assert "\x1b" not in sent
+
+
+def read_all(fd: int, seconds: float = 60) -> str:
+    """Everything that comes through a terminal until it is closed."""
+    sent = b""
+    while select.select([fd], [], [], seconds)[0]:
+        try:
+            part = os.read(fd, 65536)
+        except OSError:  # Linux says so when the last program has left
+            break
+        if not part:
+            break
+        sent += part
+    return sent.decode()
+
+
+def test_learner_in_the_middle_gets_their_lesson() -> None:
+    progress = Progress.open()
+    progress.set_position("dropout", "ones")
+    progress.close()
+    done = process()
+    assert "Lesson 6: Dropout on the weights" in done.stdout
+    assert "Lesson 1: " not in done.stdout
+
+
+def test_reader_that_leaves_early() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "run", "one-query"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == ""
+        assert running.wait(60) == 0
+
+
+def test_output_that_cannot_say_everything() -> None:
+    done = process("run", "all-queries", "--step", "weights", environ={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\xd7" in done.stdout
+    assert process("list", "--json", environ={"PYTHONIOENCODING": "ascii"}).returncode == 0
+
+
+def test_full_disk_is_our_failure() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "list"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+
+
+def test_torch_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('no such thing')")
+    done = process("run", "1", environ={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 3
+    assert done.stderr == "attn-tutor: PyTorch could not be loaded: ImportError: no such thing\n"
+
+
+def test_check_as_a_process() -> None:
+    _, exercise = COURSE.exercise("3.2")
+    done = process("check", "3.2", "-", "--json", given=exercise.solution)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["verdict"] == "passed"

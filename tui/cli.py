@@ -322,9 +322,15 @@ def _read(file: str) -> bytes:
 
 def _print(lines: Iterable[str]) -> None:
     """Print lines; what the output's encoding does not have becomes an escape rather than an error."""
+    from tui.prose import in_ascii
+
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        print(line.encode(encoding, "backslashreplace").decode(encoding))
+        try:
+            line.encode(encoding)
+        except UnicodeEncodeError:
+            line = in_ascii(line).encode(encoding, "backslashreplace").decode(encoding)
+        print(line)
 
 
 def _print_json(document: object) -> None:

@@ -62,6 +62,8 @@ class Engine:
     def close(self) -> None:
         """End the worker and everything it started."""
         self._session.close()
+        if self._run is not None:
+            self._run.close()
         for pool in (self._jobs, self._questions):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -13,6 +13,14 @@ SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<emp
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
 
 
+ASCII = str.maketrans({"·": "*", "√": "sqrt ", "×": "x", "…": "...", "→": "->", "–": "-", "—": "-", "≈": "~"})
+
+
+def in_ascii(text: str) -> str:
+    """The signs that lessons use beyond ASCII, written with ASCII."""
+    return text.translate(ASCII)
+
+
 def paragraphs(prose: str) -> list[str]:
     """The paragraphs of a prose text, each on one line."""
     return [" ".join(block.split()) for block in prose.strip().split("\n\n") if block.strip()]

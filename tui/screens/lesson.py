@@ -14,7 +14,7 @@ from lessons.result import StepResult
 from tui.arrange import CODE, Needs, arrange, panes, text_width
 from tui.code import rich_code
 from tui.plain import clean
-from tui.prose import rich_text
+from tui.prose import in_ascii, rich_text
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
@@ -63,7 +63,8 @@ class LessonView(Box):
         """Show a step with results, which may be recorded ones; `note` says of what sort they are."""
         fresh = step is not self._step
         self._step, self._result, self._note = step, result, note
-        self._prose.show(rich_text(template.fill(step.prose, result.text)))
+        prose = template.fill(step.prose, result.text)
+        self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
         self._code.show(self._code_text(step))
         self._output.show(self._output_text(result))
         for place, view in enumerate(self._matrices):

@@ -275,7 +275,8 @@ class TutorApp(App[None]):
 
     def on_resize(self) -> None:
         """The rule is as wide as the screen."""
-        self._set_title()
+        # Later: the app takes on its new size after this.
+        self.call_later(self._set_title)
 
     # Messages ----------------------------------------------------------------------------------------------------
 
@@ -432,9 +433,9 @@ class TutorApp(App[None]):
             return
         texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE}
         text = Text(texts[self.views.current or "map"].rstrip("\n") + "\n" + helps.ANY_KEY)
-        pane.display = True
-        pane.styles.height = min(len(text.plain.splitlines()) + 1, self.size.height - 3)
         pane.show(text)
+        pane.styles.height = min(pane.lines_at(self.size.width), max(1, self.size.height - 3))
+        pane.display = True
 
     async def on_event(self, event: Event) -> None:
         """Any key closes the help, and does nothing else."""

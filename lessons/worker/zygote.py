@@ -126,8 +126,10 @@ class Zygote:
             os.dup2(err, 2)
             os.dup2(talk, child.TALK)
             os.closerange(child.TALK + 1, 4096)
+            # It stays open to the very end: when it closes, the parent has us killed, and then our exit code is lost.
+            connection = socket.socket(fileno=child.TALK)
             child.settle_in(place)
-            child.work(socket.socket(fileno=child.TALK))
+            child.work(connection)
             code = 0
         except BaseException:
             with contextlib.suppress(BaseException):

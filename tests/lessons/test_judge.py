@@ -92,7 +92,7 @@ def test_no_answer_passes(worker: Session, course: Course, number: str, body: st
 
 def test_endless_answer(worker: Session, course: Course) -> None:
     _, exercise = course.exercise("3.1")
-    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 2})
+    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 5})
     source = "def transfer(v1, v2):\n    while True: pass\n"
     judgement = worker.check(exercise.model_copy(update={"limits": limits}), source)
     assert (judgement.verdict, judgement.line) == ("timeout", 2)

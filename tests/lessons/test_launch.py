@@ -76,7 +76,6 @@ def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, c
 @pytest.mark.parametrize(
     ("code", "kind", "message", "line"),
     [
-        ("x = 1\nx / 0", "error", "ZeroDivisionError: division by zero", 2),
         ("import ctypes\nctypes.string_at(0)", "crash", "The Python interpreter itself crashed at line 2.", 2),
         ("import time\ntime.sleep(1000)", "timeout", "Stopped after 0.5 seconds. It was at line 2.", 2),
     ],
@@ -326,7 +325,7 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 
 @needs_linux
 @pytest.mark.parametrize(
-    ("kind", "how"), [("zygote", signal.SIGKILL), ("zygote", signal.SIGHUP), ("spare", signal.SIGKILL)]
+    ("kind", "how"), [("zygote", signal.SIGKILL), ("zygote", signal.SIGTERM), ("spare", signal.SIGKILL)]
 )
 def test_nothing_survives_the_tutor(kind: str, how: signal.Signals) -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT, kind], cwd=ROOT, stderr=subprocess.PIPE) as parent:
@@ -377,13 +376,12 @@ def _folders(pids: list[int]) -> list[Path]:
 
 
 @needs_linux
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_children_die_with_the_fork_server(how: signal.Signals) -> None:
+def test_children_die_with_the_fork_server() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT, "zygote"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
         try:
             program, inner = _told(parent)
             (server,) = set(below(parent.pid)) - set(below_all(below(parent.pid)))
-            os.kill(server, how)
+            os.kill(server, signal.SIGKILL)
             await_end(server)
             await_end(program)
             # The tutor goes on: its run has failed, and it comes to its end.

@@ -71,7 +71,7 @@ class Pty:
         keys: bytes,
         expect: str | Callable[[], bool] | None = None,
         seconds: float = 20,
-        quiet: float = 0.3,
+        quiet: float = 0.15,
         silent: bool = False,
     ) -> bytes:
         """Type keys and give what the program sends.

@@ -81,11 +81,12 @@ async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession
     await asyncio.sleep(0)
     for task in tasks[:-1]:
         task.cancel()
+    await asyncio.gather(*tasks[:-1], return_exceptions=True)
     session.loaded.set()
     run = await tasks[-1]
     assert run.steps[-1].id == course.lessons[0].steps[-1].id
     # Those that had not begun never did.
-    assert session.asked[1:] == ["run one-query/remember"] or session.asked == ["run one-query/remember"]
+    assert session.asked in (["run one-query/why", "run one-query/remember"], ["run one-query/remember"])
     await until(lambda: all(each.closed.is_set() for each in session.runs[:-1]))
     assert not session.runs[-1].closed.is_set()
 

@@ -113,7 +113,7 @@ def test_next_step(number: int, course: Course, environ: dict[str, str]) -> None
         for where, step in steps[1:]:
             place = f"lesson {where.number}   step {where.index(step.id) + 1} of"
             live = isinstance(step, RunStep) and bool(step.show)
-            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, place, live), quiet=0.15))
+            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, place, live), quiet=0.1))
         assert {key: size for key, size in spent.items() if size > NEXT} == {}
         assert terminal.quiet(0.2) == b""
 
@@ -157,13 +157,6 @@ def test_no_colour(environ: dict[str, str]) -> None:
 # Without a screen ---------------------------------------------------------------------------------------------------
 
 
-def test_a_dumb_terminal_gets_text(environ: dict[str, str]) -> None:
-    with Pty(TUTOR, {**environ, "TERM": "dumb"}, lines=500) as terminal:
-        assert terminal.wait(LOADING) == 0
-        assert terminal.text.startswith("attn-tutor: understand attention")
-        assert "Attention for one word" in terminal.text
-
-
 def test_no_terminal_gets_text(environ: dict[str, str]) -> None:
     done = subprocess.run(TUTOR, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=LOADING)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -174,14 +167,15 @@ def test_no_terminal_gets_text(environ: dict[str, str]) -> None:
 # Odd places and odd bytes -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("odd", [b"\xff", b"\xe9", b"\x1b[M \xa5\xa5", b"\xd0"], ids=repr)
-def test_bytes_that_are_no_text(odd: bytes, environ: dict[str, str]) -> None:
+def test_bytes_that_are_no_text(environ: dict[str, str]) -> None:
     """https://github.com/Textualize/textual/issues/6456 and 6668"""
     with Pty(TUTOR, environ) as terminal:
         terminal.send(b"", "10. At the size", quiet=0.1)
-        terminal.send(odd, silent=True, quiet=0.1)
-        terminal.send(b"a" + DOWN, "2. Attention for every word", quiet=0.1)
-        terminal.send(DOWN, quiet=0.1)
+        # Letters of an old terminal, half a letter, a mouse report of an old kind.
+        for place, odd in enumerate((b"\xff", b"\xe9", b"\xd0", b"\x1b[M \xa5\xa5"), 1):
+            terminal.send(odd + b"z", silent=True, quiet=0.1)
+            terminal.send(DOWN, quiet=0.1)
+            assert terminal.screen.buffer[2 + place][1].reverse
 
 
 def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict[str, str], tmp_path: Path) -> None:

@@ -123,7 +123,8 @@ class ExerciseView(Box):
         self._hints = 0
         self._folded = False
         self._set_aside: str | None = None
-        self._placing = False
+        # The code as it was told last: what differs from it is the learner's doing.
+        self._told = ""
 
         self._task_pane = TextPane(ellipsis=terminal.ellipsis, id="task")
         self._editor = Editor(
@@ -155,9 +156,8 @@ class ExerciseView(Box):
     def show_step(self, exercise: ExerciseStep, code: str, passed: bool) -> None:
         """Show an exercise with the learner's code."""
         self._exercise, self._hints, self._folded, self._set_aside = exercise, 0, False, None
-        self._placing = True
+        self._told = code
         self._editor.load_text(code)
-        self._placing = False
         self._show_task()
         hint = f"f5: check   f3: hint (there are {len(exercise.hints)})"
         self.say(Text(f"Passed before. {hint}" if passed else hint, DIM))
@@ -237,7 +237,12 @@ class ExerciseView(Box):
         if self._exercise is None:
             return
         now = self._editor.text
-        then, self._set_aside = (self._exercise.starter, now) if self._set_aside is None else (self._set_aside, None)
+        if self._set_aside is None:
+            # The starter takes the place of the code only when it is changed, so that a slip of the finger loses none.
+            then, self._set_aside = self._exercise.starter, now
+            self._told = then
+        else:
+            then, self._set_aside = self._set_aside, None
         # An edit, not a load: it can be undone like any other.
         self._editor.replace(then, (0, 0), self._editor.document.end)
 
@@ -254,8 +259,9 @@ class ExerciseView(Box):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Tell the new code, unless it was us who put it there."""
         event.stop()
-        if self._exercise is not None and not self._placing and self._editor.text != self._exercise.starter:
-            self.post_message(self.Edited(self._exercise, self._editor.text))
+        if self._exercise is not None and self._editor.text != self._told:
+            self._told = self._editor.text
+            self.post_message(self.Edited(self._exercise, self._told))
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""

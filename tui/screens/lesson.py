@@ -133,6 +133,7 @@ class LessonView(Box):
         """Arrange again."""
         if self._step is not None:
             self._arrange()
+            self._describe()
 
     # Panes -------------------------------------------------------------------------------------------------------
 

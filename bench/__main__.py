@@ -1,0 +1,117 @@
+"""Measure the tutor on this machine: `python -m bench`, or `python -m bench --quick` with fewer runs.
+
+What the table says:
+
+    time         from starting the program in a terminal of its own until the text is there. "A minimal app" is a
+                 Textual app with one word in it: less than that cannot be had, so that the ratio below says more than
+                 the seconds, which depend on the machine. "First paint" is the title line, "course map" the map with
+                 all lessons; from then on the keys work.
+    bytes        what the program sends to a terminal of 80x24. They hardly depend on the machine, and on a slow line
+                 they are the time: 4 KB take about 0.4 s at 10 KB/s. "Start" is everything until PyTorch is loaded and
+                 the screen is still; "page" is Page Down in a matrix of 1024x1024; "next step" runs through a lesson
+                 with code, matrices and an exercise, each step with its recorded and its live results.
+    worker       the process that runs code. "Loaded" is a cold start with PyTorch; "step" a request for a step with
+                 a matrix of six tokens until its numbers are here, "check" an answer from request to verdict, "stop"
+                 the time from asking an endless loop to stop until it is gone.
+    memory       RSS counts pages that processes share in each of them, PSS in parts: only PSS may be added up. The
+                 child is a fork of the worker with the tensors of one lesson.
+
+Each line gives the median of its runs, then the least and the greatest. Look at the least for what the program can do,
+at the greatest for what else the machine was doing. Nothing here passes or fails; budgets for bytes are tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bench import screen, worker
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    name: str
+    unit: str
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        numbers = (statistics.median(self.values), min(self.values), max(self.values))
+        decimals = 0 if self.unit == "B" else 1 if self.unit in ("MB", "ms") else 2
+        cells = "".join(f"{number:12,.{decimals}f}" for number in numbers)
+        return f"{self.name:44}{cells} {self.unit:3}{len(self.values):6}"
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the tutor on this machine.")
+    parser.add_argument("--quick", action="store_true", help="fewer runs")
+    runs = 3 if parser.parse_args().quick else 9
+    print(f"{'':46}{'median':>12}{'least':>12}{'greatest':>12}{'runs':>10}")
+    with scratch_home():
+        for title, rows in (
+            ("time", start_rows(runs)),
+            ("bytes", byte_rows()),
+            ("worker", worker_rows(runs)),
+            ("memory", memory_rows(1 if runs < 9 else 3)),
+        ):
+            print(f"\n{title}")
+            for row in rows:
+                print(f"  {row}", flush=True)
+    return 0
+
+
+@contextmanager
+def scratch_home() -> Iterator[None]:
+    """A home directory for the time of the measurements: a learner's progress is neither read nor written."""
+    with tempfile.TemporaryDirectory(prefix="attn-tutor-bench-") as home:
+        os.environ.update({"HOME": home, "XDG_STATE_HOME": f"{home}/state", "LANG": "C.UTF-8", "TERM": "xterm"})
+        for name in ("COLORTERM", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY", "LC_ALL"):
+            os.environ.pop(name, None)
+        yield
+
+
+def start_rows(runs: int) -> Iterable[Row]:
+    """How long it takes until there is something to see."""
+    starts = screen.starts(runs)
+    for name, seconds in starts.items():
+        yield Row(name, "ms", tuple(each * 1000 for each in seconds))
+    least, *others = starts.values()
+    for name, seconds in zip(list(starts)[1:], others, strict=True):
+        ratios = tuple(ours / theirs for ours, theirs in zip(seconds, least, strict=True))
+        yield Row(f"{name}, as a multiple of that", "x", ratios)
+
+
+def byte_rows() -> Iterable[Row]:
+    """How much is sent."""
+    for colours, environ in (
+        ("16 colours", {}),
+        ("256 colours", {"TERM": "xterm-256color"}),
+        ("truecolor", {"COLORTERM": "truecolor"}),
+        ("no colour", {"NO_COLOR": "1"}),
+    ):
+        for name, sizes in screen.bytes_sent(environ).items():
+            yield Row(f"{colours}: {name}", "B", tuple(map(float, sizes)))
+
+
+def worker_rows(runs: int) -> Iterable[Row]:
+    """How fast code runs."""
+    for name, unit, values in worker.times(runs):
+        yield Row(name, unit, tuple(values))
+
+
+def memory_rows(runs: int) -> Iterable[Row]:
+    """How much memory each process takes."""
+    for name, values in screen.memory(runs).items():
+        yield Row(name, "MB", tuple(values))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

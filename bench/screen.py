@@ -1,0 +1,116 @@
+"""The tutor in a terminal, measured from outside."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from lessons.load import load_course
+from lessons.model import RunStep
+from lessons.progress import Progress
+from tests.tui.pty_harness import Pty
+
+TUTOR = [sys.executable, "-m", "tui"]
+MINIMAL = """
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+class Minimal(App[None]):
+    ENABLE_COMMAND_PALETTE = False
+
+    def compose(self) -> ComposeResult:
+        yield Static("minimal")
+
+Minimal().run()
+"""
+ENTER, RIGHT, DOWN, PAGE_DOWN, F8 = b"\r", b"\x1b[C", b"\x1b[B", b"\x1b[6~", b"\x1b[19~"
+LAST_LESSON = "10. "
+SHARP = 0.002
+"""Seconds without a byte after which the screen is looked at, where time is measured."""
+
+
+def starts(runs: int) -> dict[str, list[float]]:
+    """Seconds to a minimal app, to the first paint of the tutor, to its map; in turn, as the machine's load varies."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for run in range(runs + 1):
+        began = time.monotonic()
+        with Pty([sys.executable, "-c", MINIMAL], dict(os.environ)) as terminal:
+            terminal.send(b"", "minimal", quiet=SHARP)
+            minimal = time.monotonic() - began
+        began = time.monotonic()
+        with Pty(TUTOR, dict(os.environ)) as terminal:
+            terminal.send(b"", "attn-tutor", quiet=SHARP)
+            first = time.monotonic() - began
+            terminal.send(b"", LAST_LESSON, quiet=SHARP, silent=True)
+            complete = time.monotonic() - began
+        if run:  # the first one warms up the disk
+            seconds["a minimal app"].append(minimal)
+            seconds["the tutor, first paint"].append(first)
+            seconds["the tutor, course map"].append(complete)
+    return seconds
+
+
+def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
+    """Bytes of each act."""
+    sent: dict[str, list[int]] = defaultdict(list)
+    course = load_course()
+    with _at("gpt2-size", "weights", environ) as terminal:
+        sent["start"].append(len(_until_still(terminal)))
+        terminal.send(ENTER, "   live")
+        sent["arrow in a matrix"] = [len(terminal.send(key)) for key in (RIGHT, RIGHT, DOWN, DOWN)]
+        sent["page of a large matrix"] = [len(terminal.send(PAGE_DOWN)) for _ in range(4)]
+    sent["next step"], sent["key in the editor"] = [], []
+    lesson = course.lesson("attention-classes")
+    with _at(lesson.id, lesson.steps[0].id, environ) as terminal:
+        _until_still(terminal)
+        terminal.send(ENTER, "step 1 of")
+        for number, step in enumerate(lesson.steps[1:], 2):
+            live = "   live" if isinstance(step, RunStep) else f"step {number} of"
+            sent["next step"].append(len(terminal.send(F8, live)))
+            if step.kind == "exercise":
+                sent["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
+    return sent
+
+
+def memory(runs: int) -> dict[str, list[float]]:
+    """Megabytes of every process, with a step on the screen."""
+    taken: dict[str, list[float]] = defaultdict(list)
+    for _ in range(runs):
+        with _at("all-queries", "product", {}) as terminal:
+            _until_still(terminal)
+            terminal.send(ENTER, "   live")
+            server = _children(terminal.pid)
+            child = [each for pid in server for each in _children(pid)]
+            for name, pids in (("screen", [terminal.pid]), ("worker", server), ("child", child)):
+                for kind in ("Rss", "Pss"):
+                    taken[f"{name}, {kind.upper()}"].append(sum(_kilobytes(pid, kind) for pid in pids) / 1024)
+    return taken
+
+
+def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
+    """The tutor of a learner who was at this step."""
+    progress = Progress.open()
+    progress.set_position(lesson, step)
+    progress.close()
+    return Pty(TUTOR, {**os.environ, **environ})
+
+
+def _until_still(terminal: Pty) -> bytes:
+    """What is sent until PyTorch is loaded."""
+    return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
+
+
+def _children(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+
+
+def _kilobytes(pid: int, kind: str) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith(f"{kind}:"):
+            return int(line.split()[1])
+    return 0

@@ -1,0 +1,63 @@
+"""The worker, measured from the side of the session."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from lessons.load import load_course
+from lessons.model import ExerciseStep
+from lessons.session import Run, Session
+
+ENDLESS = "while True:\n    pass\n"
+
+
+def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
+    """Name, unit and values of each measurement."""
+    course = load_course()
+    lesson = course.lesson("all-queries")
+    _, exercise = course.exercise("3.1")
+
+    def load() -> None:
+        session = Session()
+        session.wait_ready()
+        session.close()
+
+    yield "loaded", "s", [_seconds(load) for _ in range(max(2, runs // 3))]
+    session = Session()
+
+    def run() -> float:
+        seconds = _seconds(lambda: held.append(session.run(lesson, "product")))
+        held.pop().close()
+        return 1000 * seconds
+
+    def check() -> None:
+        assert session.check(exercise, exercise.solution).passed
+
+    held: list[Run] = []
+    try:
+        run()
+        yield "a step with six tokens", "ms", [run() for _ in range(2 * runs)]
+        yield "check of a right answer", "ms", [1000 * _seconds(check) for _ in range(runs)]
+        yield "stop of an endless loop", "ms", [1000 * _stop(session, exercise) for _ in range(runs)]
+    finally:
+        session.close()
+
+
+def _stop(session: Session, exercise: ExerciseStep) -> float:
+    """From the wish to stop until the thread that waits for the verdict goes on."""
+    thread = threading.Thread(target=session.check, args=(exercise, ENDLESS))
+    thread.start()
+    # Until the loop turns for sure.
+    time.sleep(0.5)
+    began = time.monotonic()
+    session.cancel()
+    thread.join()
+    return time.monotonic() - began
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began

@@ -1,0 +1,457 @@
+"""Journeys of a learner through the tutor, from key to screen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import TextArea
+
+from lessons.load import load_course
+from lessons.progress import Progress
+from lessons.session import Session
+from tests.tui.fake_session import FakeSession
+from tui.app import TutorApp
+from tui.terminal import Terminal
+
+SSH = Terminal(depth="16")
+COURSE = load_course()
+"""Only to know what is to be seen; the tutor reads its own."""
+
+
+class Learner:
+    """Somebody at the keys, who looks at the screen."""
+
+    def __init__(self, app: TutorApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def lines(self) -> list[str]:
+        """What is painted."""
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def code(self) -> str:
+        """What stands in the editor."""
+        return self.app.exercise_view.code
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def sees(self, *what: str | Callable[[], object], seconds: float = 10) -> None:
+        """Wait until all of it is on the screen, or true."""
+        for each in what:
+            try:
+                async with asyncio.timeout(seconds):
+                    while not (each() if callable(each) else each in self.text):
+                        await self.pilot.pause()
+            except TimeoutError:
+                raise AssertionError(f"{each!r} does not come; the screen shows\n{self.text}") from None
+
+    async def goes_to(self, lesson: str, step: str) -> None:
+        """Be at a step, without all the keys that lead there."""
+        found = COURSE.lesson(lesson)
+        self.app.open_step(self.app.course.lesson(lesson), found.index(step))
+        view = self.app.exercise_view if found.step(step).kind == "exercise" else self.app.lesson_view
+        await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: view.has_focus_within)
+        await self.pilot.pause()
+
+    async def writes(self, code: str) -> None:
+        """Put code in place of what stands in the editor, as by one paste."""
+        editor = self.app.query_one(TextArea)
+        editor.replace(code, (0, 0), editor.document.end)
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def tutor(
+    session: Session | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
+) -> AsyncIterator[Learner]:
+    """An open tutor, with a worker that answers at once if no other is given."""
+    app = TutorApp(terminal, session or FakeSession())
+    try:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees(app._views_made.is_set, "course map")
+            yield learner
+    finally:
+        app.close()
+
+
+# Lessons ------------------------------------------------------------------------------------------------------------
+
+
+async def test_from_the_map_through_a_lesson_and_back() -> None:
+    async with tutor() as learner:
+        await learner.sees("Start: 1. Why attention", "10. At the size of GPT-2", "vector of one word")
+        await learner.press("enter")
+        await learner.sees(" Why attention", "lesson 1   step 1 of 9", "self-attention")
+        await learner.press("n")
+        await learner.sees("step 2 of 9", "A sentence in numbers", "inputs  6×3", "journey", "live, 2 ms")
+        await learner.press("space")
+        await learner.sees("step 3 of 9")
+        await learner.press("b")
+        await learner.sees("step 2 of 9", "inputs  6×3")
+        await learner.press("m")
+        await learner.sees("Continue: 1. A sentence in", "2/9", "● A sentence in numbers", "◐ One score is")
+        assert learner.app.store.position == ("one-query", "inputs")
+        assert [learner.app.store.state("one-query", step) for step in ("why", "inputs", "one-score", "scores")] == [
+            "done",
+            "done",
+            "seen",
+            "new",
+        ]
+        await learner.press("down", "down")
+        await learner.sees("Attention for every word")
+        await learner.press("enter")
+        await learner.sees("lesson 2   step 1 of")
+
+
+async def test_from_lesson_to_lesson_and_the_end() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("one-query", "remember")
+        await learner.press("n")
+        await learner.sees("lesson 2   step 1 of")
+        await learner.press("b")
+        await learner.sees("lesson 1   step 9 of 9")
+        await learner.goes_to("one-query", "why")
+        await learner.press("b")
+        assert learner.app.index == 0
+        await learner.goes_to("gpt2-size", "remember")
+        await learner.press("n")
+        await learner.sees("course map")
+
+
+async def test_the_cursor_reads_the_matrix_out() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("one-query", "inputs")
+        await learner.sees("live, 2 ms", "inputs[0,0] = 0.43", "row: Your (token 0)", "column: d0 (dim 0)")
+        await learner.press("down", "right")
+        await learner.sees("inputs[1,1] = 0.87", "row: journey (token 1)", "▐0.8700▌")
+        await learner.press("ctrl+end", "right", "down")
+        await learner.sees("inputs[5,2] = 0.55", "row: step (token 5)")
+
+
+async def test_tab_shows_what_does_not_fit() -> None:
+    panes = ("1  weight = v2", "weight  2×3", "queries  6×2", "by_hand  6×2")
+    async with tutor() as learner:
+
+        def shown() -> list[str]:
+            return [pane for pane in panes if pane in learner.text]
+
+        await learner.goes_to("attention-classes", "linear")
+        await learner.sees("live, 2 ms")
+        seen = []
+        for pane in (*panes[1:], panes[0], panes[1]):
+            await learner.sees(pane, "tab: ")
+            seen.append(shown())
+            await learner.press("tab")
+        assert seen[0] == seen[4]
+        assert all(len(each) < len(panes) for each in seen)
+        await learner.press("shift+tab", "shift+tab")
+        assert shown() == seen[3]
+        # Where there is room, nothing is hidden.
+        await learner.pilot.resize_terminal(160, 50)
+        await learner.sees(*panes, lambda: "tab: more" not in learner.text)
+
+
+async def test_a_large_matrix_asks_for_what_it_shows() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to("gpt2-size", "weights")
+        await learner.sees("1024×1024", "live, 2 ms")
+        await learner.press("ctrl+end")
+        await learner.sees("weights[0,0,1023,1023] = 1024.023")
+        await learner.press("right_square_bracket")
+        await learner.sees("head 1", "weights[0,1,1023,1023] = 1024.023")
+        asked = session.runs[-1].asked
+        assert {lead for lead, *_ in asked} == {(0, 0), (0, 1)}
+        assert len(asked) == len(set(asked))
+        await learner.press("home")
+        await learner.sees("weights[0,1,1023,0] = 1023")
+
+
+async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        session.held.clear()
+        await learner.goes_to("one-query", "inputs")
+        await learner.sees("recorded", lambda: session.asked)
+        await learner.press("n")
+        session.held.set()
+        await learner.sees("step 3 of 9", "live, 2 ms", "score  ")
+        assert session.asked == ["run one-query/inputs", "run one-query/one-score"]
+        await learner.sees(lambda: session.runs[0].closed.is_set())
+        assert not session.runs[-1].closed.is_set()
+
+
+async def test_while_pytorch_loads() -> None:
+    session = FakeSession(loaded=False)
+    async with tutor(session) as learner:
+        await learner.sees("loading PyTorch")
+        await learner.press("enter", "n")
+        await learner.sees("loading PyTorch", "recorded", "inputs[0,0] = 0.43")
+        await learner.press("right")
+        await learner.sees("inputs[0,1] = 0.15")
+        session.loaded.set()
+        await learner.sees("live, 2 ms", lambda: "loading" not in learner.text)
+        # The cursor has not moved.
+        await learner.sees("inputs[0,1] = 0.15")
+
+
+# Exercises ----------------------------------------------------------------------------------------------------------
+
+
+async def test_an_exercise_from_starter_to_solution() -> None:
+    exercise = COURSE.exercise("3.1")[1]
+    async with tutor() as learner:
+        await learner.goes_to("attention-classes", exercise.id)
+        await learner.sees("Exercise 3.1: Make v2 agree with v1", "def transfer(v1, v2):", "f5: check")
+        await learner.press("f5")
+        await learner.sees("✗ Not yet.", f"✗ {exercise.checks[0].name}: it is [b]not[/b] so")
+        assert not learner.app.store.passed(exercise.exercise)
+        await learner.writes(exercise.solution)
+        await learner.press("ctrl+r")
+        await learner.sees("✓ Passed.", f"✓ {exercise.checks[0].name}", lambda: "✗" not in learner.text)
+        assert learner.app.store.state("attention-classes", exercise.id) == "done"
+        await learner.press("f8")
+        await learner.sees("step 8 of 8")
+        await learner.press("m")
+        await learner.sees("1/8", "● Make v2 agree with v1   exercise 3.1")
+        await learner.goes_to("attention-classes", exercise.id)
+        await learner.sees("Passed before.")
+
+
+async def test_the_keys_of_the_editor() -> None:
+    exercise = COURSE.exercise("3.2")[1]
+    async with tutor() as learner:
+        await learner.goes_to("stacked-heads", exercise.id)
+        # Letters are letters, Tab indents, and Escape leads out.
+        await learner.press("n", "q", "question_mark", "enter", "tab", "м")
+        await learner.sees(lambda: learner.code.startswith("nq?\n    м"))
+        assert learner.app.store.draft(exercise.exercise) == learner.code
+        await learner.press("f3", "f3")
+        await learner.sees("Hint 1 of", "Hint 2 of")
+        await learner.press("f2")
+        await learner.sees("(f2: the task)", lambda: exercise.prose.split(". ")[0] not in learner.text)
+        mine = learner.code
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == exercise.starter)
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == mine)
+        await learner.press("escape")
+        await learner.sees("tab editor", lambda: not learner.app.exercise_view.editing)
+        await learner.press("n")
+        await learner.sees("What to remember")
+        await learner.press("f7")
+        await learner.sees(lambda: learner.code == mine)
+
+
+async def test_what_is_kept_of_the_code() -> None:
+    exercise = COURSE.exercise("3.2")[1]
+    async with tutor() as learner:
+        await learner.goes_to("stacked-heads", exercise.id)
+        # Typed and taken back: no letter of it comes back later.
+        await learner.press("x", "backspace", "f8", "f7")
+        await learner.sees("step 6 of 7", lambda: learner.code == exercise.starter)
+        # A reset can be taken back, even by leaving, as long as nothing is written after it.
+        await learner.press("x", "f9", "f8", "f7")
+        await learner.sees("step 6 of 7", lambda: learner.code == f"x{exercise.starter}")
+        await learner.press("f9", "y", "f8", "f7")
+        await learner.sees("step 6 of 7", lambda: learner.code == f"y{exercise.starter}")
+
+
+async def test_a_check_can_be_stopped() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to("stacked-heads", "two-wide")
+        session.held.clear()
+        await learner.press("f5")
+        await learner.sees("checking", lambda: "check two-wide" in session.asked)
+        await learner.press("escape", "s")
+        await learner.sees("Not yet.")
+        # Leaving stops it as well.
+        await learner.press("f5")
+        await learner.sees("checking", lambda: session.asked.count("check two-wide") == 2)
+        await learner.press("n")
+        session.held.set()
+        await learner.sees("What to remember", lambda: session.asked[-1] == "run stacked-heads/remember")
+
+
+async def test_what_a_program_prints_is_drawn_as_it_is() -> None:
+    """Markup and control characters from outside do nothing to the screen."""
+    session = FakeSession()
+    nasty = "[red]x[/red] [/]\x1b[2J\x1b]0;title\x07\r\x00\u202e\ttab\n"
+    shown = "[red]x[/red] [/]\ufffd[2J\ufffd]0;title\ufffd"
+    session.printed = {"inputs": nasty, "same-numbers": nasty}
+    async with tutor(session) as learner:
+        await learner.goes_to("one-query", "inputs")
+        await learner.press("tab")
+        await learner.sees(shown)
+        await learner.goes_to("attention-classes", "same-numbers")
+        await learner.writes(COURSE.exercise("3.1")[1].solution)
+        await learner.press("f5")
+        await learner.sees("It printed:", shown)
+        assert not any(not letter.isprintable() for line in learner.lines for letter in line)
+
+
+# Everywhere ---------------------------------------------------------------------------------------------------------
+
+
+async def test_help_closes_with_any_key_and_nothing_else_happens() -> None:
+    async with tutor() as learner:
+        await learner.press("question_mark")
+        await learner.sees("Course map", "Any key closes this.")
+        await learner.press("q")
+        await learner.sees(lambda: "Any key" not in learner.text)
+        await learner.goes_to("one-query", "inputs")
+        for key in ("f1", "n", "f8", "m", "tab"):
+            await learner.press("f1")
+            await learner.sees("A step of a lesson", "Any key closes this.")
+            await learner.press(key)
+            await learner.sees(lambda: "Any key" not in learner.text, "step 2 of 9")
+        await learner.goes_to("attention-classes", "same-numbers")
+        before = learner.code
+        await learner.press("f1")
+        await learner.sees("An exercise:", "Any key closes this.")
+        await learner.press("z")
+        await learner.sees(lambda: "Any key" not in learner.text)
+        assert learner.code == before
+
+
+async def test_other_sizes() -> None:
+    async with tutor() as learner:
+        places = [("one-query", "inputs"), ("attention-classes", "same-numbers"), ("gpt2-size", "weights"), None]
+        for place in places:
+            if place:
+                await learner.goes_to(*place)
+            else:
+                await learner.press("m")
+            for size in ((160, 50), (40, 12), (20, 5), (4, 2), (80, 24)):
+                await learner.pilot.resize_terminal(*size)
+                assert len(learner.lines) == size[1]
+        await learner.sees("10. At the size of GPT-2")
+
+
+async def test_at_another_size_it_is_as_if_it_had_always_been_so() -> None:
+    pictures: dict[tuple[int, int], list[list[str]]] = {}
+    for first, second in (((80, 24), (160, 50)), ((160, 50), (80, 24))):
+        async with tutor(size=first) as learner:
+            for step, sign in (("linear", "live, 2 ms"), ("same-numbers", "f5: check")):
+                await learner.goes_to("attention-classes", step)
+                await learner.sees(sign)
+                pictures.setdefault(first, []).append(learner.lines)
+                await learner.pilot.resize_terminal(*second)
+                pictures.setdefault(second, []).append(learner.lines)
+                await learner.pilot.resize_terminal(*first)
+    for of_one_size in pictures.values():
+        assert of_one_size[:2] == of_one_size[2:]
+
+
+async def test_cyrillic_letters_are_keys() -> None:
+    async with tutor() as learner:
+        await learner.press("enter", "т")
+        await learner.sees("step 2 of 9")
+        await learner.press("и")
+        await learner.sees("step 1 of 9")
+        await learner.press("ь")
+        await learner.sees("course map")
+        await learner.press("й")
+        await learner.sees(lambda: not learner.app.is_running)
+
+
+async def test_keys_before_anything_is_loaded() -> None:
+    app = TutorApp(SSH, FakeSession())
+    async with app.run_test() as pilot:
+        for key in ("n", "b", "m", "r", "s", "x", "f5", "f3", "tab", "enter", "f1", "z"):
+            await pilot.press(key)
+    app.close()
+
+
+async def test_ascii_only() -> None:
+    async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
+        pictures = learner.text
+        for place in (("one-query", "inputs"), ("attention-classes", "v1-code"), ("gpt2-size", "weights")):
+            await learner.goes_to(*place)
+            pictures += learner.text
+        await learner.goes_to("attention-classes", "same-numbers")
+        await learner.press("f5")
+        await learner.sees("x Not yet.")
+        pictures += learner.text
+        assert {letter for letter in pictures if not letter.isascii()} == set()
+
+
+# From one day to the next -------------------------------------------------------------------------------------------
+
+
+async def test_tomorrow_everything_is_where_it_was() -> None:
+    async with tutor() as learner:
+        await learner.press("enter", "n", "n")
+        await learner.goes_to("attention-classes", "same-numbers")
+        await learner.press("#", "f8", "f7")
+        await learner.sees(lambda: learner.code.startswith("#import torch"))
+        await learner.press("escape", "q")
+    async with tutor() as learner:
+        await learner.sees("Continue: 4. Make v2 agree", "2/9")
+        await learner.press("enter")
+        await learner.sees("step 7 of 8", lambda: learner.code.startswith("#import torch"))
+
+
+async def test_nothing_can_be_run() -> None:
+    async with tutor(FakeSession(problem="there is [no] PyTorch here"), size=(120, 30)) as learner:
+        await learner.sees("Nothing can be run: there is [no] PyTorch here", "cannot run code")
+        await learner.press("enter", "n")
+        await learner.sees("cannot run code", "recorded", "inputs[0,0] = 0.43")
+        await learner.goes_to("attention-classes", "same-numbers")
+        await learner.press("f5")
+        await learner.sees("This could not be checked: there is [no]")
+        await learner.press("f8")
+        await learner.sees("What to remember")
+
+
+async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    async with tutor(size=(120, 40)) as learner:
+        await learner.sees("Your progress is not saved, because", "not saved (x: export)")
+        await learner.goes_to("attention-classes", "same-numbers")
+        await learner.press("#", "escape", "x")
+        await learner.sees("Written to")
+        [written] = tmp_path.glob("attn-tutor-progress-*.json")
+        assert "#import torch" in json.loads(written.read_text())["drafts"][0]["code"]
+        written.unlink()
+    # On the way out it is exported once more, and the learner is told where.
+    said = learner.app.close()
+    assert said.startswith("Your progress is not saved, because")
+    exports = list(tmp_path.glob("attn-tutor-progress-*.json"))
+    assert any(str(each) in said for each in exports)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    progress = Progress.open()
+    progress.restore(json.loads(exports[0].read_text()))
+    assert progress.position() == ("attention-classes", "same-numbers")
+    progress.close()
+
+
+async def test_with_the_real_worker() -> None:
+    exercise = COURSE.exercise("3.1")[1]
+    async with tutor(Session()) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, ", "scores[0,0] = 0.9995", seconds=90)
+        await learner.goes_to("attention-classes", exercise.id)
+        await learner.press("f5")
+        await learner.sees("Not yet.")
+        await learner.writes(exercise.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.")

@@ -327,8 +327,11 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 @pytest.mark.parametrize(
     ("kind", "how"), [("zygote", signal.SIGKILL), ("zygote", signal.SIGTERM), ("spare", signal.SIGKILL)]
 )
-def test_nothing_survives_the_tutor(kind: str, how: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, kind], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, kind], cwd=ROOT, env=environ, stderr=subprocess.PIPE
+    ) as parent:
         try:
             program, inner = _told(parent)
             everyone = below(parent.pid)
@@ -376,8 +379,11 @@ def _folders(pids: list[int]) -> list[Path]:
 
 
 @needs_linux
-def test_children_die_with_the_fork_server() -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, "zygote"], cwd=ROOT, stderr=subprocess.PIPE) as parent:
+def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, "zygote"], cwd=ROOT, env=environ, stderr=subprocess.PIPE
+    ) as parent:
         try:
             program, inner = _told(parent)
             (server,) = set(below(parent.pid)) - set(below_all(below(parent.pid)))

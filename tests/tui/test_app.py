@@ -113,8 +113,9 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
             "new",
         ]
         await learner.press("down", "down")
-        await learner.sees("Attention for every word")
-        await learner.press("enter")
+        await learner.sees("2. Attention for every word")
+        # Also from the text beside the list.
+        await learner.press("tab", "enter")
         await learner.sees("lesson 2   step 1 of")
 
 

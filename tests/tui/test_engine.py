@@ -57,6 +57,8 @@ async def test_a_newer_run_takes_the_place_of_an_older_one(
     assert window.rows == ((2.003, 2.004), (3.003, 3.004))
     assert (session.runs[0].asked, session.runs[1].asked) == ([], [((), 2, 3, 2, 2)])
     assert first is not second
+    engine.close()
+    assert session.runs[1].closed.is_set()
 
 
 async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tui.palette import palette
@@ -30,7 +31,9 @@ CELL = 3
 
 
 class MapView(Box):
-    """The list of lessons, and what the selected one teaches."""
+    """The list of lessons, and what the selected one teaches. Enter opens it from either."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Open", show=False)]
 
     class Open(Message):
         """The learner wants a lesson, at a step (its id)."""
@@ -102,6 +105,10 @@ class MapView(Box):
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
         """Open it."""
         self.post_message(self.Open(*self._targets[event.place]))
+
+    def action_open(self) -> None:
+        """Open the lesson under the cursor, wherever the focus is."""
+        self.list.action_choose()
 
     @property
     def selected(self) -> Lesson | None:

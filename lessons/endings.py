@@ -33,7 +33,8 @@ def died(job: Job, error: Exception, limits: Limits, cancelled: bool) -> Failure
         return Failure("error", "The code started too many processes; they were ended.", line)
     if ended.reason == "memory":
         return Failure("memory", "The processes that the code started used too much memory.", line)
-    if ended.code == -signal.SIGXCPU:
+    # A program that ignores the signal of the soft limit is killed at the hard one.
+    if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu > limits.cpu):
         return Failure("timeout", f"Stopped after {limits.cpu:g} seconds of computing{where}.", line)
     if not isinstance(error, wire.Closed):
         return Failure("crash", "The code sent something unreadable in place of its result.", line)

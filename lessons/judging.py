@@ -75,7 +75,9 @@ def _run_answer(
 ) -> _Answer | Judgement:
     """Run the learner's program, then hand it the hidden inputs. A judgement if it did not come that far."""
     deadline = time.monotonic() + exercise.limits.wall
-    request = {"op": "answer", "probe": exercise.probe, "seeds": seeds, "defines": list(exercise.defines)}
+    # Another seed than those of the hidden inputs: the program must not be able to make them before it has run.
+    own = secrets.randbelow(2**31)
+    request = {"op": "answer", "probe": exercise.probe, "seed": own, "defines": list(exercise.defines)}
     wire.send(job.talk, request, code)
     loaded = wire.receive(job.talk, deadline).header
     if loaded.get("error"):
@@ -83,7 +85,7 @@ def _run_answer(
     if loaded.get("missing"):
         names = tuple(str(name) for name in loaded["missing"])
         return _unjudged(exercise, "failed", _define(names), stdout=output(job.out))
-    wire.send(job.talk, {"op": "contexts", "contexts": hidden.header["contexts"]}, hidden.blob)
+    wire.send(job.talk, {"op": "contexts", "contexts": hidden.header["contexts"], "seeds": seeds}, hidden.blob)
     answered = wire.receive(job.talk, deadline)
     if answered.header.get("error"):
         return _failed(exercise, failure_of(answered.header["error"]), output(job.out))

@@ -46,10 +46,17 @@ class ForkUnsafe(WorkerError):
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a child ended: its exit code (negative: killed by that signal) and the worker's own reason for killing it."""
+    """How a child ended.
+
+    Attributes:
+        code: its exit code; negative: killed by that signal.
+        reason: the worker's own reason for killing it, if it had one.
+        cpu: processor seconds that it used, if they are known.
+    """
 
     code: int
     reason: str = ""
+    cpu: float = 0.0
 
 
 class Job(Protocol):
@@ -181,7 +188,7 @@ class ForkedJob:
             report = wire.receive(self.status, deadline=time.monotonic() + END_LIMIT).header
         except (wire.WireError, TimeoutError):
             return Exit(-9, "lost")
-        return Exit(int(report.get("code", -9)), str(report.get("reason", "")))
+        return Exit(int(report.get("code", -9)), str(report.get("reason", "")), float(report.get("cpu", 0)))
 
     def close(self) -> None:
         """See `Job`."""

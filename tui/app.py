@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 KEYS = {
     "map": "up/down choose   enter open   ? help   q quit",
-    "lesson": "n next   b back   tab pane   arrows cell   m map   ? help   q quit",
-    "exercise": "f5 check   f3 hint   f2 task   f7 back   f8 next   esc leave editor   f1 help",
-    "left": "f5 check   f3 hint   tab editor   n next   b back   m map   ? help   q quit",
+    "about": "up/down scroll   enter open   tab lessons   ? help   q quit",
+    "exercise": "f5 check   f3 hint   f2 task   f4 pane   f8 next   esc: map, quit   f1 help",
+    "left": "enter edit   f5 check   f3 hint   n next   b back   m map   ? help   q quit",
 }
 NICE = 10
 
@@ -77,6 +77,7 @@ class TutorApp(App[None]):
         Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
         Binding("s,ы", "stop", "Stop", show=False, id="stop"),
         Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
+        Binding("f4", "next_pane", "Next pane", show=False, priority=True, id="next-pane"),
         Binding("f3", "hint", "Hint", show=False, priority=True, id="hint"),
         Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
         Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
@@ -146,7 +147,7 @@ class TutorApp(App[None]):
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
         ExerciseView, LessonView = await asyncio.to_thread(_step_views)
-        code_theme = "ansi_dark" if self.terminal.depth in ("none", "16") else "monokai"
+        code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
         self.exercise_view = ExerciseView(self.terminal, id="exercise")
         for view in (self.lesson_view, self.exercise_view):
@@ -189,7 +190,7 @@ class TutorApp(App[None]):
             self.views.current = "exercise"
             self._set_title()
             self.exercise_view.show_step(step, step.starter if code is None else code, self.store.passed(step.exercise))
-            self._set_keys("exercise")
+            self._set_keys("left")
             return
         self.views.current = "lesson"
         self._set_title()
@@ -271,7 +272,12 @@ class TutorApp(App[None]):
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     def _set_keys(self, which: str) -> None:
-        self.keys.set(Text(f" {KEYS[which]}", DIM))
+        keys = (
+            f"n next   b back   {self.lesson_view.pane_keys}m map   ? help   q quit"
+            if which == "lesson"
+            else KEYS[which]
+        )
+        self.keys.set(Text(f" {keys}", DIM))
 
     def on_resize(self) -> None:
         """The rule is as wide as the screen."""
@@ -299,9 +305,16 @@ class TutorApp(App[None]):
         self.store.save_draft(event.exercise.exercise, event.code)
 
     def on_descendant_focus(self) -> None:
-        """The keys depend on whether the editor has the focus."""
+        """The keys depend on which pane has the focus."""
         if self.views.current == "exercise":
             self._set_keys("exercise" if self.exercise_view.editing else "left")
+        elif self.views.current == "map":
+            self._set_keys("map" if self.map_view.list.has_focus else "about")
+
+    def on_lesson_view_panes_changed(self) -> None:
+        """So do those of a lesson, and on which panes are hidden."""
+        if self.views.current == "lesson":
+            self._set_keys("lesson")
 
     @work(group="windows", exit_on_error=False)
     async def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
@@ -362,6 +375,13 @@ class TutorApp(App[None]):
         elif self.views.current == "exercise":
             self.exercise_view.move_pane(step)
 
+    def action_next_pane(self) -> None:
+        """To the next pane, the editor among them."""
+        if self.views.current == "exercise":
+            self.exercise_view.move_pane(1, editor=True)
+        else:
+            self.action_pane(1)
+
     def action_rerun(self) -> None:
         """Run the step again."""
         if self.views.current == "lesson" and self.lesson is not None:
@@ -388,7 +408,8 @@ class TutorApp(App[None]):
         assert isinstance(exercise, ExerciseStep)
         code = self.exercise_view.code
         loading = "" if self.engine.ready else "PyTorch is still loading; then "
-        self.exercise_view.say(Text(f"{loading}checking{self.terminal.ellipsis}", DIM))
+        keys = "esc, s: stop" if self.exercise_view.editing else "s: stop"
+        self.exercise_view.say(Text(f"{loading}checking{self.terminal.ellipsis}   {keys}", DIM))
         try:
             judgement = await self.engine.check(exercise, code)
         except WorkerError as error:
@@ -445,6 +466,10 @@ class TutorApp(App[None]):
             event.stop()
             return
         await super().on_event(event)
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c says: it does not quit, since it also copies."""
+        self.notify("q quits (in the editor: escape, then q)", markup=False)
 
     async def action_quit(self) -> None:
         """Quit; everything is kept."""

@@ -44,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        print(f"attn-tutor: {error.strerror or error}", file=sys.stderr)
+        return FAILURE
     except Exception:
         # Python's own status for this is 1, which would say that an answer did not pass.
         traceback.print_exc()
@@ -106,6 +109,7 @@ def _open_plain() -> int:
     course = _course()
     progress = _progress()
     _print(["attn-tutor: understand attention by touching every number.", ""])
+    _print(["(This is the linear form: there is no terminal to draw on.)", ""])
     _print(plain.course(course, progress.states()))
     position = progress.position()
     here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
@@ -246,7 +250,8 @@ def _lint(options: argparse.Namespace) -> int:
         course = load_course(Path(options.folder) if options.folder else COURSE)
     except LessonError as error:
         _print(map(str, error.findings))
-        print(f"{len(error.findings)} findings", file=sys.stderr)
+        count = len(error.findings)
+        print(f"{count} finding{'' if count == 1 else 's'}", file=sys.stderr)
         return NOT_PASSED
     steps = sum(len(lesson.steps) for lesson in course.lessons)
     _print([f"{len(course.lessons)} lessons, {steps} steps: no findings"])
@@ -313,6 +318,8 @@ def _find_lesson(course: Course, name: str) -> Lesson:
 
 def _read(file: str) -> bytes:
     if file == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed")
         return sys.stdin.buffer.read()
     try:
         return Path(file).read_bytes()

@@ -9,6 +9,8 @@ up, down        choose a lesson
 enter           open it; on the first line: go on where you were
 x               write your progress and code to a file
 q               quit; everything is kept
+
+●  done    ◐  started    ·  new     (x, o and . without Unicode)
 """
 
 LESSON = """\
@@ -23,7 +25,7 @@ In a matrix
 arrows          move the cursor; the line below reads the cell out
 home, end       first and last column; with ctrl: first and last cell
 page up, down   by as many rows as you see
-[ and ]         previous and next head (the axis before the last two)
+[ and ]         previous and next head (or whichever axis comes before rows and columns)
 { and }         previous and next text of the batch (the first axis)
 In text or code that is longer than its place: arrows, page up, page down
 
@@ -33,13 +35,12 @@ In text or code that is longer than its place: arrows, page up, page down
 EXERCISE = """\
 An exercise: write code, have it checked
 
-f5 or ctrl+r    check                 f3     next hint
-f2              fold the task away    f9     back to the starter (again: your code)
-f8              next step             f7     previous step
-escape          leave the editor: then n, b, m, q work as in a lesson
-tab             in the editor: indent; elsewhere: next pane
-ctrl+z, ctrl+y  undo, redo
-s               (outside the editor) stop the check
+enter           go to the editor       escape leave it: n, b, m, q work then
+f5 or ctrl+r    check                  f3     next hint
+f2              fold task and hints    f4     next pane: task, verdict, editor
+f9              back to the starter (again: your code, until you change it)
+f8              next step              f7     previous step
+ctrl+z, ctrl+y  undo, redo             s      stop the check (not in the editor)
 
 Your code is kept as you type. The check runs it on inputs that you have not seen.
 """

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from lessons import source, template
 from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.result import Judgement, StepResult, Tensor
-from tui.numbers import exact, number_format, truncated, visible
+from tui.numbers import number_format, short, truncated, visible
 from tui.prose import plain_lines
 
 WIDTH = 80
@@ -94,8 +94,8 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     """A tensor as aligned tables, one for each leading index; of a large one the corner that is here."""
     shape = "×".join(map(str, tensor.shape)) or "a single number"
     bounds = ""
-    if tensor.low is not None and tensor.high is not None:
-        bounds = f"  from {exact(tensor.low, tensor.dtype)} to {exact(tensor.high, tensor.dtype)}"
+    if tensor.shape and tensor.low is not None and tensor.high is not None:
+        bounds = f"  from {short(tensor.low)} to {short(tensor.high)}"
     names = ""
     if len(tensor.shape) > 1:
         names = f"  rows: {tensor.axes[-2]}, columns: {tensor.axes[-1]}"
@@ -155,7 +155,7 @@ def judgement(value: Judgement) -> Iterator[str]:
     words = {"passed": "PASSED", "failed": "NOT PASSED", "error": "ERROR", "timeout": "TOO LONG", "memory": "TOO LARGE"}
     yield f"{words.get(value.verdict, value.verdict.upper())}  {value.exercise}"
     if not value.passed:
-        where = f" (line {value.line})" if value.line else ""
+        where = f" (line {value.line})" if value.line and f"line {value.line}" not in value.message else ""
         yield from textwrap.wrap(clean(value.message) + where, WIDTH)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():

@@ -10,6 +10,7 @@ from rich.style import Style
 from rich.text import Text
 
 SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<emphasis>\S(?:.*?\S)?)\*")
+VALUE = re.compile(r"[-+(\[]?[\d.]|True$|False$|-?inf$|nan$")
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
 
 
@@ -55,5 +56,10 @@ def plain_lines(prose: str, width: int) -> Iterator[str]:
     for number, paragraph in enumerate(paragraphs(prose)):
         if number:
             yield ""
-        bare = "".join(f"`{piece}`" if role == "code" else piece for piece, role in spans(paragraph))
+        bare = "".join(_quoted(piece) if role == "code" else piece for piece, role in spans(paragraph))
         yield from textwrap.wrap(bare, width) or [""]
+
+
+def _quoted(code: str) -> str:
+    """Code in backquotes, but values (numbers, tuples, True) as they are."""
+    return code if VALUE.match(code) else f"`{code}`"

@@ -74,9 +74,10 @@ def theme(terminal: Terminal) -> str:
     """The Textual theme to use.
 
     With up to 16 colours every panel of an RGB theme falls on the same few colours, and NO_COLOR still gives grey
-    RGB. The ansi theme is the terminal's own colours, and the only one that NO_COLOR makes colourless.
+    RGB. The ansi theme is the terminal's own colours, and the only one that NO_COLOR makes colourless. It paints no
+    background, which saves half of the bytes over SSH.
     """
-    return "ansi-dark" if terminal.depth in ("none", "16") else "textual-dark"
+    return "ansi-dark" if terminal.depth in ("none", "16") or terminal.remote else "textual-dark"
 
 
 def textual_environment(terminal: Terminal) -> dict[str, str]:

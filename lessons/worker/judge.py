@@ -23,9 +23,8 @@ PROBE = "<probe>"
 def answer(job: wire.Frame, talk: socket.socket) -> None:
     """Run the learner's source, then probe it on the hidden inputs, which arrive only after it has run."""
     header = job.header
-    seeds: list[int] = header["seeds"]
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
-    seed_generators(seeds[0])
+    seed_generators(header["seed"])
     failure = execute(job.blob.decode("utf-8", "surrogatepass"), YOUR_CODE, namespace)
     missing = [] if failure else [name for name in header["defines"] if name not in namespace]
     wire.send(talk, {"op": "loaded", "error": failure, "missing": missing})
@@ -34,7 +33,7 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
     hidden = wire.receive(talk)
     contexts = values.decode(hidden.header["contexts"], hidden.blob)
     gots: list[Any] = []
-    for number, context in zip(seeds, contexts, strict=True):
+    for number, context in zip(hidden.header["seeds"], contexts, strict=True):
         got, failure = _probe(namespace, header["probe"], context, number)
         if failure:
             wire.send(talk, {"op": "answered", "error": failure})

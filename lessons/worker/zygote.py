@@ -184,14 +184,15 @@ class Zygote:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
-        _, status = os.waitpid(child.pid, 0)
+        _, status, used = os.wait4(child.pid, 0)
         del self.children[child.pid]
         if not any(other.busy for other in self.children.values()):
             self._sweep()
         shutil.rmtree(child.scratch, ignore_errors=True)
         self.selector.unregister(child.status)
+        report = {"code": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
         with contextlib.suppress(wire.WireError):
-            wire.send(child.status, {"op": "exit", "code": os.waitstatus_to_exitcode(status), "reason": child.reason})
+            wire.send(child.status, {"op": "exit", "reason": child.reason, **report})
         child.status.close()
         os.close(child.err)
 

@@ -193,7 +193,7 @@ def test_leading_axes_have_a_line_with_their_keys() -> None:
 
 def test_without_room_for_their_line_leading_axes_are_in_the_header() -> None:
     shown = tensor("context", [0.0] * 24, (6, 2, 2), ("head", "token", "dim"))
-    assert text(scene(shown, width=40, height=4, lead=(3,))).splitlines()[0].startswith(" context  6×2×2  head 3/5")
+    assert text(scene(shown, width=40, height=4, lead=(3,))).splitlines()[0].startswith(" context  6×2×2  head 3 of 6")
 
 
 def test_a_large_tensor_says_how_much_more_there_is() -> None:

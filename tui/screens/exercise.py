@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
@@ -26,6 +27,9 @@ from tui.widgets.pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
+
+EDITOR_LINES = 8
+"""The editor gets no fewer lines than this, where half of the screen has as many."""
 
 EDITOR_THEME = TextAreaTheme(
     name="tutor",
@@ -63,8 +67,6 @@ class Editor(TextArea):
     Its cursor does not blink: a blinking one sends bytes for ever.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "app.check", "Check", show=False)]
-
     class Left(Message):
         """The learner leaves the editor."""
 
@@ -98,16 +100,39 @@ class Editor(TextArea):
                 super().refresh(Region(0, y, width, 1))
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "escape":
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Left())
+        if event.key not in ("escape", "enter"):
+            await super()._on_key(event)
             return
-        await super()._on_key(event)
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self.post_message(self.Left())
+        else:
+            self._new_line()
+
+    def _new_line(self) -> None:
+        """A new line, indented as the one before, and one level more after a colon."""
+        start, end = sorted((self.selection.start, self.selection.end))
+        before = self.document.get_line(start[0])[: start[1]]
+        indent = before[: len(before) - len(before.lstrip())]
+        if before.rstrip().endswith(":"):
+            indent += " " * self.indent_width
+        self.replace("\n" + indent, start, end, maintain_selection_offset=False)
+
+    def go_to_last_line(self) -> None:
+        """Put the cursor at the end of the last line that has something in it."""
+        lines = self.text.split("\n")
+        row = max((place for place, line in enumerate(lines) if line.strip()), default=0)
+        self.move_cursor((row, len(lines[row])))
 
 
 class ExerciseView(Box):
-    """Task above or left, editor in the middle or right, verdict below the task."""
+    """Task above or left, editor in the middle or right, verdict below the task.
+
+    A learner arrives at the task, where the keys of a step work, and not in the editor, where an `n` would be typed.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "edit", "Edit", show=False)]
 
     class Edited(Message):
         """The code has changed."""
@@ -126,11 +151,13 @@ class ExerciseView(Box):
         # The code as it was told last: what differs from it is the learner's doing.
         self._told = ""
 
-        self._task_pane = TextPane(ellipsis=terminal.ellipsis, id="task")
+        self._judged = Text()
+        self._stale = True
+        self._task_pane = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="task")
         self._editor = Editor(
             "", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor"
         )
-        self._verdict = TextPane(ellipsis=terminal.ellipsis, id="verdict")
+        self._verdict = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="verdict")
 
     def compose(self) -> ComposeResult:
         """Task, editor, verdict."""
@@ -158,9 +185,14 @@ class ExerciseView(Box):
         self._exercise, self._hints, self._folded, self._set_aside = exercise, 0, False, None
         self._told = code
         self._editor.load_text(code)
+        self._editor.go_to_last_line()
         self._show_task()
         hint = f"f5: check   f3: hint (there are {len(exercise.hints)})"
         self.say(Text(f"Passed before. {hint}" if passed else hint, DIM))
+        self._task_pane.focus(scroll_visible=False)
+
+    def action_edit(self) -> None:
+        """Go to the editor."""
         self._editor.focus(scroll_visible=False)
 
     def _show_task(self) -> None:
@@ -169,19 +201,20 @@ class ExerciseView(Box):
             return
         number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
         text = Text.assemble((number + exercise.title, BOLD))
-        if self._folded:
-            text.append("   (f2: the task)", DIM)
-        else:
+        text.append(f"   f2: {'unfold' if self._folded else 'fold'}", DIM)
+        if not self._folded:
             text.append("\n")
             text.append_text(rich_text(exercise.prose))
-        for place in range(self._hints):
-            text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
-            text.append_text(rich_text(exercise.hints[place]))
-        self._task_pane.show(text)
+            for place in range(self._hints):
+                text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
+                text.append_text(rich_text(exercise.hints[place]))
+        # The newest hint is the last line.
+        self._task_pane.show(text, at_end=self._hints > 0)
         self._arrange()
 
     def say(self, text: Text) -> None:
         """Show something below the editor."""
+        self._stale = True
         self._verdict.show(text)
         self._arrange()
 
@@ -194,10 +227,14 @@ class ExerciseView(Box):
             text.append("   f8: go on", DIM)
         elif judgement.verdict == "failed" and any(check.passed or check.message for check in judgement.checks):
             text.append(f"{no} Not yet.", BAD)
-            text.append("   f3: hint", DIM)
+            more = self._exercise is not None and self._hints < len(self._exercise.hints)
+            text.append("   f3: hint" if more else "   there are no more hints", DIM)
+        elif judgement.message.startswith("Stopped by you"):
+            text.append(judgement.message)
         else:
             words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
-            where = f", line {judgement.line}" if judgement.line else ""
+            told = judgement.line is None or f"line {judgement.line}" in judgement.message
+            where = "" if told else f", line {judgement.line}"
             text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
             # Not as prose: what Python says of `a * b * c` has no emphasis in it.
             text.append(clean(judgement.message))
@@ -220,12 +257,14 @@ class ExerciseView(Box):
             text.append(clean(judgement.stdout))
         text.rstrip()
         self.say(text)
+        self._judged, self._stale = text, False
 
     def hint(self) -> None:
         """Show one hint more."""
         if self._exercise is not None and self._hints < len(self._exercise.hints):
             self._hints += 1
-            self._show_task()
+        self._folded = False
+        self._show_task()
 
     def fold(self) -> None:
         """Fold the task away, or back."""
@@ -246,10 +285,13 @@ class ExerciseView(Box):
         # An edit, not a load: it can be undone like any other.
         self._editor.replace(then, (0, 0), self._editor.document.end)
 
-    def move_pane(self, step: int) -> None:
-        """Editor, verdict, task, in turn."""
-        panes = [self._editor, self._verdict, self._task_pane]
-        place = next((place for place, pane in enumerate(panes) if pane.has_focus), 0)
+    def move_pane(self, step: int, editor: bool = False) -> None:
+        """From verdict to task and back; with `editor`, from there to the editor as well.
+
+        Tab does not lead into the editor, since it would indent there.
+        """
+        panes: list[Widget] = [self._task_pane, self._verdict, *([self._editor] if editor else [])]
+        place = next((place for place, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(place + step) % len(panes)].focus(scroll_visible=False)
 
     def on_editor_left(self) -> None:
@@ -261,7 +303,17 @@ class ExerciseView(Box):
         event.stop()
         if self._exercise is not None and self._editor.text != self._told:
             self._told = self._editor.text
+            # Edited since f9: the starter is the learner's code now, and f9 leads to a fresh one.
+            self._set_aside = None
+            self._age_verdict()
             self.post_message(self.Edited(self._exercise, self._told))
+
+    def _age_verdict(self) -> None:
+        """What was said of other code is dimmed."""
+        if not self._stale:
+            self._stale = True
+            first, _, rest = self._judged.plain.partition("\n")
+            self._verdict.show(Text.assemble((f"{first}   (of earlier code)\n{rest}", DIM)))
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""
@@ -282,8 +334,9 @@ class ExerciseView(Box):
             for pane in (self._task_pane, self._editor, self._verdict):
                 pane.styles.height = "1fr"
             return
-        task = min(self._task_pane.lines_at(width) + 1, max(3, height // 2 if self._hints else height * 2 // 5))
-        verdict = min(self._verdict.lines_at(width), max(2, height * 2 // 5))
-        editor = max(3, height - task - verdict)
+        least = min(EDITOR_LINES, height // 2)
+        verdict = min(self._verdict.lines_at(width), max(2, (height - least) // 2))
+        task = min(self._task_pane.lines_at(width) + 1, max(3, height - least - verdict))
+        editor = max(1, height - task - verdict)
         for widget, lines in ((self._task_pane, task), (self._editor, editor), (self._verdict, verdict)):
             set_height(widget, lines)

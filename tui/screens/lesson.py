@@ -28,6 +28,9 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 class LessonView(Box):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
+    class PanesChanged(Message):
+        """Another pane has the keys, or other panes are hidden."""
+
     class Missing(Message):
         """Values of a large tensor are wanted for a matrix."""
 
@@ -171,12 +174,16 @@ class LessonView(Box):
             self._active = self._matrices.index(event.widget)
             self._describe()
 
-    def _describe(self) -> None:
+    @property
+    def pane_keys(self) -> str:
+        """What the keys of the panes do here, for the line of keys: nothing to say of a step without panes."""
+        if not self._panes:
+            return ""
         hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
-        more = ("tab: the code " if CODE in hidden else "tab: more ") if hidden else ""
-        if self._active >= 0:
-            self._detail.set(" " + self._matrices[self._active].describe(), more)
-        elif self._result.tensors:
-            self._detail.set(Text(" tab: the matrices", DIM))
-        else:
-            self._detail.set("")
+        to = "code" if CODE in hidden else "more" if hidden else "pane"
+        tab = f"tab {to}   " if len(self._panes) > 1 else ""
+        return tab + ("arrows cell   " if self._active >= 0 else "arrows scroll   ")
+
+    def _describe(self) -> None:
+        self._detail.set(" " + self._matrices[self._active].describe() if self._active >= 0 else "")
+        self.post_message(self.PanesChanged())

@@ -53,7 +53,7 @@ class MapView(Box):
         super().__init__(id=id)
         self._terminal = terminal
         self._targets: list[tuple[Lesson, str]] = []
-        self.list = LessonList(id="lessons")
+        self.list = LessonList(ellipsis=terminal.ellipsis, id="lessons")
         self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
 
     def compose(self) -> ComposeResult:

@@ -61,8 +61,9 @@ class LessonList(Drawn, can_focus=True):
             self.place = place
             super().__init__()
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, ellipsis: str = "…", id: str | None = None) -> None:
         super().__init__(id=id)
+        self._ellipsis = ellipsis
         self._entries: tuple[Entry, ...] = ()
 
     def show(self, entries: tuple[Entry, ...]) -> None:
@@ -100,7 +101,7 @@ class LessonList(Drawn, can_focus=True):
             return Strip([Segment(" " * width, base)], width)
         entry = self._entries[place]
         word = f" {entry.word} " if entry.word else " "
-        left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)))
+        left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)), self._ellipsis)
         text = left.ljust(width - len(word))
         if place == self.cursor:
             return Strip([Segment(text + word, self.over(CURSOR))], width)

@@ -799,7 +799,7 @@ def _draw_lead(scene: Scene, line: _Line) -> None:
     keys = [f"[ ] {_axis(tensor, len(scene.lead) - 1) or 'axis'}"]
     if len(scene.lead) > 1:
         keys.append(f"{{ }} {_axis(tensor, 0) or 'axis'}")
-    hint = "keys: " + "  ".join(keys)
+    hint = "  ".join(keys)
     if line.width + 3 + cell_len(hint) < scene.layout.width:
         line.add("   " + hint, colours.muted)
 
@@ -938,7 +938,7 @@ def _axes_short(face: Face) -> list[str]:
 
 def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
     sizes = zip(lead, tensor.lead_shape, strict=True)
-    return "  ".join(f"{_axis(tensor, axis) or 'axis'} {at}/{size - 1}" for axis, (at, size) in enumerate(sizes))
+    return "  ".join(f"{_axis(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
 
 
 def _shape(face: Face) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -38,17 +39,21 @@ class TextPane(Drawn, can_focus=True):
     }
     """
 
-    def __init__(self, *, indent: int = 1, ellipsis: str = "…", id: str | None = None) -> None:
+    def __init__(
+        self, *, indent: int = 1, ellipsis: str = "…", way: str = "tab, then arrows", id: str | None = None
+    ) -> None:
         """Initialise the pane.
 
         Args:
             indent: Empty columns at the left.
             ellipsis: What stands before the number of lines that are not shown.
+            way: The keys that lead to them.
             id: The ID of the widget in the DOM.
         """
         super().__init__(id=id)
         self._indent = indent
         self._ellipsis = ellipsis
+        self._way = way
         self._text = Text()
         self._lines: list[Text] = []
         self._laid_out = Size(0, 0)
@@ -59,11 +64,20 @@ class TextPane(Drawn, can_focus=True):
         """The text without styles."""
         return self._text.plain
 
-    def show(self, text: Text) -> None:
-        """Show another text, from its top. Only lines that differ are repainted."""
+    def show(self, text: Text, at_end: bool = False) -> None:
+        """Show another text, from its top, or its end. Only lines that differ are repainted."""
+        if not self.size:
+            # While it is hidden nothing can be compared: what it drew before must not come back.
+            self.refresh()
+        before = [self._line(y) for y in range(self.size.height)]
         self._text = text
-        self._top = 0
-        self._layout_text(repaint=True)
+        self._top = sys.maxsize if at_end else 0
+        self._layout_text()
+        for y, old in enumerate(before):
+            new = self._line(y)
+            # Rich takes two texts for equal whose styles differ.
+            if (old, old.style) != (new, new.style):
+                self.refresh_line(y)
 
     def lines_at(self, width: int) -> int:
         """How many lines the text takes at a width."""
@@ -78,25 +92,17 @@ class TextPane(Drawn, can_focus=True):
         room = max(8, width - self._indent - 1)
         return list(self._text.wrap(self.app.console, room))
 
-    def _layout_text(self, repaint: bool) -> None:
-        if repaint and not self.size:
-            # While it is hidden nothing can be compared: what it drew before must not come back.
-            self.refresh()
-        before = [self._line(y) for y in range(self.size.height)] if repaint else []
+    def _layout_text(self) -> None:
         self._laid_out = self.size
         self._lines = self._wrapped(self.size.width) if self._text.plain and self.size.width else []
-        self._top = max(0, min(self._top, len(self._lines) - self.size.height))
-        for y, old in enumerate(before):
-            new = self._line(y)
-            # Rich takes two texts for equal whose styles differ.
-            if (old, old.style) != (new, new.style):
-                self.refresh_line(y)
+        if self.size:
+            self._top = max(0, min(self._top, len(self._lines) - self.size.height))
 
     def _line(self, y: int) -> Text:
         """What stands in a line of the widget: of the text, or in the last one that there is more."""
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
-            keys = "arrows" if self.has_focus else "tab, then arrows"
+            keys = "arrows" if self.has_focus else self._way
             return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
         place = self._top + y
         return self._lines[place] if place < len(self._lines) else Text()
@@ -106,7 +112,7 @@ class TextPane(Drawn, can_focus=True):
         width = self.size.width
         if self.size != self._laid_out:
             # Another size is painted before its event would come; right at once, it need not be painted again.
-            self._layout_text(repaint=False)
+            self._layout_text()
         segments = [Segment(" " * self._indent, self.ground), *self.pieces(self._line(y))]
         return Strip(segments).adjust_cell_length(width, self.ground).simplify()
 

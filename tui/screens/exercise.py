@@ -31,6 +31,9 @@ GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 EDITOR_LINES = 8
 """The editor gets no fewer lines than this, where half of the screen has as many."""
 
+NARROW, GUTTER = 60, 6
+"""The least columns that the editor will have if they are not known yet, and those that line numbers take."""
+
 EDITOR_THEME = TextAreaTheme(
     name="tutor",
     base_style=Style(),
@@ -120,10 +123,12 @@ class Editor(TextArea):
         self.replace("\n" + indent, start, end, maintain_selection_offset=False)
 
     def go_to_last_line(self) -> None:
-        """Put the cursor at the end of the last line that has something in it."""
+        """Put the cursor at the end of the last line that has something in it, or at its start if it is too wide."""
         lines = self.text.split("\n")
         row = max((place for place, line in enumerate(lines) if line.strip()), default=0)
-        self.move_cursor((row, len(lines[row])))
+        line = lines[row]
+        fits = len(line) < (self.size.width or NARROW) - GUTTER
+        self.move_cursor((row, len(line) if fits else len(line) - len(line.lstrip())))
 
 
 class ExerciseView(Box):
@@ -185,7 +190,8 @@ class ExerciseView(Box):
         self._exercise, self._hints, self._folded, self._set_aside = exercise, 0, False, None
         self._told = code
         self._editor.load_text(code)
-        self._editor.go_to_last_line()
+        # Once it has its size: a cursor that does not fit yet would scroll the code aside.
+        self.call_after_refresh(self._editor.go_to_last_line)
         self._show_task()
         hint = f"f5: check   f3: hint (there are {len(exercise.hints)})"
         self.say(Text(f"Passed before. {hint}" if passed else hint, DIM))

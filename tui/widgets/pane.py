@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -58,6 +57,7 @@ class TextPane(Drawn, can_focus=True):
         self._lines: list[Text] = []
         self._laid_out = Size(0, 0)
         self._top = 0
+        self._at_end = False
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class TextPane(Drawn, can_focus=True):
             self.refresh()
         before = [self._line(y) for y in range(self.size.height)]
         self._text = text
-        self._top = sys.maxsize if at_end else 0
+        self._top, self._at_end = 0, at_end
         self._layout_text()
         for y, old in enumerate(before):
             new = self._line(y)
@@ -95,6 +95,9 @@ class TextPane(Drawn, can_focus=True):
     def _layout_text(self) -> None:
         self._laid_out = self.size
         self._lines = self._wrapped(self.size.width) if self._text.plain and self.size.width else []
+        if self._at_end:
+            # Also when the widget gets another height after it was told.
+            self._top = len(self._lines)
         if self.size:
             self._top = max(0, min(self._top, len(self._lines) - self.size.height))
 
@@ -119,6 +122,7 @@ class TextPane(Drawn, can_focus=True):
     def action_scroll_lines(self, lines: int) -> None:
         """Scroll by lines."""
         top = max(0, min(self._top + lines, len(self._lines) - self.size.height))
+        self._at_end = False
         if top != self._top:
             self._top = top
             self.refresh()

@@ -87,10 +87,12 @@ def nonfinite(value: float) -> str:
     return "inf" if value > 0 else "-inf"
 
 
-def short(value: float) -> str:
-    """A number to three digits, for a legend."""
+def short(value: float, dtype: str = "float32") -> str:
+    """A number to three digits, for a legend; a whole number of an integer dtype in full."""
     if not isfinite(value):
         return nonfinite(value)
+    if not _is_float(dtype):
+        return str(int(value))
     return f"{value:.3g}"
 
 

@@ -95,7 +95,7 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     shape = "×".join(map(str, tensor.shape)) or "a single number"
     bounds = ""
     if tensor.shape and tensor.low is not None and tensor.high is not None:
-        bounds = f"  from {short(tensor.low)} to {short(tensor.high)}"
+        bounds = f"  from {short(tensor.low, tensor.dtype)} to {short(tensor.high, tensor.dtype)}"
     names = ""
     if len(tensor.shape) > 1:
         names = f"  rows: {tensor.axes[-2]}, columns: {tensor.axes[-1]}"

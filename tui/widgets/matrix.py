@@ -959,12 +959,12 @@ def _legend(face: Face) -> list[tuple[str, Style | None]]:
         bounds = dict.fromkeys((tensor.low, tensor.high))
         runs: list[tuple[str, Style | None]] = []
         for bound, look in zip(bounds, looks, strict=True):
-            runs += [("  " if runs else "", None), (f" {short(bound)}{look.glyph}", look.style)]
+            runs += [("  " if runs else "", None), (f" {short(bound, tensor.dtype)}{look.glyph}", look.style)]
         return runs
     swatches = [(look.glyph, look.style) for look in looks]
     if tensor.low == tensor.high:
-        return [(short(tensor.low) + " ", None), *swatches]
-    return [(short(tensor.low) + " ", None), *swatches, (" " + short(tensor.high), None)]
+        return [(short(tensor.low, tensor.dtype) + " ", None), *swatches]
+    return [(short(tensor.low, tensor.dtype) + " ", None), *swatches, (" " + short(tensor.high, tensor.dtype), None)]
 
 
 def _legend_text(face: Face) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -152,3 +153,10 @@ class Judgement:
     def passed(self) -> bool:
         """Whether the exercise is solved."""
         return self.verdict == "passed"
+
+    @property
+    def untold_line(self) -> int | None:
+        """The line, unless the message names it already."""
+        if self.line is None or re.search(rf"\bline {self.line}\b", self.message):
+            return None
+        return self.line

@@ -419,7 +419,7 @@ class TutorApp(App[None]):
         if judgement.passed:
             self.store.mark(lesson.id, exercise.id, "done")
         if (self.lesson, self.index) == (lesson, index) and self.views.current == "exercise":
-            self.exercise_view.show_judgement(judgement)
+            self.exercise_view.show_judgement(judgement, code)
             self._set_title()
 
     def action_hint(self) -> None:

@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
     try:
+        if sys.stdout is None:
+            raise UsageError("standard output is closed")
         status: int = options.command(options)
         sys.stdout.flush()
         return status
@@ -39,18 +41,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attn-tutor: {error}", file=sys.stderr)
         return USAGE
     except BrokenPipeError:
-        # The reader (`head`, say) has seen enough; keep Python from complaining about it once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader (`head`, say) has seen enough.
+        _give_up_output()
         return OK
     except KeyboardInterrupt:
         return 130
     except OSError as error:
         print(f"attn-tutor: {error.strerror or error}", file=sys.stderr)
+        _give_up_output()
         return FAILURE
     except Exception:
         # Python's own status for this is 1, which would say that an answer did not pass.
         traceback.print_exc()
         return FAILURE
+
+
+def _give_up_output() -> None:
+    """Keep Python from complaining once more at exit, with a status of its own, of output it cannot write."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -155,7 +155,7 @@ def judgement(value: Judgement) -> Iterator[str]:
     words = {"passed": "PASSED", "failed": "NOT PASSED", "error": "ERROR", "timeout": "TOO LONG", "memory": "TOO LARGE"}
     yield f"{words.get(value.verdict, value.verdict.upper())}  {value.exercise}"
     if not value.passed:
-        where = f" (line {value.line})" if value.line and f"line {value.line}" not in value.message else ""
+        where = f" (line {value.untold_line})" if value.untold_line else ""
         yield from textwrap.wrap(clean(value.message) + where, WIDTH)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 
 SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<emphasis>\S(?:.*?\S)?)\*")
-VALUE = re.compile(r"[-+(\[]?[\d.]|True$|False$|-?inf$|nan$")
+VALUE = re.compile(r"[-+(\[]?\.?\d|True$|False$|-?inf$|nan$")
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
 
 

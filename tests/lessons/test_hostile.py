@@ -89,6 +89,16 @@ def test_endless_program(worker: Session, source: str) -> None:
     assert judgement.seconds < QUICK.limits.wall + GRACE
 
 
+def test_endless_program_that_ignores_its_limit(worker: Session) -> None:
+    """It is killed some seconds later, which is not taken for a lack of memory."""
+    source = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
+    exercise = doubling(cpu=1, wall=10)
+    judgement = worker.check(exercise, source)
+    assert judgement.verdict == "timeout"
+    assert judgement.message.startswith("Stopped after 1 seconds of computing")
+    assert judgement.seconds < exercise.limits.wall + GRACE
+
+
 def test_line_of_an_endless_loop(worker: Session) -> None:
     source = code("""
         import traceback

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from lessons import judging
 from lessons.model import Course, ExerciseStep
 from lessons.result import Judgement, WorkerError
 from lessons.session import Session
+from lessons.worker import wire
 from tests.lessons.making import DOUBLED, below, doubling, server_of
 
 ROUNDS = 3
@@ -176,6 +178,7 @@ def copies(query: str, key: str, value: str) -> str:
 
 ANOTHER = "it holds another matrix of v1"
 OTHERS = "it holds other numbers"
+UNCHANGED = "W_query carried over: .* is unchanged"
 PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
 
 DIFFERENT = {
@@ -199,14 +202,14 @@ DIFFERENT = {
     "no value": (
         "with torch.no_grad():\n    v2.W_query.weight.copy_(v1.W_query.T)\n    v2.W_key.weight.copy_(v1.W_key.T)",
         "failed",
-        "W_value carried over: .* it holds other numbers",
+        "W_value carried over: .* is unchanged",
     ),
     "only the value": (
         "with torch.no_grad():\n    v2.W_value.weight.copy_(v1.W_value.T)",
         "failed",
-        "W_query carried over: .* it holds other numbers",
+        UNCHANGED,
     ),
-    "nothing": ("pass", "failed", "it holds other numbers"),
+    "nothing": ("pass", "failed", UNCHANGED),
     "a plain tensor": ("v2.W_query.weight = v1.W_query.T", "error", "TypeError: cannot assign"),
     "in place with gradients": ("v2.W_query.weight.copy_(v1.W_query.T)", "error", "RuntimeError: a leaf Variable that"),
     "to v1": (
@@ -222,12 +225,13 @@ DIFFERENT = {
     "matrices in place of layers": (
         "del v2.W_query\nv2.W_query = v1.W_query",
         "failed",
-        "it holds other numbers",
+        "W_query carried over: .* is no longer an nn.Linear",
     ),
     "a new module": (
-        "v2 = type(v2)(*v1.W_query.shape)\n" + copies("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"), "failed", OTHERS,
+        "v2 = type(v2)(*v1.W_query.shape)\n" + copies("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"),
+        "failed", UNCHANGED,
     ),
-    "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", "it holds other numbers"),
+    "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", OTHERS),
     "one size only": (copies("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: "),
     "numbers of the lesson": (copies(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: "),
 }  # fmt: skip
@@ -326,6 +330,7 @@ def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: 
         (built(f"{WRAPPER}(d_in, 0.5, context_length, 0.0, 2)"), "error", "ValueError: d_out is 0.5"),
         (built("MultiHeadAttention(d_in, 2, context_length, 0.0, 2)"), "failed", "should hold 2 heads"),
         (built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "there should be no bias"),
+        (built(f"{WRAPPER}(d_in, 1, context_length, 0.5, 2)"), "failed", r"no dropout: .* 0\.5"),
         (built(f"{WRAPPER}(3, 1, context_length, 0.0, 2)"), "error", "features|d_in|shape|size"),
         (built(f"{WRAPPER}(d_in, 1, 2, 0.0, 2)"), "error", "tokens|context_length"),
         (built("MultiHeadAttentionWrapper"), "error", "build\\(\\) must return the module, but it returned <class"),
@@ -336,8 +341,8 @@ def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: 
         (heads(join=1), "failed", "two numbers for every token: .* is 1 wide"),
     ],
     ids=[
-        "4 wide", "one head", "one head, 1 wide", "half", "split", "bias", "fixed width", "short", "class", "none",
-        "published: wrong axis", "no mask", "mask of zeros", "joined as tokens",
+        "4 wide", "one head", "one head, 1 wide", "half", "split", "bias", "dropout", "fixed width", "short", "class",
+        "none", "published: wrong axis", "no mask", "mask of zeros", "joined as tokens",
     ],
 )  # fmt: skip
 def test_two_wide_that_is_wrong(worker: Session, course: Course, text: str, verdict: str, reason: str) -> None:
@@ -352,7 +357,24 @@ def test_wrong_axis_of_the_published_solution_is_not_causal(worker: Session, cou
         "two numbers for every token",
         "two heads",
         "one number from each head",
+        "no dropout",
     ]
+
+
+def test_only_matrices_that_differ_are_named(worker: Session, course: Course) -> None:
+    one_wider = """
+    class Wider(Heads):
+        def __init__(self, d_in, context_length):
+            super().__init__(d_in, 1, context_length)
+            self.heads[1].W_key = nn.Linear(d_in, 2, bias=False)
+            self.heads[1].W_query = nn.Linear(d_in, 2, bias=False)
+
+    def build(d_in, context_length):
+        return Wider(d_in, context_length)
+    """
+    judgement = judged(worker, course, "3.2", source_of(heads() + one_wider))
+    (wrong,) = [check for check in judgement.checks if check.name == "one number from each head"]
+    assert set(re.findall(r"heads\.\d\.W_\w+", wrong.message)) == {"heads.1.W_query", "heads.1.W_key"}
 
 
 # 3.3 -----------------------------------------------------------------------------------------------------------------
@@ -418,6 +440,27 @@ def test_hidden_inputs_come_after_the_program_has_run(worker: Session) -> None:
     """
     judgement = worker.check(doubling(), dedent(source) + DOUBLED)
     assert (judgement.verdict, judgement.stdout) == ("passed", "nothing\n")
+
+
+def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
+    worker: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who had them could make the hidden inputs, and know what is asked before it is asked."""
+    sent: list[dict[str, Any]] = []
+    send = wire.send
+
+    def keep(connection: socket.socket, header: dict[str, Any], *rest: Any, **named: Any) -> None:
+        sent.append(header)
+        send(connection, header, *rest, **named)
+
+    monkeypatch.setattr(wire, "send", keep)
+    assert worker.check(doubling(), DOUBLED).passed
+    (judge,) = [header for header in sent if header["op"] == "judge"]
+    first, second = [header for header in sent if header["op"] in ("answer", "contexts")]
+    assert len(set(judge["seeds"])) == judging.ROUNDS
+    assert set(first) == {"op", "probe", "seed", "defines"}
+    assert first["seed"] not in judge["seeds"]
+    assert second["seeds"] == judge["seeds"]
 
 
 def test_hidden_inputs_differ(worker: Session) -> None:

@@ -290,7 +290,9 @@ def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     for thread in threads:
         thread.join(20)
     assert len(ends) == 4
-    assert set(ends) <= {launch.Exit(-9), launch.Exit(-signal.SIGUSR1)}
+    assert len(set(ends)) == 1
+    assert (ends[0].code, ends[0].reason) in ((-signal.SIGKILL, ""), (-signal.SIGUSR1, ""))
+    assert 0 <= ends[0].cpu < 10
     assert launch.output(job.out) == ""
     job.close()
     job.close()

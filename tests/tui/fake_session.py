@@ -91,7 +91,8 @@ class FakeSession(Session):
         return run
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
-        self._work(f"check {exercise.exercise}")
+        if not self._work(f"check {exercise.exercise}"):
+            return Judgement(exercise.exercise, "error", "Stopped by you.")
         passed = source.strip() == exercise.solution.strip()
         checks = tuple(
             CheckResult(check.name, passed, "" if passed else "it is [b]not[/b] so") for check in exercise.checks
@@ -105,10 +106,12 @@ class FakeSession(Session):
             stdout=self.printed.get(exercise.id, ""),
         )
 
-    def _work(self, what: str) -> None:
+    def _work(self, what: str) -> bool:
+        """Whether it came to its end."""
         self.stopped.clear()
         self.wait_ready()
         self.asked.append(what)
         end = time.monotonic() + PATIENCE
         while not self.stopped.is_set() and not self.held.wait(0.005):
             assert time.monotonic() < end
+        return not self.stopped.is_set()

@@ -454,6 +454,8 @@ def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in out.splitlines()] == [
         f"{folder}/lesson.yaml:{place}" for place in ("1:1", "2:1", "3:8")
     ]
+    (folder / "lesson.yaml").unlink()
+    assert command("lint", tmp_path)[::2] == (1, "1 finding\n")
     assert command("lint", tmp_path / "nowhere")[0] == 1
 
 
@@ -511,6 +513,7 @@ def test_without_a_terminal_the_course_is_printed() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "attn-tutor: understand attention by touching every number."
+    assert lines[2] == "(This is the linear form: there is no terminal to draw on.)"
     for lesson in COURSE.lessons:
         assert any(lesson.id in line and lesson.title in line for line in lines[:14])
     assert "Lesson 1: Attention for one word" in lines
@@ -565,15 +568,31 @@ def test_reader_that_leaves_early() -> None:
         assert running.wait(60) == 0
 
 
-def test_full_disk_is_our_failure() -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("lint",), ("export", "-")])
+def test_full_disk_is_our_failure(arguments: Sequence[str], unbuffered: str) -> None:
+    """Whether it is told of a line or, of what is in a buffer, at the end."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*COMMAND, "list"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
-        )
-    assert done.returncode == 3
-    assert "No space left on device" in done.stderr
+            [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}, stdout=full,
+            stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (3, "attn-tutor: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("check 3.2 - <&-", "standard input is closed"),
+        ("import - <&-", "standard input is closed"),
+        ("list >&-", "standard output is closed"),
+    ],
+)
+def test_stream_that_is_closed(line: str, sentence: str) -> None:
+    shell = f'exec "{sys.executable}" -m tui {line}'
+    done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"attn-tutor: {sentence}\n")
 
 
 def test_torch_that_is_not_there(tmp_path: Path) -> None:

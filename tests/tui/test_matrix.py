@@ -187,7 +187,7 @@ def test_leading_axes_have_a_line_with_their_keys() -> None:
     shown = tensor("context", values, (2, 3, 2, 2), ("batch", "head", "token", "dim"), kind="vector")
     lines = text(scene(shown, lead=(1, 2))).splitlines()
     assert lines[0].startswith(" context  2×3×2×2   rows: token  columns: dim")
-    assert lines[1] == " batch 1/1  head 2/2   keys: [ ] head  { } batch"
+    assert lines[1] == " batch 1 of 2  head 2 of 3   [ ] head  { } batch"
     assert lines[3].split() == ["0", "▐20.0000▌", "21.0000█"]
 
 
@@ -568,7 +568,7 @@ async def test_leading_axes() -> None:
         await pilot.press("right_square_bracket", "ъ", "right_square_bracket", "right_curly_bracket", "down")
         assert app.matrix.lead == (1, 2)
         assert app.moves[-1] == ((1, 2, 1, 0), 22.0)
-        assert app.lines[1].startswith(" batch 1/1  head 2/2")
+        assert app.lines[1].startswith(" batch 1 of 2  head 2 of 3 ")
         await pilot.press("left_square_bracket", "left_curly_bracket")
         assert app.matrix.lead == (0, 1)
         assert app.matrix.describe().startswith("context[0,1,1,0] = 6.0   row: token 1")

@@ -86,7 +86,7 @@ def test_matrix() -> None:
     words = ("Your", "journey")
     shown = tensor((0.25, 0.75, 1.0, 0.0), (2, 2), (words, words), name="weights")
     assert text(plain.matrix(shown)) == expected("""
-        weights  2×2  rows: query, columns: key  from 0.0 to 1.0
+        weights  2×2  rows: query, columns: key  from 0 to 1
                       Your  journey
              Your   0.2500   0.7500
           journey   1.0000   0.0000
@@ -96,7 +96,7 @@ def test_matrix() -> None:
 def test_vector() -> None:
     shown = tensor((1.5, -2.0), (2,), (("d0", "d1"),), ("dim",), kind="vector")
     assert text(plain.matrix(shown)) == expected("""
-        x  2  columns: dim  from -2.0 to 1.5
+        x  2  columns: dim  from -2 to 1.5
                  d0       d1
              1.5000  -2.0000
     """)
@@ -104,7 +104,7 @@ def test_vector() -> None:
 
 def test_single_number() -> None:
     assert text(plain.matrix(tensor((1.4754,), ()))) == expected("""
-        x  a single number  from 1.4754 to 1.4754
+        x  a single number
             1.4754
     """)
 
@@ -112,11 +112,18 @@ def test_single_number() -> None:
 def test_mask_of_booleans() -> None:
     shown = tensor((1, 0, 1, 1), (2, 2), (("a", "b"), ("a", "b")), kind="mask", dtype="bool", low=0.0, high=1.0)
     assert text(plain.matrix(shown)) == expected("""
-        x  2×2  rows: query, columns: key  from False to True
+        x  2×2  rows: query, columns: key  from 0 to 1
              a  b
           a  1  0
           b  1  1
     """)
+
+
+def test_range_has_three_digits_and_whole_numbers_all() -> None:
+    shown = tensor((0.123456, 1234.5678), (2,))
+    assert next(plain.matrix(shown)).endswith("  from 0.123 to 1.23e+03")
+    shown = tensor((-7, 1769472), (2,), dtype="int64")
+    assert next(plain.matrix(shown)).endswith("  from -7 to 1769472")
 
 
 def test_infinity_and_nan() -> None:
@@ -176,7 +183,7 @@ def test_large_tensor_shows_its_corner_and_says_so() -> None:
     shown = tensor(None, (1, 12, 1024, 1024), axes=("batch", "head", "query", "key"), low=0.0, high=1e4, window=window)
     lines = list(plain.matrix(shown))
     assert max(map(len, lines)) <= plain.WIDTH
-    assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0.0 to 10000.0"
+    assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0 to 1e+04"
     assert len(lines) == 2 + plain.MOST_ROWS + 1
     columns = len(lines[1].split())
     assert lines[-1] == f"  (the first 24 of 1024 rows and {columns} of 1024 columns of batch 0, head 0)"
@@ -242,7 +249,7 @@ def test_lesson() -> None:
 
         Step 2 of 3: One  [one]
 
-        It is `1.00`.
+        It is 1.00.
 
         Code:
             x = 1
@@ -253,7 +260,7 @@ def test_lesson() -> None:
             printed
             more
 
-        x  a single number  from 1 to 1
+        x  a single number
             1
 
         Step 3 of 3: A task  [task]
@@ -352,6 +359,14 @@ def test_program_that_did_not_end(verdict: Any, word: str) -> None:
     value = Judgement("one", verdict, "It stopped.", 4, checks=checks)
     # Checks that were not made are not called wrong.
     assert text(plain.judgement(value)) == f"{word}  one\nIt stopped. (line 4)\n"
+
+
+def test_line_that_the_message_names_is_not_repeated() -> None:
+    for message in ("Stopped after 1 seconds of computing at line 4.", "Stopped after 2 seconds. It was at line 4."):
+        assert text(plain.judgement(Judgement("one", "timeout", message, 4))) == f"TOO LONG  one\n{message}\n"
+    # Nor is another line taken for it.
+    value = Judgement("one", "error", "SyntaxError: '(' of line 42 was never closed", 4)
+    assert text(plain.judgement(value)).endswith("never closed (line 4)\n")
 
 
 def test_program_without_what_was_asked_for() -> None:

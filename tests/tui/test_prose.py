@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
@@ -51,6 +52,16 @@ def test_plain_lines() -> None:
     prose = "The *scores* are a `dot product`\nof **two** vectors.\n\nNext."
     assert list(plain_lines(prose, 24)) == ["The scores are a `dot", "product` of two vectors.", "", "Next."]
     assert list(plain_lines("", 24)) == []
+
+
+@pytest.mark.parametrize("value", ["3", "-0.5", "1e-05", "(6, 3)", "(3,)", "[0.1, 0.2]", "True", "False", "inf", "nan"])
+def test_plain_values_have_no_backquotes(value: str) -> None:
+    assert list(plain_lines(f"It is `{value}` here.", 40)) == [f"It is {value} here."]
+
+
+@pytest.mark.parametrize("code", ["x", "W_query", ".T", ".reshape", "Trues", "None", "infinite", "-x", "(x, 3)", "[x]"])
+def test_plain_code_has_backquotes(code: str) -> None:
+    assert list(plain_lines(f"It is `{code}` here.", 40)) == [f"It is `{code}` here."]
 
 
 @given(st.text("ab *`\n", max_size=60))

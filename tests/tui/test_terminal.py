@@ -83,8 +83,15 @@ def test_textual_gets_values_that_it_takes(depth: Depth, remote: bool) -> None:
     assert variables["TEXTUAL_SMOOTH_SCROLL"] == "0"
     assert (int(variables["TEXTUAL_FPS"]) < 60) is remote
     assert ("NO_COLOR" in variables) is (depth == "none")
-    ansi = depth in ("none", "16")
-    assert variables["TEXTUAL_THEME"] == theme(Terminal(depth=depth)) == ("ansi-dark" if ansi else "textual-dark")
+    assert variables["TEXTUAL_THEME"] == theme(Terminal(depth=depth, remote=remote))
+
+
+@pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
+def test_theme(depth: Depth) -> None:
+    here = "ansi-dark" if depth in ("none", "16") else "textual-dark"
+    assert theme(Terminal(depth=depth)) == here
+    # Painted backgrounds are half of what goes over a line.
+    assert theme(Terminal(depth=depth, remote=True)) == "ansi-dark"
 
 
 def test_prepare_replaces_what_would_stop_textual_or_take_the_colours() -> None:

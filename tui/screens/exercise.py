@@ -156,7 +156,7 @@ class ExerciseView(Box):
         # The code as it was told last: what differs from it is the learner's doing.
         self._told = ""
 
-        self._judged = Text()
+        self._judged, self._judged_code = Text(), ""
         self._stale = True
         self._task_pane = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="task")
         self._editor = Editor(
@@ -224,8 +224,8 @@ class ExerciseView(Box):
         self._verdict.show(text)
         self._arrange()
 
-    def show_judgement(self, judgement: Judgement) -> None:
-        """Show the judge's word: first what matters, then check by check."""
+    def show_judgement(self, judgement: Judgement, code: str) -> None:
+        """Show the judge's word of this code: first what matters, then check by check."""
         yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
         text = Text()
         if judgement.passed:
@@ -239,8 +239,7 @@ class ExerciseView(Box):
             text.append(judgement.message)
         else:
             words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
-            told = judgement.line is None or f"line {judgement.line}" in judgement.message
-            where = "" if told else f", line {judgement.line}"
+            where = f", line {judgement.untold_line}" if judgement.untold_line else ""
             text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
             # Not as prose: what Python says of `a * b * c` has no emphasis in it.
             text.append(clean(judgement.message))
@@ -263,7 +262,8 @@ class ExerciseView(Box):
             text.append(clean(judgement.stdout))
         text.rstrip()
         self.say(text)
-        self._judged, self._stale = text, False
+        self._judged, self._judged_code, self._stale = text, code, False
+        self._age_verdict()
 
     def hint(self) -> None:
         """Show one hint more."""
@@ -307,16 +307,16 @@ class ExerciseView(Box):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Tell the new code, unless it was us who put it there."""
         event.stop()
+        self._age_verdict()
         if self._exercise is not None and self._editor.text != self._told:
             self._told = self._editor.text
             # Edited since f9: the starter is the learner's code now, and f9 leads to a fresh one.
             self._set_aside = None
-            self._age_verdict()
             self.post_message(self.Edited(self._exercise, self._told))
 
     def _age_verdict(self) -> None:
         """What was said of other code is dimmed."""
-        if not self._stale:
+        if not self._stale and self._editor.text != self._judged_code:
             self._stale = True
             first, _, rest = self._judged.plain.partition("\n")
             self._verdict.show(Text.assemble((f"{first}   (of earlier code)\n{rest}", DIM)))

@@ -66,7 +66,7 @@ class Learner:
     @property
     def focus(self) -> str | None:
         """The pane that has the keys."""
-        return self.app.focused and self.app.focused.id
+        return self.app.focused.id if self.app.focused else None
 
     @property
     def verdict(self) -> str:
@@ -217,9 +217,7 @@ async def test_the_line_of_keys_says_what_there_is() -> None:
         await learner.goes_to("one-query", "why")
         await learner.sees(lambda: learner.keys == "n next   b back   m map   ? help   q quit")
         await learner.goes_to("one-query", "inputs")
-        await learner.sees(
-            lambda: learner.keys == "n next   b back   tab pane   arrows cell   m map   ? help   q quit"
-        )
+        await learner.sees(lambda: learner.keys == "n next   b back   tab pane   arrows cell   m map   ? help   q quit")
         await learner.press("tab")
         await learner.sees(
             lambda: learner.keys == "n next   b back   tab pane   arrows scroll   m map   ? help   q quit"

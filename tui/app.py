@@ -223,9 +223,13 @@ class TutorApp(App[None]):
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
-        if (self.lesson, self.index) == (lesson, index) and self.views.current == "lesson":
+        if self._is_at(lesson, index, "lesson"):
             self.lesson_view.show_step(lesson, step, result, note)
             self._set_title()
+
+    def _is_at(self, lesson: Lesson, index: int, view: str) -> bool:
+        """Whether the learner is still where they were when something was asked of the worker."""
+        return (self.lesson, self.index) == (lesson, index) and self.views.current == view
 
     def recorded(self, lesson: Lesson) -> dict[str, StepResult]:
         """The recorded results of a lesson, read once."""
@@ -413,12 +417,13 @@ class TutorApp(App[None]):
         try:
             judgement = await self.engine.check(exercise, code)
         except WorkerError as error:
-            self.exercise_view.say(Text(f"This could not be checked: {error}"))
+            if self._is_at(lesson, index, "exercise"):
+                self.exercise_view.say(Text(f"This could not be checked: {error}"))
             return
         self.store.add_attempt(exercise.exercise, code, judgement.verdict)
         if judgement.passed:
             self.store.mark(lesson.id, exercise.id, "done")
-        if (self.lesson, self.index) == (lesson, index) and self.views.current == "exercise":
+        if self._is_at(lesson, index, "exercise"):
             self.exercise_view.show_judgement(judgement, code)
             self._set_title()
 

@@ -71,6 +71,7 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
             live = "   live" if isinstance(step, RunStep) else f"step {number} of"
             sent["next step"].append(len(terminal.send(F8, live)))
             if step.kind == "exercise":
+                terminal.send(ENTER)  # from the task into the editor
                 sent["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
     return sent
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 import signal
 import sys
 from collections.abc import Callable
@@ -534,5 +535,7 @@ def open_tutor(terminal: Terminal) -> int:
     finally:
         farewell = app.close()
         if farewell:
-            print(farewell, file=sys.stderr)
+            # There may be nobody left to read it.
+            with contextlib.suppress(OSError):
+                print(farewell, file=sys.stderr)
     return app.return_code or 0

@@ -58,10 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _give_up_output() -> None:
     """Keep Python from complaining once more at exit, with a status of its own, of output it cannot write."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,7 +111,11 @@ def _open_screen(terminal: Terminal) -> int:
     prepare(terminal, os.environ)
     from tui.app import open_tutor
 
-    return open_tutor(terminal)
+    try:
+        return open_tutor(terminal)
+    finally:
+        # The line may have dropped: then there is nothing to draw on any more.
+        _give_up_output()
 
 
 def _open_plain() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import socket
@@ -91,19 +92,13 @@ def seed(number: int) -> None:
 
 def out_size() -> int:
     """Bytes written to standard output so far. It is a file, so this is its size, whoever wrote it."""
-    try:
+    # The program may have closed or replaced either.
+    with contextlib.suppress(BaseException):
         sys.stdout.flush()
-    except BaseException:
-        return os.fstat(1).st_size if _is_open(1) else 0
-    return os.fstat(1).st_size if _is_open(1) else 0
-
-
-def _is_open(fd: int) -> bool:
     try:
-        os.fstat(fd)
+        return os.fstat(1).st_size
     except OSError:
-        return False
-    return True
+        return 0
 
 
 def _fill(fields: list[dict[str, str]], namespace: dict[str, Any]) -> tuple[dict[str, str], Failed | None]:

@@ -45,7 +45,6 @@ class LessonView(Box):
         self._step: ReadStep | RunStep | None = None
         self._result = StepResult("")
         self._active = 0
-        self._note = ""
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
@@ -65,10 +64,12 @@ class LessonView(Box):
     def show_step(self, lesson: Lesson, step: ReadStep | RunStep, result: StepResult, note: str) -> None:
         """Show a step with results, which may be recorded ones; `note` says of what sort they are."""
         fresh = step is not self._step
-        self._step, self._result, self._note = step, result, note
+        self._step, self._result = step, result
         prose = template.fill(step.prose, result.text)
         self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
-        self._code.show(self._code_text(step))
+        if fresh:
+            # The same with every result: it is not coloured again when the live one comes.
+            self._code.show(self._code_text(step))
         self._output.show(self._output_text(result))
         for place, view in enumerate(self._matrices):
             view.show(result.tensors[place] if place < len(result.tensors) else None, note)

@@ -43,6 +43,11 @@ def set_height(widget: Widget, lines: int) -> None:
         widget.styles.height = lines
 
 
+def over(ground: Style | None, style: Style | None) -> Style | None:
+    """A style on top of a ground; for the many pieces of a line, whose ground is worth asking for only once."""
+    return style if ground is None else ground + style if style else ground
+
+
 class Drawn(Steady):
     """A widget that draws its lines from plain pieces of text and style."""
 
@@ -67,8 +72,7 @@ class Drawn(Steady):
 
     def over(self, style: Style | None) -> Style | None:
         """A style on top of the ground."""
-        ground = self.ground
-        return style if ground is None else ground + style if style else ground
+        return over(self.ground, style)
 
     def refresh_line(self, y: int) -> None:
         """Repaint one line."""
@@ -79,4 +83,7 @@ class Drawn(Steady):
         if not text.spans:
             # Rich forgets the style of a text as a whole if no part of it has one.
             return [Segment(text.plain, self.over(self.app.console.get_style(text.style)))] if text.plain else []
-        return [Segment(piece, self.over(style)) for piece, style, _ in text.render(self.app.console, end="") if piece]
+        ground = self.ground
+        return [
+            Segment(piece, over(ground, style)) for piece, style, _ in text.render(self.app.console, end="") if piece
+        ]

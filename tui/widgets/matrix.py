@@ -27,7 +27,7 @@ from lessons.result import Tensor, Window
 from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.palette import Look, Palette, Scale, palette
 from tui.terminal import Terminal
-from tui.widgets.drawn import Drawn
+from tui.widgets.drawn import Drawn, over
 
 TILE = 64
 """Rows and columns of a window that is asked for."""
@@ -296,17 +296,8 @@ class MatrixView(Drawn, can_focus=True):
     MatrixView {
         width: 1fr;
         height: 1fr;
-        background: $background;
-        color: $foreground;
-
-        &:ansi {
-            background: ansi_default;
-            color: ansi_default;
-        }
     }
     """
-
-    ALLOW_SELECT = False
 
     cursor: reactive[tuple[int, int]] = reactive((0, 0), repaint=False, init=False)
     """Row and column of the cursor; clamped."""
@@ -402,7 +393,6 @@ class MatrixView(Drawn, can_focus=True):
         self._corner = (0, 0)
         self._scene: Scene | None = None
         self._painted: dict[int, Runs] = {}
-        self._styles_made: dict[tuple[Style, Style | None], Style] = {}
 
     @property
     def tensor(self) -> Tensor | None:
@@ -517,11 +507,8 @@ class MatrixView(Drawn, can_focus=True):
             self._scene = self._make_scene()
         runs: Runs = draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
         self._painted[y] = runs
-        # An ansi theme leaves the terminal's own colours alone: a run without a style then costs no escape at all.
-        base = None if self.app.native_ansi_color else self.rich_style
-        return Strip(
-            [Segment(text, self._style_over(base, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs)
-        )
+        ground = self.ground
+        return Strip([Segment(text, over(ground, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs))
 
     def validate_cursor(self, cursor: tuple[int, int]) -> tuple[int, int]:
         """Keep the cursor in the matrix."""
@@ -670,14 +657,6 @@ class MatrixView(Drawn, can_focus=True):
         # One cell for the mark left of the digits, what is left over in front of that.
         column = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
         self.app.cursor_position = Offset(x + min(column, place.width - 1), y + place.row_y(scene.row))
-
-    def _style_over(self, base: Style | None, style: Style | None) -> Style | None:
-        if base is None:
-            return style
-        made = self._styles_made.get((base, style))
-        if made is None:
-            made = self._styles_made[base, style] = base + style if style else base
-        return made
 
 
 class _Line:

@@ -1,16 +1,19 @@
 """Run a piece of source code and tell, in one sentence, what became of it."""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import errno
 import itertools
 import linecache
 import re
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 # Bound before any learner's code runs, which may replace the builtins.
-_compile, _exec, _str, _type = compile, exec, str, type
+_compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type
 
 YOUR_CODE = "<your code>"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -19,9 +22,15 @@ LONGEST = 2000
 Failed = dict[str, Any]
 """A failure as it travels: kind, message, line. See `lessons.result.Failure`."""
 
+After = Callable[[ast.stmt], None]
+"""Called after each top-level statement."""
 
-def execute(source: str, filename: str, namespace: dict[str, Any]) -> Failed | None:
-    """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises."""
+
+def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> Failed | None:
+    """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises.
+
+    With `after`, the top-level statements are run one by one and it is called between them.
+    """
     if found := NO_TEXT.search(source):
         # Python's own complaint about these names no line.
         line = source.count("\n", 0, found.start()) + 1
@@ -32,10 +41,26 @@ def execute(source: str, filename: str, namespace: dict[str, Any]) -> Failed | N
         }
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
-        _exec(_compile(source, filename, "exec"), namespace)
+        if after is None:
+            _exec(_compile(source, filename, "exec", dont_inherit=True), namespace)
+        else:
+            _one_by_one(source, filename, namespace, after)
     except BaseException as error:
         return describe(error, filename)
     return None
+
+
+def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: After) -> None:
+    tree = _parse(source, filename)
+    # All of it first: a mistake that only the compiler sees (`return` outside a function) must not wait for its line.
+    _compile(source, filename, "exec", dont_inherit=True)
+    flags = 0
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            # What holds for a whole file has to be said again for each part of it.
+            flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in statement.names)
+        _exec(_compile(ast.Module([statement], []), filename, "exec", flags, dont_inherit=True), namespace)
+        after(statement)
 
 
 def describe(error: BaseException, filename: str) -> Failed:

@@ -1,4 +1,4 @@
-"""Run a lesson's steps in one namespace, report each, then answer questions about the tensors they left."""
+"""Run a lesson's steps in one namespace, report each."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ from typing import Any
 
 import torch
 
-from lessons.result import WHOLE
 from lessons.template import Field
-from lessons.worker import values, wire
+from lessons.worker import answers, shown, wire
 from lessons.worker.execute import Failed, describe, execute
-
-CORNER = 32
-LARGEST_WINDOW = 256
 
 
 def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
@@ -39,15 +35,15 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
         if failure is None:
             text, failure = _fill(step["fields"], namespace)
         if failure is None:
-            for shown in step["show"]:
+            for spec in step["show"]:
                 try:
-                    tensor = _tensor(eval(shown["expr"], namespace))
-                    entry = _describe_tensor(shown["name"], tensor, blob)
+                    tensor = _tensor(eval(spec["expr"], namespace))
+                    entry = shown.entry(spec["name"], tensor, blob)
                 except BaseException as error:
                     failure = describe(error, f"<{step['id']}>")
-                    failure["message"] = f"{shown['name']} cannot be shown: {failure['message']}"
+                    failure["message"] = f"{spec['name']} cannot be shown: {failure['message']}"
                     break
-                kept[step["id"], shown["name"]] = tensor
+                kept[step["id"], spec["name"]] = tensor
                 tensors.append(entry)
         report = {
             "op": "step",
@@ -62,26 +58,7 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
         if failure is not None:
             break
     wire.send(talk, {"op": "done"})
-    serve(talk, kept)
-
-
-def serve(talk: socket.socket, kept: dict[tuple[str, str], torch.Tensor]) -> None:
-    """Answer `window` questions until the peer closes the connection."""
-    while True:
-        question = wire.receive(talk).header
-        tensor = kept.get((str(question.get("step")), str(question.get("name"))))
-        lead = tuple(question.get("lead", ()))
-        if tensor is None or len(lead) != max(0, tensor.dim() - 2):
-            wire.send(talk, {"op": "window", "error": "no such tensor"})
-            continue
-        top, left = int(question["top"]), int(question["left"])
-        height, width = (min(int(question[key]), LARGEST_WINDOW) for key in ("height", "width"))
-        matrix = tensor[lead]
-        if matrix.dim() < 2:
-            matrix = matrix.reshape(1, -1)
-        part = matrix[top : top + height, left : left + width]
-        code, data = _numbers(part)
-        wire.send(talk, {"op": "window", "rows": part.shape[0], "cols": part.shape[1], "code": code}, data)
+    answers.serve(talk, kept)
 
 
 def seed(number: int) -> None:
@@ -124,54 +101,3 @@ def _tensor(value: object) -> torch.Tensor:
     if isinstance(value, list | tuple):
         return torch.tensor(value)
     raise TypeError(f"it is a {type(value).__name__}, not a tensor")
-
-
-def _describe_tensor(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
-    """Shape, bounds and numbers: all of a small tensor, the first corner of a large one. Adds to the blob."""
-    whole = tensor.numel() <= WHOLE
-    part = tensor if whole else tensor[(0,) * max(0, tensor.dim() - 2)]
-    if not whole:
-        part = part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER]
-    code, data = _numbers(part)
-    low, high = _bounds(tensor)
-    entry = {
-        "name": name,
-        "dtype": str(tensor.dtype).removeprefix("torch."),
-        "shape": list(tensor.shape),
-        "low": low,
-        "high": high,
-        "whole": whole,
-        "rows": 1 if part.dim() < 2 else part.shape[-2],
-        "code": code,
-        "offset": len(blob),
-        "bytes": len(data),
-    }
-    blob += data
-    return entry
-
-
-def _numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
-    """The elements and their code for `memoryview.cast`: bool B, integers q, double d, all other floats f."""
-    if tensor.dtype == torch.bool:
-        return "B", values.raw(tensor.to(torch.uint8))
-    if not tensor.dtype.is_floating_point:
-        return "q", values.raw(tensor.to(torch.int64))
-    if tensor.dtype == torch.float64:
-        return "d", values.raw(tensor)
-    return "f", values.raw(tensor.to(torch.float32))
-
-
-def _bounds(tensor: torch.Tensor) -> tuple[float | None, float | None]:
-    """Least and greatest finite value."""
-    if tensor.numel() == 0:
-        return None, None
-    if tensor.dtype.is_floating_point:
-        low, high = torch.aminmax(tensor)
-        if not torch.isfinite(low + high):
-            tensor = tensor[torch.isfinite(tensor)]
-            if tensor.numel() == 0:
-                return None, None
-            low, high = torch.aminmax(tensor)
-        return float(low), float(high)
-    flat = tensor.to(torch.int64)
-    return float(flat.min()), float(flat.max())

@@ -1,0 +1,63 @@
+"""A tensor as it travels to the screen: shape, bounds and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lessons.result import WHOLE
+from lessons.worker import values
+
+CORNER = 32
+
+
+def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
+    """Shape, bounds and numbers: all of a small tensor, the first corner of a large one. Adds to the blob."""
+    whole = tensor.numel() <= WHOLE
+    part = tensor if whole else tensor[(0,) * max(0, tensor.dim() - 2)]
+    if not whole:
+        part = part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER]
+    code, data = numbers(part)
+    low, high = bounds(tensor)
+    entry = {
+        "name": name,
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "low": low,
+        "high": high,
+        "whole": whole,
+        "rows": 1 if part.dim() < 2 else part.shape[-2],
+        "code": code,
+        "offset": len(blob),
+        "bytes": len(data),
+    }
+    blob += data
+    return entry
+
+
+def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
+    """The elements and their code for `memoryview.cast`: bool B, integers q, double d, all other floats f."""
+    if tensor.dtype == torch.bool:
+        return "B", values.raw(tensor.to(torch.uint8))
+    if not tensor.dtype.is_floating_point:
+        return "q", values.raw(tensor.to(torch.int64))
+    if tensor.dtype == torch.float64:
+        return "d", values.raw(tensor)
+    return "f", values.raw(tensor.to(torch.float32))
+
+
+def bounds(tensor: torch.Tensor) -> tuple[float | None, float | None]:
+    """Least and greatest finite value."""
+    if tensor.numel() == 0:
+        return None, None
+    if tensor.dtype.is_floating_point:
+        low, high = torch.aminmax(tensor)
+        if not torch.isfinite(low + high):
+            tensor = tensor[torch.isfinite(tensor)]
+            if tensor.numel() == 0:
+                return None, None
+            low, high = torch.aminmax(tensor)
+        return float(low), float(high)
+    flat = tensor.to(torch.int64)
+    return float(flat.min()), float(flat.max())

@@ -1,0 +1,128 @@
+"""How one number was made, as plain data: the formula, its operands, the line, and what else there is to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lessons import formula as f
+
+Index = tuple[int, ...]
+
+
+def label(name: str, index: Index) -> str:
+    """A cell as Python would write it: `weights[1,0]`."""
+    return f"{name}[{','.join(map(str, index))}]" if index else name
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A cell that a number was made from.
+
+    Attributes:
+        name, index: what it is called. Without a name in the code, `name` is the piece of code that made its tensor.
+        value: in the precision of its tensor.
+        dtype: as torch calls it.
+        ref: by which the worker explains it in turn.
+        leaf: it was made from nothing else: an input, a draw, a constant.
+    """
+
+    name: str
+    index: Index
+    value: float
+    dtype: str
+    ref: int
+    leaf: bool
+
+    @property
+    def label(self) -> str:
+        """Its name with its index."""
+        return label(self.name, self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a number was made.
+
+    Attributes:
+        name, index, value, dtype: the number.
+        op: the operation: `matmul`, `softmax`, `masked_fill`, `dropout`, `draw`, `literal`, ...
+        code: the piece of code that made it, `file` and `line` where it stands. A file is `setup`, the id of a step, or
+            a module of the `attention` package.
+        lesson_line: the line of the lesson from which that was called.
+        formula: over `operands`; of a leaf its value.
+        notes: sentences for people.
+        details: rows of numbers that help to follow the formula, such as the exponentials of a softmax.
+        lit: for each tensor that the step shows, the indices of the cells that are operands.
+    """
+
+    name: str
+    index: Index
+    value: float
+    dtype: str
+    op: str
+    code: str
+    file: str
+    line: int | None
+    lesson_line: int | None
+    formula: f.Formula
+    operands: tuple[Operand, ...]
+    notes: tuple[str, ...] = ()
+    details: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    lit: dict[str, tuple[Index, ...]] | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name with its index."""
+        return label(self.name, self.index)
+
+    @property
+    def values(self) -> list[float]:
+        """Values of the operands, by which the formula can be evaluated."""
+        return [operand.value for operand in self.operands]
+
+    @property
+    def leaf(self) -> bool:
+        """Whether it was made from nothing else."""
+        return not self.operands
+
+
+def of_json(data: dict[str, Any]) -> Explanation:
+    """An explanation from the worker's answer. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    names, dtypes = [str(name) for name in data["names"]], [str(dtype) for dtype in data["dtypes"]]
+    operands = tuple(
+        Operand(names[name], _index(index), float(value), dtypes[name], int(ref), bool(leaf))
+        for name, index, value, ref, leaf in data["operands"]
+    )
+    formula = f.from_json(data["formula"])
+    if any(not 0 <= place < len(operands) for place in f.cells(formula)):
+        raise ValueError("a formula of operands that are not there")
+    return Explanation(
+        name=str(data["name"]),
+        index=_index(data["index"]),
+        value=float(data["value"]),
+        dtype=str(data["dtype"]),
+        op=str(data["op"]),
+        code=str(data["code"]),
+        file=str(data["file"]),
+        line=_line(data["line"]),
+        lesson_line=_line(data["lesson_line"]),
+        formula=formula,
+        operands=operands,
+        notes=tuple(map(str, data["notes"])),
+        details=tuple((str(title), tuple(map(float, row))) for title, row in data["details"]),
+        lit={str(name): tuple(map(_index, cells)) for name, cells in data["lit"].items()},
+    )
+
+
+def _index(given: Any) -> Index:
+    return tuple(int(place) for place in given)
+
+
+def _line(given: Any) -> int | None:
+    return given if isinstance(given, int) else None
+
+
+def python(explanation: Explanation) -> str:
+    """The formula in Python's notation with the labels of the operands; of a leaf the number itself."""
+    return f.text(explanation.formula, [operand.label for operand in explanation.operands], repr)

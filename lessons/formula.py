@@ -1,0 +1,324 @@
+"""Arithmetic as a small tree: written with names or with digits, evaluated, shortened.
+
+A leaf is an operand (`Cell`, its place in a list of operands) or a number; everything else is an operation on parts.
+Written in Python's own notation a formula can be evaluated by anybody; `people` notation is for the screen.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Style = Literal["python", "people"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An operand: its place in the list of operands."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that the code itself gives; `code` is how the code writes it, if that says more than the digits."""
+
+    value: float
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operation: `+` and `*` take any number of parts, the others as many as in Python."""
+
+    op: str
+    parts: tuple[Formula, ...]
+
+
+Formula = Cell | Number | Op
+
+_BINARY = {"+": 10, "-": 10, "*": 20, "/": 20, "//": 20, "%": 20, "**": 40}
+_COMPARE = {"<", "<=", ">", ">=", "==", "!="}
+_COMPARING, _LOGIC, _CHOICE, _CALL = 5, 3, 1, 50
+
+
+def add(*parts: Formula) -> Formula:
+    """A sum; a single part is itself."""
+    return parts[0] if len(parts) == 1 else Op("+", parts)
+
+
+def multiply(*parts: Formula) -> Formula:
+    """A product."""
+    return parts[0] if len(parts) == 1 else Op("*", parts)
+
+
+def call(name: str, *parts: Formula) -> Formula:
+    """A function by its name in `FUNCTIONS`."""
+    return Op(name, parts)
+
+
+def choose(test: Formula, yes: Formula, no: Formula) -> Formula:
+    """`yes` where `test` is not 0, else `no`."""
+    return Op("if", (test, yes, no))
+
+
+# Evaluating --------------------------------------------------------------------------------------------------------
+
+
+def _divide(a: float, b: float) -> float:
+    if b == 0:
+        if a == 0 or math.isnan(a):
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1, b)
+    return a / b
+
+
+def _multiply(a: float, b: float) -> float:
+    return a * b
+
+
+def _power(a: float, b: float) -> float:
+    try:
+        result = a**b
+    except ZeroDivisionError:
+        return math.inf
+    except OverflowError:
+        return math.inf
+    return math.nan if isinstance(result, complex) else float(result)
+
+
+def _exp(x: float) -> float:
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+def _sqrt(x: float) -> float:
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+def _greatest(*values: float) -> float:
+    return math.nan if any(map(math.isnan, values)) else max(values)
+
+
+def _least(*values: float) -> float:
+    return math.nan if any(map(math.isnan, values)) else min(values)
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    return lambda x: float(function(x)) if math.isfinite(x) else x
+
+
+def _sine(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: function(x) if math.isfinite(x) else math.nan
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
+    "abs": abs,
+    "max": _greatest,
+    "min": _least,
+    "argmax": lambda *values: float(values.index(_greatest(*values))),
+    "argmin": lambda *values: float(values.index(_least(*values))),
+    "tanh": math.tanh,
+    "erf": math.erf,
+    "sin": _sine(math.sin),
+    "cos": _sine(math.cos),
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "round": _whole(round),
+    "trunc": _whole(math.trunc),
+    "isnan": lambda x: float(math.isnan(x)),
+    "isinf": lambda x: float(math.isinf(x)),
+}
+"""What a formula may call, with the arithmetic of IEEE 754: no function raises, what is undefined is NaN."""
+
+_OPERATORS: dict[str, Callable[[float, float], Any]] = {
+    "-": operator.sub,
+    "/": _divide,
+    "//": lambda a, b: _divide(a, b) if b == 0 else float(a // b),
+    "%": lambda a, b: math.nan if b == 0 or not math.isfinite(a) else a % b,
+    "**": _power,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def evaluate(formula: Formula, values: Sequence[float]) -> float:
+    """The value of a formula for these operands, in double precision with exactly rounded sums."""
+    if isinstance(formula, Cell):
+        return values[formula.place]
+    if isinstance(formula, Number):
+        return formula.value
+    if formula.op == "if":
+        test, yes, no = formula.parts
+        return evaluate(yes if evaluate(test, values) else no, values)
+    parts = [evaluate(part, values) for part in formula.parts]
+    if formula.op == "+":
+        return total(parts)
+    if formula.op == "*":
+        product = 1.0
+        for part in parts:
+            product = _multiply(product, part)
+        return product
+    if formula.op == "neg":
+        return -parts[0]
+    if formula.op == "and":
+        return float(all(parts))
+    if formula.op == "or":
+        return float(any(parts))
+    if formula.op == "not":
+        return float(not parts[0])
+    if formula.op in FUNCTIONS:
+        return FUNCTIONS[formula.op](*parts)
+    return float(_OPERATORS[formula.op](*parts))
+
+
+def total(parts: Sequence[float]) -> float:
+    """A sum: exact if everything is finite, else by the rules of IEEE 754."""
+    try:
+        return math.fsum(parts)
+    except (OverflowError, ValueError):
+        return sum(parts)
+
+
+# Writing -----------------------------------------------------------------------------------------------------------
+
+LONG_SUM = 32
+"""A sum of more parts is written `sum([...])` in Python's notation, which does not nest."""
+
+
+def text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style = "python") -> str:
+    """The formula with these texts for its operands; `number` writes its own numbers."""
+    return _text(formula, operands, number, style)[0]
+
+
+def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style) -> tuple[str, int]:
+    """The text and how tightly it binds."""
+    if isinstance(formula, Cell):
+        shown = operands[formula.place]
+        return shown, 30 if shown.startswith("-") else 100
+    if isinstance(formula, Number):
+        shown = number(formula.value)
+        return shown, 30 if shown.startswith("-") else 100
+
+    def part(item: Formula, least: int) -> str:
+        shown, binds = _text(item, operands, number, style)
+        return shown if binds >= least else f"({shown})"
+
+    op, parts = formula.op, formula.parts
+    if op in _BINARY:
+        if op == "+" and style == "python" and len(parts) > LONG_SUM:
+            return "sum([" + ", ".join(part(item, 0) for item in parts) + "])", _CALL
+        rank = _BINARY[op]
+        sign = {"*": "·", "**": "^"}.get(op, op) if style == "people" else op
+        joint = sign if style == "people" and op in ("*", "**") else f" {sign} " if op != "**" else "**"
+        # What follows a sign needs brackets if it has a sign of its own, or if order matters.
+        later = rank + 1 if op in ("-", "/", "//", "%") else rank
+        first = part(parts[0], rank + 1 if op == "**" else rank)
+        rest = (_unsigned(part(item, max(later, 31 if op != "+" else later)), op) for item in parts[1:])
+        return joint.join([first, *rest]), rank
+    if op in _COMPARE:
+        return f"{part(parts[0], 6)} {op} {part(parts[1], 6)}", _COMPARING
+    if op in ("and", "or"):
+        return f" {op} ".join(part(item, _LOGIC + 1) for item in parts), _LOGIC
+    if op == "not":
+        return f"not {part(parts[0], _LOGIC + 1)}", _LOGIC
+    if op == "neg":
+        return f"-{part(parts[0], 31)}", 30
+    if op == "if":
+        test, yes, no = parts
+        return f"{part(yes, _LOGIC)} if {part(test, _LOGIC)} else {part(no, _CHOICE)}", _CHOICE
+    return f"{op}({', '.join(part(item, 0) for item in parts)})", _CALL
+
+
+def _unsigned(shown: str, op: str) -> str:
+    """A part that follows `+`, in brackets if it begins with a minus: `a + (-b)`."""
+    return f"({shown})" if op == "+" and shown.startswith("-") else shown
+
+
+# Shortening --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A formula of whose longest sum only the largest terms are left, and what the others add up to.
+
+    Attributes:
+        formula: the sum of the terms that are left (the rest is not in it), or the formula itself.
+        left_out: how many terms the rest has.
+        rest: their sum.
+    """
+
+    formula: Formula
+    left_out: int = 0
+    rest: float = 0.0
+
+
+def shorten(formula: Formula, values: Sequence[float], most: int) -> Shortened:
+    """Keep the `most` largest terms of a sum, in their order; the others become one number."""
+    if not (isinstance(formula, Op) and formula.op == "+") or len(formula.parts) <= most:
+        return Shortened(formula)
+    terms = [evaluate(part, values) for part in formula.parts]
+    largest = sorted(range(len(terms)), key=lambda place: (-_size(terms[place]), place))[:most]
+    kept = set(largest)
+    rest = total([term for place, term in enumerate(terms) if place not in kept])
+    return Shortened(add(*(formula.parts[place] for place in sorted(kept))), len(terms) - len(kept), rest)
+
+
+def _size(term: float) -> float:
+    return math.inf if math.isnan(term) else abs(term)
+
+
+def cells(formula: Formula) -> list[int]:
+    """Places of the operands that occur, in order, each once."""
+    found: dict[int, None] = {}
+
+    def walk(item: Formula) -> None:
+        if isinstance(item, Cell):
+            found[item.place] = None
+        elif isinstance(item, Op):
+            for part in item.parts:
+                walk(part)
+
+    walk(formula)
+    return list(found)
+
+
+# On the wire -------------------------------------------------------------------------------------------------------
+
+
+def to_json(formula: Formula) -> Any:
+    """The formula as JSON: a whole number is an operand, `["n", text, code]` a number, `[op, part, ...]` the rest."""
+    if isinstance(formula, Cell):
+        return formula.place
+    if isinstance(formula, Number):
+        return ["n", repr(float(formula.value)), formula.code]
+    return [formula.op, *map(to_json, formula.parts)]
+
+
+def from_json(tree: Any, depth: int = 0) -> Formula:
+    """The formula again. Raises `ValueError` for what is none."""
+    if depth > 50:
+        raise ValueError("nested too deeply")
+    if isinstance(tree, int) and not isinstance(tree, bool):
+        return Cell(tree)
+    if isinstance(tree, list) and tree and isinstance(tree[0], str):
+        if tree[0] == "n":
+            return Number(float(tree[1]), str(tree[2]))
+        return Op(tree[0], tuple(from_json(part, depth + 1) for part in tree[1:]))
+    raise ValueError("not a formula")

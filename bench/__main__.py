@@ -13,6 +13,10 @@ What the table says:
     worker       the process that runs code. "Loaded" is a cold start with PyTorch; "step" a request for a step with
                  a matrix of six tokens until its numbers are here, "check" an answer from request to verdict, "stop"
                  the time from asking an endless loop to stop until it is gone.
+    answers      from a key until the terminal shows what it asked for: how a number was made, or the matrix after a
+                 change. A knob that is turned runs the lesson's code again from its start.
+    recorder     the code of lesson 9 (six tokens) and of lesson 10 (GPT-2 size), with the record of which operation
+                 wrote which element and without it: processor time and peak memory, in processes of their own.
     memory       RSS counts pages that processes share in each of them, PSS in parts: only PSS may be added up. The
                  child is a fork of the worker with the tensors of one lesson.
 
@@ -31,7 +35,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bench import screen, worker
+from bench import recorder, screen, worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ def main() -> int:
             ("time", start_rows(runs)),
             ("bytes", byte_rows()),
             ("worker", worker_rows(runs)),
+            ("answers", answer_rows(runs)),
+            ("recorder", recorder_rows(2 if runs < 9 else 5)),
             ("memory", memory_rows(1 if runs < 9 else 3)),
         ):
             print(f"\n{title}")
@@ -104,6 +110,18 @@ def byte_rows() -> Iterable[Row]:
 def worker_rows(runs: int) -> Iterable[Row]:
     """How fast code runs."""
     for name, unit, values in worker.times(runs):
+        yield Row(name, unit, tuple(values))
+
+
+def answer_rows(runs: int) -> Iterable[Row]:
+    """How long a question takes."""
+    for name, seconds in screen.answers(runs).items():
+        yield Row(name, "ms", tuple(each * 1000 for each in seconds))
+
+
+def recorder_rows(rounds: int) -> Iterable[Row]:
+    """What recording costs."""
+    for name, unit, values in recorder.costs(rounds):
         yield Row(name, unit, tuple(values))
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 from lessons.load import load_course
@@ -26,7 +27,8 @@ class Minimal(App[None]):
 
 Minimal().run()
 """
-ENTER, RIGHT, DOWN, PAGE_DOWN, F8 = b"\r", b"\x1b[C", b"\x1b[B", b"\x1b[6~", b"\x1b[19~"
+ENTER, RIGHT, LEFT, DOWN, PAGE_DOWN, F8 = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[B", b"\x1b[6~", b"\x1b[19~"
+ESCAPE = b"\x1b"
 LAST_LESSON = "10. "
 SHARP = 0.002
 """Seconds without a byte after which the screen is looked at, where time is measured."""
@@ -50,6 +52,39 @@ def starts(runs: int) -> dict[str, list[float]]:
             seconds["a minimal app"].append(minimal)
             seconds["the tutor, first paint"].append(first)
             seconds["the tutor, course map"].append(complete)
+    return seconds
+
+
+def answers(runs: int) -> dict[str, list[float]]:
+    """Seconds from a key until the screen has the answer to it: an explanation, a step recomputed with a change."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+
+    def timed(name: str, terminal: Pty, key: bytes, until: str | Callable[[], bool]) -> None:
+        began = time.monotonic()
+        terminal.send(key, until, quiet=SHARP, silent=True)
+        seconds[name].append(time.monotonic() - began)
+
+    for lesson, step, name in (
+        ("weight-split", "run", "explanation, six tokens"),
+        ("gpt2-size", "weights", "explanation, GPT-2 size"),
+    ):
+        with _at(lesson, step, {}) as terminal:
+            _until_still(terminal)
+            terminal.send(ENTER, "   live", seconds=60)
+            for _ in range(runs):
+                timed(name, terminal, ENTER, "go on")
+                further = name.replace("explanation", "explanation of an operand")
+                timed(further, terminal, ENTER, lambda: terminal.text.count(" < ") > 1)
+                terminal.send(ESCAPE, "enter explain")
+                terminal.send(DOWN)
+    with _at("causal-mask", "causal-weights", {}) as terminal:
+        _until_still(terminal)
+        terminal.send(ENTER, "   live")
+        terminal.send(b"w", "What if")
+        terminal.send(DOWN * 4)
+        for _ in range(runs):
+            timed("a knob turned, six tokens", terminal, RIGHT, "  after  ")
+            timed("a knob turned back", terminal, LEFT, lambda: "  after  " not in terminal.text)
     return seconds
 
 

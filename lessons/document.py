@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lessons import template
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
+from lessons import knobs, shapes, template
+from lessons.changes import UNCHANGED, Changes, apply
+from lessons.explanation import precise, python
+from lessons.model import ChoiceKnob, ExerciseStep, Knob, Lesson, NumberKnob, ReadStep, RunStep, SeedKnob
 from lessons.result import Failure, Judgement, StepResult, Tensor
+from lessons.tree import Node
 
 Json = dict[str, Any]
 
@@ -60,14 +63,65 @@ def step(spec: ReadStep | RunStep | ExerciseStep, result: StepResult | None) -> 
         "code": spec.code if isinstance(spec, RunStep) else "",
         "stdout": result.stdout,
         "error": failure(result.error),
+        "notes": list(result.notes),
+        "shapes": shapes.to_json(result.shapes),
         "tensors": {shown.name: tensor(shown) for shown in result.tensors},
     }
 
 
-def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None) -> Json:
-    """A lesson, or one of its steps, and what the run gave."""
-    steps = [item for item in spec.steps if only in (None, item.id)]
-    return {"lesson": spec.id, "title": spec.title, "steps": [step(item, results.get(item.id)) for item in steps]}
+def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None, changes: Changes = UNCHANGED) -> Json:
+    """A lesson, or one of its steps, as the learner has changed it, and what the run gave."""
+    steps = [item for item in apply(spec, changes).steps if only in (None, item.id)]
+    return {
+        "lesson": spec.id,
+        "title": spec.title,
+        "changes": {
+            "knobs": changes.settings,
+            "cells": [
+                {"step": cell.step, "name": cell.name, "index": list(cell.index), "value": number(cell.value)}
+                for cell in changes.cells
+            ],
+        },
+        "steps": [step(item, results.get(item.id)) for item in steps],
+    }
+
+
+def knob(spec: Lesson, item: Knob) -> Json:
+    """What may be changed: its kind, what it can be set to, and the steps whose code it changes."""
+    entry: Json = {"name": item.name, "kind": item.kind, "label": item.label, "default": knobs.default(spec, item)}
+    entry["places"] = list(knobs.places(spec, item))
+    if isinstance(item, ChoiceKnob):
+        entry["values"] = list(item.options)
+    elif isinstance(item, NumberKnob) and item.values:
+        entry["values"] = list(item.values)
+    elif not isinstance(item, SeedKnob):
+        entry |= {"least": item.least, "most": item.most}
+    else:
+        entry |= {"least": 0, "most": knobs.MOST_SEED}
+    return entry
+
+
+def explanation(node: Node) -> Json:
+    """How a number was made, and in `operands` how each number was that it was made from.
+
+    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); of a leaf it is the
+    value. `more` says that the operands were left out, since the tree was to be no deeper.
+    """
+    value = node.explanation
+    return {
+        "tensor": value.name,
+        "index": list(value.index),
+        "value": number(precise(value.value, value.dtype)),
+        "dtype": value.dtype,
+        "op": value.op,
+        "formula": python(value),
+        "line": value.line,
+        "file": value.file,
+        "code": value.code,
+        "notes": list(value.notes),
+        "operands": [explanation(operand) for operand in node.operands or ()],
+        "more": node.operands is None and not value.leaf,
+    }
 
 
 def judgement(value: Judgement) -> Json:

@@ -9,6 +9,9 @@ from lessons import formula as f
 
 Index = tuple[int, ...]
 
+SINGLE = ("float32", "float16", "bfloat16")
+"""Dtypes of whose numbers nine digits are enough."""
+
 
 def label(name: str, index: Index) -> str:
     """A cell as Python would write it: `weights[1,0]`."""
@@ -125,4 +128,11 @@ def _line(given: Any) -> int | None:
 
 def python(explanation: Explanation) -> str:
     """The formula in Python's notation with the labels of the operands; of a leaf the number itself."""
+    if explanation.leaf:
+        return repr(precise(explanation.value, explanation.dtype))
     return f.text(explanation.formula, [operand.label for operand in explanation.operands], repr)
+
+
+def precise(value: float, dtype: str) -> float:
+    """A number of this dtype with no more digits than tell it from its neighbours: 1.4754, not 1.4754000902175903."""
+    return float(f"{value:.9g}") if dtype in SINGLE else value

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import array
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from lessons import labels, template
+from lessons import explanation, labels, shapes, template
+from lessons.changes import Changes, places
+from lessons.explanation import Explanation
 from lessons.launch import Job, output
 from lessons.model import Lesson, ReadStep, RunStep, Shown
 from lessons.result import Failure, FailureKind, StepResult, Tensor, Window
+from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
 
@@ -27,6 +32,14 @@ def request_of(lesson: Lesson, step: ReadStep | RunStep) -> dict[str, Any]:
     }
 
 
+def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
+    """What the worker needs to know to change cells. Raises `ChangeError`."""
+    return [
+        {"name": cell.name, "index": list(cell.index), "value": cell.value, **asdict(place)}
+        for cell, place in places(lesson, changes)
+    ]
+
+
 def step_result(lesson: Lesson, step: ReadStep | RunStep, frame: wire.Frame, job: Job) -> StepResult:
     """The result of a step from the worker's report. Raises what a wrong report makes it raise."""
     header = frame.header
@@ -41,6 +54,8 @@ def step_result(lesson: Lesson, step: ReadStep | RunStep, frame: wire.Frame, job
         ),
         text={str(key): str(value) for key, value in header["text"].items()},
         seconds=float(header["seconds"]),
+        notes=tuple(str(note) for note in header.get("notes", ())),
+        shapes=shapes.of_worker(header.get("shapes", []), partial(labels.axes_of, lesson, step.id)),
     )
 
 
@@ -72,6 +87,44 @@ def window_of(reply: wire.Frame, lead: tuple[int, ...], top: int, left: int) -> 
         return None
     numbers = _cast(reply.header["code"], reply.blob)
     return Window(lead, top, left, _rows(numbers, int(reply.header["rows"])))
+
+
+def blocks_of(reply: wire.Frame, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
+    """The blocks in a reply, None if there are none."""
+    if reply.op != "blocks" or "error" in reply.header:
+        return None
+    half = len(reply.blob) // 2
+    down, width = int(reply.header["rows"]), int(reply.header["width"])
+    places = array.array("q", reply.blob[half:])
+    peaks = tuple((place // width, place % width) for place in places)
+    across = len(peaks) // down if down else 0
+    return Blocks(
+        lead,
+        rows,
+        cols,
+        how,
+        _rows(_cast("d", reply.blob[:half]), down),
+        tuple(peaks[place * across : (place + 1) * across] for place in range(down)),
+    )
+
+
+def row_of(reply: wire.Frame, lead: tuple[int, ...], row: int) -> RowStats | None:
+    """The statistics of a row in a reply, None if there are none."""
+    if reply.op != "row" or "error" in reply.header:
+        return None
+    header = reply.header
+    total, *values = _cast("d", reply.blob)
+    top = tuple(zip(map(int, header["cols"]), values, strict=True))
+    return RowStats(lead, row, total, header["low"], header["high"], int(header["support"]), header["bits"], top)
+
+
+def explanation_of(reply: wire.Frame) -> Explanation | str:
+    """The explanation in a reply, or why there is none."""
+    if reply.op != "explain":
+        raise ValueError("another answer")
+    if "error" in reply.header:
+        return str(reply.header["error"])
+    return explanation.of_json(reply.header["explanation"])
 
 
 def _cast(code: str, data: bytes) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.model import Lesson, Shown
+from lessons.model import Lesson, RunStep, Shown
 
 WORDS = ("token", "query", "key")
 PREFIX = {"dim": "d", "head_dim": "d", "head": "head ", "batch": "text ", "index": ""}
@@ -12,6 +12,33 @@ def of(lesson: Lesson, shown: Shown, shape: tuple[int, ...]) -> tuple[tuple[str,
     """Axis names and the labels along each axis. An axis that the lesson does not name is called `index`."""
     names: tuple[str, ...] = tuple(shown.axes) if len(shown.axes) == len(shape) else ("index",) * len(shape)
     return names, tuple(_along(lesson, shown, name, size) for name, size in zip(names, shape, strict=True))
+
+
+def known(lesson: Lesson, step_id: str, name: str, dims: int) -> Shown | None:
+    """What the lesson says of a variable of that name with so many axes, seen from a step; None if nothing.
+
+    The step's own word counts most, then the lesson's `axes`, then what the last step before it says, or the next one.
+    """
+    here = lesson.index(step_id)
+    by_nearness = sorted(enumerate(lesson.steps), key=lambda item: (item[0] > here, abs(item[0] - here)))
+    shown = [
+        (place, spec)
+        for place, step in by_nearness
+        if isinstance(step, RunStep)
+        for spec in step.show
+        if spec.expression == name and len(spec.axes) == dims
+    ]
+    own = next((spec for place, spec in shown if place == here), None)
+    if own is None and len(axes := lesson.axes.get(name, ())) == dims and axes:
+        kind = shown[0][1].kind if shown else "vector"
+        return Shown(name=name, kind=kind, axes=axes)
+    return own or (shown[0][1] if shown else None)
+
+
+def axes_of(lesson: Lesson, step_id: str, name: str, dims: int) -> tuple[str, ...]:
+    """The names of the axes of a variable, as `known` finds them; nothing if they are not known."""
+    found = known(lesson, step_id, name, dims) if name and dims else None
+    return found.axes if found else ()
 
 
 def _along(lesson: Lesson, shown: Shown, name: str, size: int) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT = 180.0
 END_LIMIT = 5.0
 # A frame of the program itself: not of our own code, nor of what the standard library compiles ("<string>").
-LINE = re.compile(r'File "<(?!(?:setup|prose|probe|string)>)(?:your code|[a-z0-9-]+)>", line (\d+)')
+LINE = re.compile(r'File "<(?!(?:setup|prose|probe|string)>)(?:your code|play \d+|[a-z0-9-]+)>", line (\d+)')
 TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons import model, source
+from lessons import knobs, model, source
 from lessons.model import Course, ExerciseStep, Lesson, LessonFile, ReadStep, RunStep
 
 COURSE = Path(__file__).parent / "course"
@@ -244,8 +244,8 @@ def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, ya
 def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
     """A pydantic error as a finding."""
     path: tuple[int | str, ...] = error["loc"]
-    # The kind of a step is part of the path, but not of the file.
-    key, node = _locate(root, path[:2] + path[3:] if path[:1] == ("steps",) else path)
+    # The kind of a step or knob is part of the path, but not of the file.
+    key, node = _locate(root, path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path)
     name = str(path[-1]) if path else "lesson"
     kind, context = error["type"], error.get("ctx", {})
     mark, down = node.start_mark, 0
@@ -259,9 +259,11 @@ def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
         mark = key.start_mark
         problem, remedy = f"'{name}' is missing", f"Add '{name}: ...' here."
     elif kind == "union_tag_not_found":
-        problem, remedy = "the step has no 'kind'", "Add 'kind: read', 'kind: run' or 'kind: exercise'."
+        what, kinds = ("knob", model.Knob) if path[:1] == ("knobs",) else ("step", model.Step)
+        *rest, last = (f"'kind: {name}'" for name in _kinds(kinds))
+        problem, remedy = f"the {what} has no 'kind'", f"Add {', '.join(rest)} or {last}."
     elif kind == "union_tag_invalid":
-        problem = f"'{context.get('tag')}' is not a kind of step"
+        problem = f"'{context.get('tag')}' is not a kind of {'knob' if path[:1] == ('knobs',) else 'step'}"
         remedy = f"Use {context.get('expected_tags')}."
     elif kind == "literal_error":
         problem, remedy = f"'{error.get('input')}' is not allowed for '{name}'", f"Use {context.get('expected')}."
@@ -288,18 +290,24 @@ def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     """The keys that the model at the end of a path (its last part being the wrong key) knows."""
     current: type[BaseModel] = model.LessonFile
-    kinds: dict[object, type[BaseModel]] = {"read": ReadStep, "run": RunStep, "exercise": ExerciseStep}
-    inside: dict[object, type[BaseModel]] = {"show": model.Shown, "checks": model.Check, "limits": model.Limits}
-    for part in path[:-1]:
+    kinds = _kinds(model.Step) | _kinds(model.Knob)
+    inside: dict[str, type[BaseModel]] = {"show": model.Shown, "checks": model.Check, "limits": model.Limits}
+    for part in map(str, path[:-1]):
         current = kinds.get(part) or inside.get(part) or current
-    return list(current.model_fields)
+    return [field.alias or name for name, field in current.model_fields.items()]
+
+
+def _kinds(union: Any) -> dict[str, type[BaseModel]]:
+    """The models of a union that `kind` tells apart, by their kind."""
+    members: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
+    return {get_args(member.model_fields["kind"].annotation)[0]: member for member in members}
 
 
 # What the model cannot see -----------------------------------------------------------------------------------------
 
 
 def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
-    """Ids used twice, names that lead nowhere."""
+    """Ids used twice, names that lead nowhere, knobs that change nothing."""
 
     def at(path: tuple[int | str, ...], problem: str, remedy: str) -> Finding:
         mark = _locate(root, path)[1].start_mark
@@ -310,6 +318,8 @@ def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
         path: tuple[int | str, ...] = ("steps", position)
         if step.id in seen:
             yield at((*path, "id"), f"the id '{step.id}' is used by two steps", "Give one of them another id.")
+        if step.id == model.SETUP:
+            yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
         if isinstance(step, ReadStep | RunStep) and step.source:
             try:
@@ -340,6 +350,8 @@ def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
                     f"the solution does not define {', '.join(sorted(missing))}",
                     "Define what 'defines' lists.",
                 )
+    for place_of, problem, remedy in knobs.complaints(lesson):
+        yield at(place_of, problem, remedy)
     if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
         yield at(
             ("thumbnail",),

@@ -6,9 +6,10 @@ file may hold; `lessons.load` reads a file into them and turns every complaint i
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from lessons import template
@@ -36,11 +37,24 @@ def _is_template(text: str) -> str:
     return text
 
 
+def _number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"'{value}' is not a number")
+    return value
+
+
+def _words(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("on, off, yes and no mean true and false in YAML: put quotes around them")
+    return value
+
+
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Template = Annotated[Text, AfterValidator(_is_template)]
 Code = Annotated[Text, _python("exec")]
 Expression = Annotated[Text, _python("eval")]
+Number = Annotated[int | float, BeforeValidator(_number)]
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """What the numbers of a tensor are: it decides how they are coloured, not what they say."""
@@ -144,11 +158,88 @@ class ExerciseStep(_Step):
 Step = Annotated[ReadStep | RunStep | ExerciseStep, Field(discriminator="kind")]
 
 
+SETUP = "setup"
+"""The name of a lesson's setup where steps are named by their ids."""
+
+
+class _Knob(_Model):
+    """Something in the lesson's code that a learner may change.
+
+    A knob stands for other code, which runs in place of the lesson's own (`lessons.knobs` writes it): what is changed
+    can be seen in the code. At its default it changes nothing. `in` narrows it to some steps, or the `setup`.
+    """
+
+    name: Slug
+    label: Text
+    within: Annotated[tuple[str, ...], Field(alias="in")] = ()
+
+
+class NumberKnob(_Knob):
+    """A number: wherever the code has the text `find`, it gets `replace` with the number for `{value}`.
+
+    It is one of `values`, or from `least` to `most`, where `step` is a sensible change. `refused` lists those among
+    them that the code refuses with a message of its own, which is worth seeing.
+    """
+
+    kind: Literal["number"]
+    find: Text
+    replace: Text
+    default: Number
+    values: tuple[Number, ...] = ()
+    least: Number | None = None
+    most: Number | None = None
+    step: Number | None = None
+    refused: tuple[Number, ...] = ()
+
+
+class ChoiceKnob(_Knob):
+    """One of several pieces of code, by the words for them. The first is what the code has."""
+
+    kind: Literal["choice"]
+    options: Annotated[dict[Annotated[Text, BeforeValidator(_words)], str], Field(min_length=2)]
+
+    @property
+    def default(self) -> str:
+        """The words for what the code has."""
+        return next(iter(self.options))
+
+    @property
+    def find(self) -> str:
+        """What the code has."""
+        return self.options[self.default]
+
+
+class SeedKnob(_Knob):
+    """Other random numbers: a seed from 0 to 2**32 - 1 in place of the lesson's and of every step's own.
+
+    With `in`, only in place of the seeds of those steps (and, for `setup`, of the one before the setup).
+    """
+
+    kind: Literal["seed"]
+
+
+class WordsKnob(_Knob):
+    """The learner's own sentence, of `least` to `most` words.
+
+    It replaces the `tokens` of the lesson and, wherever it stands, the statement that makes `inputs`: one row of toy
+    numbers for each word (`lessons.words`).
+    """
+
+    kind: Literal["words"]
+    least: Annotated[int, Field(ge=1)] = 2
+    most: Annotated[int, Field(le=64)] = 12
+
+
+Knob = Annotated[NumberKnob | ChoiceKnob | SeedKnob | WordsKnob, Field(discriminator="kind")]
+
+
 class LessonFile(_Model):
     """The contents of one `lesson.yaml`.
 
     `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
-    that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map.
+    that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map;
+    `knobs` are what a learner may change in the code, to see what comes of it; `axes` name those of variables that no
+    step shows, or not under their own name.
     """
 
     title: Text
@@ -158,6 +249,8 @@ class LessonFile(_Model):
     setup: Annotated[str, _python("exec")] = ""
     thumbnail: str = ""
     limits: Limits = Limits()
+    knobs: tuple[Knob, ...] = ()
+    axes: dict[Text, tuple[AxisName, ...]] = {}
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
@@ -178,6 +271,19 @@ class Lesson(LessonFile):
             if step.id == step_id:
                 return position
         raise KeyError(step_id)
+
+    def knob(self, name: str) -> NumberKnob | ChoiceKnob | SeedKnob | WordsKnob:
+        """The knob of that name; raises `KeyError` if there is none."""
+        for knob in self.knobs:
+            if knob.name == name:
+                return knob
+        raise KeyError(name)
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The code of the lesson in the order in which it runs: `setup` or the id of a step, and the text."""
+        steps = ((step.id, step.code) for step in self.steps if isinstance(step, RunStep))
+        return ((SETUP, self.setup), *steps)
 
     @property
     def exercises(self) -> tuple[ExerciseStep, ...]:

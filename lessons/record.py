@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lessons import labels
+from lessons import labels, shapes
 from lessons.document import number
 from lessons.load import LessonError, load_course
 from lessons.model import Lesson, RunStep, Shown
@@ -45,6 +45,7 @@ def _recorded(result: StepResult) -> dict[str, Any]:
     return {
         "stdout": result.stdout,
         "text": result.text,
+        "shapes": shapes.to_json(result.shapes),
         "tensors": {tensor.name: _recorded_tensor(tensor) for tensor in result.tensors},
     }
 
@@ -65,7 +66,8 @@ def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     step = lesson.step(step_id)
     shown = {spec.name: spec for spec in step.show} if isinstance(step, RunStep) else {}
     tensors = tuple(_tensor(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown)
-    return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors)
+    lines = shapes.of_json(data.get("shapes", []))
+    return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
 
 
 def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:

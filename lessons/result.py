@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
+from lessons.shapes import LineShapes
+
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""
 
@@ -114,7 +116,10 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one step gave: its output, the tensors it shows, the values for its prose, and what went wrong if it did."""
+    """What one step gave: its output, the tensors it shows, the values for its prose, and what went wrong if it did.
+
+    `notes` are sentences about cells that the learner changed and that could not be; `shapes` are those of its lines.
+    """
 
     id: str
     stdout: str = ""
@@ -122,6 +127,8 @@ class StepResult:
     tensors: tuple[Tensor, ...] = ()
     text: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    shapes: tuple[LineShapes, ...] = ()
 
 
 Verdict = Literal["passed", "failed", "error", "timeout", "memory", "crash"]

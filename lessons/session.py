@@ -8,15 +8,22 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-from lessons import endings, frames, judging
+from lessons import endings, frames, judging, play
+from lessons.changes import UNCHANGED, Changes, apply
+from lessons.explanation import Explanation
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
 from lessons.model import ExerciseStep, Lesson, Limits, ReadStep, RunStep
+from lessons.play import Names
 from lessons.result import Judgement, StepResult, Window, WorkerError
+from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
 ANSWER_LIMIT = 10.0
+
+T = TypeVar("T")
 
 
 class Run:
@@ -35,15 +42,60 @@ class Run:
         self, step_id: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
     ) -> Window | None:
         """A rectangle of a shown tensor from the child; None if the child is gone or does not know it."""
+        question = {"op": "window", "step": step_id, "name": name, "lead": list(lead)}
+        place = {"top": top, "left": left, "height": height, "width": width}
+        return self._ask(question | place, lambda reply: frames.window_of(reply, lead, top, left))
+
+    def blocks(self, step_id: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
+        """A shown matrix divided into blocks; None if the child is gone or does not know it."""
+        question = {"op": "blocks", "step": step_id, "name": name, "lead": list(lead)}
+        size = {"rows": rows, "cols": cols, "how": how}
+        return self._ask(question | size, lambda reply: frames.blocks_of(reply, lead, rows, cols, how))
+
+    def row(self, step_id: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
+        """What a row of a shown matrix amounts to; None if the child is gone or does not know it."""
+        question = {"op": "row", "step": step_id, "name": name, "lead": list(lead), "row": row, "top": top}
+        return self._ask(question, lambda reply: frames.row_of(reply, lead, row))
+
+    def explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
+        """How a cell of a shown tensor was made.
+
+        A sentence if it cannot be told, None if the child is gone.
+        """
+        question = {"op": "explain", "step": step_id, "name": name, "index": list(index)}
+        return self._ask(question, frames.explanation_of)
+
+    def follow(self, step_id: str, ref: int) -> Explanation | str | None:
+        """How an operand of an earlier explanation was made; see `explain`."""
+        return self._ask({"op": "explain", "step": step_id, "ref": ref}, frames.explanation_of)
+
+    def names(self) -> Names:
+        """The names that code can use where the run has come to, and what each stands for."""
+        return self._ask({"op": "names"}, lambda reply: play.names_of(reply.header["names"])) or ()
+
+    def use(self, ask: Callable[[Job], tuple[T, bool]]) -> tuple[T, bool] | None:
+        """Have the child do more while nobody else asks it; None if it is gone. `ask` tells whether it survived."""
         with self._lock:
             if self._job is None:
                 return None
-            question = {"op": "window", "step": step_id, "name": name, "lead": list(lead)}
-            place = {"top": top, "left": left, "height": height, "width": width}
+            answer = ask(self._job)
+            if not answer[1]:
+                self._end()
+            return answer
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a child to ask."""
+        return self._job is not None
+
+    def _ask(self, question: dict[str, Any], read: Callable[[wire.Frame], T]) -> T | None:
+        """Put a question to the child and read its answer; a child that answers nonsense is ended."""
+        with self._lock:
+            if self._job is None:
+                return None
             try:
-                wire.send(self._job.talk, question | place)
-                reply = wire.receive(self._job.talk, deadline=time.monotonic() + ANSWER_LIMIT)
-                return frames.window_of(reply, lead, top, left)
+                wire.send(self._job.talk, question)
+                return read(wire.receive(self._job.talk, deadline=time.monotonic() + ANSWER_LIMIT))
             except (wire.WireError, TimeoutError, ValueError, KeyError, TypeError):
                 self._end()
                 return None
@@ -98,20 +150,22 @@ class Session:
 
     # Running a lesson --------------------------------------------------------------------------------------------
 
-    def run(self, lesson: Lesson, upto: str | None = None) -> Run:
-        """Run the lesson from its setup up to the step `upto` (default: all of it).
+    def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
+        """Run the lesson, with the learner's changes, from its setup up to the step `upto` (default: all of it).
 
         A step that fails ends the run; its result says how, and later steps have none. Raises `WorkerError` if the
-        worker cannot run anything at all.
+        worker cannot run anything at all, `ChangeError` if the lesson cannot be changed like that.
         """
         self._cancelled.clear()
+        cells = frames.cells_of(lesson, changes)
+        lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         steps = [step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunStep)]
         results: list[StepResult] = []
         job = self._launch(lesson.limits)
         try:
             with self._current(job):
-                came_to_end = self._run_steps(lesson, steps, job, results)
+                came_to_end = self._run_steps(lesson, steps, cells, job, results)
         except BaseException:
             job.close()
             raise
@@ -121,12 +175,19 @@ class Session:
         job.settled()
         return Run(results, job)
 
-    def _run_steps(self, lesson: Lesson, steps: list[ReadStep | RunStep], job: Job, results: list[StepResult]) -> bool:
+    def _run_steps(
+        self,
+        lesson: Lesson,
+        steps: list[ReadStep | RunStep],
+        cells: list[dict[str, Any]],
+        job: Job,
+        results: list[StepResult],
+    ) -> bool:
         """Send the job and collect the results of its steps. Returns whether the child said that it was done."""
         deadline = time.monotonic() + lesson.limits.wall
         printed = 0
         try:
-            request = {"op": "lesson", "seed": lesson.seed, "setup": lesson.setup}
+            request = {"op": "lesson", "seed": lesson.seed, "setup": lesson.setup, "cells": cells}
             wire.send(job.talk, request | {"steps": [frames.request_of(lesson, step) for step in steps]})
             while (frame := wire.receive(job.talk, deadline)).op == "step":
                 results.append(frames.step_result(lesson, steps[len(results)], frame, job))
@@ -141,6 +202,16 @@ class Session:
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
         return False
+
+    def enter(self, run: Run, ask: Callable[[Job, Callable[[], bool]], tuple[T, bool]]) -> tuple[T, bool] | None:
+        """Have the child of a run do more, which `cancel` can stop; see `Run.use`."""
+        self._cancelled.clear()
+
+        def watched(job: Job) -> tuple[T, bool]:
+            with self._current(job):
+                return ask(job, self._cancelled.is_set)
+
+        return run.use(watched)
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         """Judge an answer. Raises `WorkerError` if it cannot be judged through no fault of the answer."""

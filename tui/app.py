@@ -33,6 +33,7 @@ from tui.widgets.pane import TextPane
 
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
+    from lessons.changes import History
     from lessons.model import Course, Lesson
     from lessons.result import StepResult, Tensor
     from lessons.session import Session
@@ -48,6 +49,9 @@ KEYS = {
     "exercise": "f5 check   f3 hint   f2 task   f4 pane   f8 next   esc: map, quit   f1 help",
     "left": "enter edit   f5 check   f3 hint   n next   b back   m map   ? help   q quit",
 }
+HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
+"""Keys that turn the pages of a long help."""
+
 NICE = 10
 
 
@@ -93,6 +97,7 @@ class TutorApp(App[None]):
     engine: Engine
     lesson_view: LessonView
     exercise_view: ExerciseView
+    history: History
 
     def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
         super().__init__()
@@ -101,6 +106,7 @@ class TutorApp(App[None]):
         self.loaded = False
         self.lesson: Lesson | None = None
         self.index = 0
+        self._bases: dict[tuple[str, str], StepResult] = {}
         self._session = session
         self._recorded: dict[str, dict[str, StepResult]] = {}
         self._views_made = asyncio.Event()
@@ -111,7 +117,7 @@ class TutorApp(App[None]):
         self.map_view = MapView(terminal, id="map")
         self.views = ContentSwitcher(self.map_view, id="views", initial="map")
         self.keys = Line(ellipsis=terminal.ellipsis, id="keys")
-        self.help_pane = TextPane(ellipsis=terminal.ellipsis, id="help")
+        self.help_pane = TextPane(ellipsis=terminal.ellipsis, way="down, up", id="help")
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
@@ -179,9 +185,13 @@ class TutorApp(App[None]):
 
     def open_step(self, lesson: Lesson, index: int) -> None:
         """Show a step: at once with what is recorded, then live."""
+        from lessons.changes import History
         from lessons.model import ExerciseStep
         from lessons.result import StepResult
 
+        if lesson is not self.lesson:
+            self.history = History()
+            self._bases.clear()
         self.lesson, self.index = lesson, index
         step = lesson.steps[index]
         self.store.visit(lesson.id, step.id)
@@ -196,9 +206,8 @@ class TutorApp(App[None]):
         self.views.current = "lesson"
         self._set_title()
         recorded = self.recorded(lesson).get(step.id)
-        self.lesson_view.show_step(
-            lesson, step, recorded or StepResult(step.id), "recorded" if recorded else "not run yet"
-        )
+        note = "recorded" if recorded else "not run yet"
+        self.lesson_view.show_step(lesson, step, recorded or StepResult(step.id), note, self.history)
         self.lesson_view.focus_active()
         self._set_keys("lesson")
         self.run_step(lesson, index)
@@ -210,8 +219,14 @@ class TutorApp(App[None]):
 
         step = lesson.steps[index]
         assert not isinstance(step, ExerciseStep)
+        changes = self.history.current
+        base = self._bases.get((lesson.id, step.id))
         try:
-            run = await self.engine.run(lesson, step.id)
+            if base is None or not changes:
+                run = await self.engine.run(lesson, step.id)
+                base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
+            if changes:
+                run = await self.engine.run(lesson, step.id, changes)
         except WorkerError as error:
             self._engine_problem = str(error)
             self._set_title()
@@ -220,12 +235,16 @@ class TutorApp(App[None]):
         result = run.result(step.id) or run.steps[-1]
         note = f"live, {result.seconds * 1000:.0f} ms"
         recorded = self.recorded(lesson).get(step.id)
-        if result.error is not None and recorded is not None:
+        if result.error is not None and changes:
+            # What the changed run did not come to is shown as it was.
+            result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)
+            note = "before the change"
+        elif result.error is not None and recorded is not None:
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
         if self._is_at(lesson, index, "lesson"):
-            self.lesson_view.show_step(lesson, step, result, note)
+            self.lesson_view.show_step(lesson, step, result, note, self.history, base if changes else None)
             self._set_title()
 
     def _is_at(self, lesson: Lesson, index: int, view: str) -> bool:
@@ -272,16 +291,14 @@ class TutorApp(App[None]):
             self.rule.set(self._rule(0, 1))
             return
         step = self.lesson.steps[self.index]
+        if self.views.current == "lesson" and self.history.current:
+            where.append("what if")
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
         self.title_line.set(Text(f" {step.title}", TITLE), "   ".join([*where, place]))
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     def _set_keys(self, which: str) -> None:
-        keys = (
-            f"n next   b back   {self.lesson_view.pane_keys}m map   ? help   q quit"
-            if which == "lesson"
-            else KEYS[which]
-        )
+        keys = self.lesson_view.keys if which == "lesson" else KEYS[which]
         self.keys.set(Text(f" {keys}", DIM))
 
     def on_resize(self) -> None:
@@ -323,15 +340,50 @@ class TutorApp(App[None]):
 
     @work(group="windows", exit_on_error=False)
     async def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
-        """Fetch values of a large tensor from the worker."""
+        """Fetch from the worker what a matrix wants of a large tensor."""
+        from tui.widgets.matrix import MatrixView
+
         wanted = event.wanted
-        window = await self.engine.window(
-            event.step, wanted.tensor.name, wanted.lead, wanted.top, wanted.left, wanted.height, wanted.width
-        )
-        if window is None:
-            wanted.view.forget_wanted(wanted.lead, wanted.top, wanted.left)
-        elif wanted.view.tensor is wanted.tensor:
-            wanted.view.add_window(wanted.tensor.name, window)
+        view, name = wanted.view, wanted.tensor.name
+        place = (event.step, name, wanted.lead)
+        match wanted:
+            case MatrixView.WindowWanted():
+                window = await self.engine.window(*place, wanted.top, wanted.left, wanted.height, wanted.width)
+                give = partial(view.add_window, name, window) if window else None
+            case MatrixView.BlocksWanted():
+                blocks = await self.engine.blocks(*place, wanted.rows, wanted.cols, wanted.how)
+                give = partial(view.add_blocks, name, blocks) if blocks else None
+            case MatrixView.RowWanted():
+                stats = await self.engine.row(*place, wanted.row, wanted.top)
+                give = partial(view.add_row, name, stats) if stats else None
+            case _:
+                return
+        if give is None:
+            view.forget(wanted)
+        elif view.tensor is wanted.tensor:
+            give()
+
+    @work(exclusive=True, group="explain", exit_on_error=False)
+    async def on_lesson_view_asked(self, event: LessonView.Asked) -> None:
+        """Have a number explained by the worker that made it."""
+        lesson, index = self.lesson, self.index
+        if event.ref is None:
+            found = await self.engine.explain(event.step, event.name, event.index)
+        else:
+            found = await self.engine.follow(event.step, event.ref)
+        if lesson is None or not self._is_at(lesson, index, "lesson"):
+            return
+        if found is None:
+            self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)
+        elif isinstance(found, str):
+            self.notify(f"No explanation: {found}", markup=False, timeout=6)
+        else:
+            self.lesson_view.explain(found, further=event.ref is not None)
+
+    def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
+        """Run the step again with other changes."""
+        if self.lesson is not None and self.views.current == "lesson":
+            self.run_step(self.lesson, self.index)
 
     # Actions -----------------------------------------------------------------------------------------------------
 
@@ -459,15 +511,21 @@ class TutorApp(App[None]):
             pane.display = False
             return
         texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE}
-        text = Text(texts[self.views.current or "map"].rstrip("\n") + "\n" + helps.ANY_KEY)
-        pane.show(text)
-        pane.styles.height = min(pane.lines_at(self.size.width), max(1, self.size.height - 3))
+        room = max(1, self.size.height - 3)
+        text = texts[self.views.current or "map"].rstrip("\n") + "\n"
+        pane.show(Text(text + helps.ANY_KEY))
+        if pane.lines_at(self.size.width) > room:
+            pane.show(Text(helps.SCROLL + text))
+        pane.styles.height = min(pane.lines_at(self.size.width), room)
         pane.display = True
 
     async def on_event(self, event: Event) -> None:
-        """Any key closes the help, and does nothing else."""
+        """Any key closes the help, and does nothing else; the arrows scroll one that is longer than the screen."""
         if isinstance(event, Key) and self.help_pane.display:
-            self.help_pane.display = False
+            if self.help_pane.longer and event.key in HELP_KEYS:
+                self.help_pane.action_scroll_lines(HELP_KEYS[event.key] * max(1, self.help_pane.size.height - 2))
+            else:
+                self.help_pane.display = False
             event.prevent_default()
             event.stop()
             return

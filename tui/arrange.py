@@ -6,12 +6,15 @@ code keeps its place above the matrix as long as both fit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WIDE = 110
 """Columns from which prose and code stand left, matrices right."""
 
 NARROWEST_TEXT = 52
+PANEL = 9
+"""Lines of an explanation, or of "what if", where there is room for so many."""
+
 CODE = -1
 """The pane of code and output; matrices are panes 0, 1, ..."""
 
@@ -24,6 +27,7 @@ class Needs:
         prose, code, output: lines, at the width that `text_width` gives them.
         matrices: columns and lines of each.
         widest: columns of the widest line of code.
+        panel: a number explains itself, or "what if" is open.
     """
 
     prose: int
@@ -31,6 +35,7 @@ class Needs:
     output: int
     matrices: tuple[tuple[int, int], ...] = ()
     widest: int = 0
+    panel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Arrangement:
     code: int
     output: int
     matrices: tuple[int, ...]
+    panel: int = 0
 
 
 def panes(needs: Needs) -> tuple[int, ...]:
@@ -63,9 +69,16 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     """Give `height` lines to the parts of a step. `active` is the pane that the learner has chosen."""
     if active not in panes(needs):
         active = 0 if needs.matrices else CODE
+    if not needs.panel:
+        lay = _wide if width >= WIDE and needs.matrices else _narrow
+        return lay(width, height, needs, active)
     if width >= WIDE and needs.matrices:
-        return _wide(width, height, needs, active)
-    return _narrow(width, height, needs, active)
+        # Below everything, over the whole width.
+        lines = min(PANEL, height // 3)
+        return replace(_wide(width, height - lines, needs, active), panel=lines)
+    # In the place of the prose, so that code and matrix stay where they are.
+    plan = _narrow(width, height, replace(needs, prose=max(needs.prose, PANEL - 2)), active)
+    return replace(plan, prose=0, panel=plan.prose)
 
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:

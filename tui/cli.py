@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
+    from lessons.changes import Changes
     from lessons.model import Course, Lesson
     from lessons.progress import Progress
 
@@ -81,9 +82,24 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("list", _list, "list lessons, steps and exercises with your progress")
     sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub.add_argument("--knobs", metavar="LESSON", help="list what can be changed in a lesson with run --set instead")
     sub = command("run", _run, "run a lesson and print it as text")
     sub.add_argument("lesson", metavar="LESSON", help="its id or number")
     sub.add_argument("--step", metavar="ID", help="print this step only")
+    sub.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", help="set a knob (list --knobs LESSON names them); repeatable"
+    )
+    sub.add_argument("--words", metavar="SENTENCE", help="put your own words in place of the lesson's")
+    sub.add_argument(
+        "--cell", metavar="[STEP:]NAME[I,J]=VALUE", action="append", help="change a number of a tensor; repeatable"
+    )
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("explain", _explain, "show how a number was made, down to the inputs")
+    sub.add_argument("lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)")
+    sub.add_argument("step", metavar="STEP", help="the id of a step")
+    sub.add_argument("tensor", metavar="TENSOR", help="a name in its code, or any expression")
+    sub.add_argument("index", metavar="INDEX", nargs="?", default="", help="of a cell, such as 1,0; none for a scalar")
+    sub.add_argument("--depth", metavar="N", type=int, help="levels of the tree (default: 2; with --json all)")
     sub.add_argument("--json", action="store_true", help="as a JSON document")
     sub = command("check", _check, "judge a file as the answer to an exercise")
     sub.add_argument("exercise", metavar="EXERCISE", help="its id or number")
@@ -138,6 +154,8 @@ def _list(options: argparse.Namespace) -> int:
     from tui import plain
 
     course = _course()
+    if options.knobs is not None:
+        return _list_knobs(_find_lesson(course, options.knobs), as_json=options.json)
     progress = _progress()
     states = progress.states()
     if options.json:
@@ -192,23 +210,42 @@ def _list(options: argparse.Namespace) -> int:
     return OK
 
 
+def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
+    from lessons import document
+    from tui import plain
+
+    entries = [document.knob(lesson, knob) for knob in lesson.knobs]
+    if as_json:
+        _print_json({"lesson": lesson.id, "knobs": entries})
+    else:
+        _print(plain.knobs(entries))
+    return OK
+
+
 def _run(options: argparse.Namespace) -> int:
+    from lessons import changes
+
     lesson = _find_lesson(_course(), options.lesson)
     if options.step is not None and options.step not in {step.id for step in lesson.steps}:
         known = ", ".join(step.id for step in lesson.steps)
         raise UsageError(f"lesson '{lesson.id}' has no step '{options.step}'. Its steps: {known}")
-    return _print_lesson(lesson, options.step, as_json=options.json)
+    try:
+        made = changes.parse(lesson, options.set, options.words, options.cell)
+    except changes.ChangeError as error:
+        raise UsageError(str(error)) from None
+    return _print_lesson(lesson, options.step, made, as_json=options.json)
 
 
-def _print_lesson(lesson: Lesson, only: str | None, *, as_json: bool = False) -> int:
-    from lessons import document
+def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
+    from lessons import changes, document
     from lessons.result import WorkerError
     from lessons.session import Session
     from tui import plain
 
+    made = made or changes.UNCHANGED
     session = Session()
     try:
-        run = session.run(lesson, only)
+        run = session.run(lesson, only, made)
         run.close()
     except WorkerError as error:
         print(f"attn-tutor: {error}", file=sys.stderr)
@@ -217,10 +254,72 @@ def _print_lesson(lesson: Lesson, only: str | None, *, as_json: bool = False) ->
         session.close()
     results = {result.id: result for result in run.steps}
     if as_json:
-        _print_json(document.lesson(lesson, results, only))
+        _print_json(document.lesson(lesson, results, only, made))
     else:
-        _print(plain.lesson(lesson, results, only))
-    return NOT_PASSED if any(result.error for result in run.steps) else OK
+        if made:
+            _print(plain.changes(changes.describe(lesson, made)))
+        _print(plain.lesson(changes.apply(lesson, made), results, only))
+    # A change that could not be made is a finding too.
+    return NOT_PASSED if any(result.error or result.notes for result in run.steps) else OK
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from lessons import document, tree
+    from lessons.result import WorkerError
+    from lessons.session import Session
+    from tui import plain
+
+    lesson, step, index = _to_explain(options)
+    depth = options.depth if options.depth is not None or options.json else 2
+    session = Session()
+    try:
+        run = session.run(lesson, step)
+        result = run.result(step) or run.steps[-1]
+        if result.error is not None:
+            print(f"attn-tutor: {plain.failure(result.error)}", file=sys.stderr)
+            return NOT_PASSED
+        found = tree.grow(run, step, options.tensor, index, depth)
+    except WorkerError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return FAILURE
+    finally:
+        session.close()
+    if found is None:
+        print("attn-tutor: the worker ended before it had explained everything", file=sys.stderr)
+        return FAILURE
+    if isinstance(found, str):
+        shape = next((item.shape for item in result.tensors if item.name == options.tensor), ())
+        raise UsageError(f"{options.tensor} has the shape {tuple(shape)}: {found} as [{options.index}]")
+    if options.json:
+        _print_json(document.explanation(found))
+    else:
+        _print(plain.explanation(found))
+    return OK
+
+
+def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ...]]:
+    """The lesson that shows the tensor, its step, the index of the cell."""
+    from pydantic import ValidationError
+
+    from lessons import tree
+
+    try:
+        index = tuple(int(part) for part in options.index.strip("[]() ").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"'{options.index}' is not an index such as 1,0") from None
+    if options.depth is not None and options.depth < 1:
+        raise UsageError("--depth must be 1 or more")
+    try:
+        if options.lesson.endswith(".py"):
+            code = _read(options.lesson).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+            return tree.showing(tree.program(code, options.lesson), "program", options.tensor), "program", index
+        lesson = _find_lesson(_course(), options.lesson)
+        return tree.showing(lesson, options.step, options.tensor), options.step, index
+    except KeyError:
+        known = ", ".join(step.id for step in lesson.steps if step.kind == "run")
+        raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{options.step}'. Its steps: {known}") from None
+    except ValidationError as error:
+        raise UsageError(f"{error.errors()[0]['msg']}") from None
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 
 from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
+MARKED, BOLD, UNDERLINED = Style(reverse=True, bold=True, dim=False), Style(bold=True), Style(underline=True)
 NUMBER = Style(dim=True)
 
 
@@ -32,3 +34,20 @@ def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
     width = len(str(len(lines)))
     numbers = (Text.assemble((f"{place:{width}}  ", NUMBER)) for place in range(1, len(lines) + 1))
     return Text("\n").join(number.append_text(line) for number, line in zip(numbers, lines, strict=True))
+
+
+def marked(code: Text, line: int | None, changed: Collection[int] = ()) -> Text:
+    """Numbered code with a line marked (its number reversed, the line bold) and changed lines underlined."""
+    found = code.copy()
+    start = 0
+    for text in code.plain.split("\n"):
+        number, _, _ = text.strip().partition(" ")
+        if number.isdigit():
+            end = text.index(number) + len(number)
+            if line is not None and int(number) == line:
+                found.stylize(MARKED, start, start + end)
+                found.stylize(BOLD, start + end, start + len(text))
+            if int(number) in changed:
+                found.stylize(UNDERLINED, start + end + 2, start + len(text))
+        start += len(text) + 1
+    return found

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
+from lessons.changes import UNCHANGED, Changes
+from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
+from lessons.play import PLAYED, Names, Play, Played
 from lessons.result import Judgement, Window
 from lessons.session import Run, Session
+from lessons.views import Blocks, How, RowStats
+
+T = TypeVar("T")
 
 
 class Engine:
-    """One session, used from threads of its own. At most one lesson run is kept alive, for its tensors."""
+    """One session, used from threads of its own. One run of a lesson at most is kept alive, and one prompt."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._jobs = ThreadPoolExecutor(1, thread_name_prefix="engine")
         self._questions = ThreadPoolExecutor(1, thread_name_prefix="windows")
         self._run: Run | None = None
+        self._play: Play | None = None
+        self._played: set[Future[Any]] = set()
 
     @property
     def ready(self) -> bool:
@@ -28,10 +38,10 @@ class Engine:
         """Load PyTorch in the worker. Raises `WorkerError`."""
         await asyncio.wrap_future(self._jobs.submit(self._session.wait_ready))
 
-    async def run(self, lesson: Lesson, upto: str) -> Run:
-        """Run a lesson up to a step, in place of what was running. Raises `WorkerError`."""
+    async def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
+        """Run a lesson with changes up to a step, in place of what was running. Raises `WorkerError`."""
         self._session.cancel()
-        future = self._jobs.submit(self._session.run, lesson, upto)
+        future = self._jobs.submit(self._session.run, lesson, upto, changes)
         try:
             run = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -46,14 +56,72 @@ class Engine:
         self._session.cancel()
         return await asyncio.wrap_future(self._jobs.submit(self._session.check, exercise, source))
 
+    async def play(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Names:
+        """Open a prompt on a step, in place of another one. Returns what its first input can use.
+
+        What is asked of the step `play 1` is then asked of it. Raises `WorkerError` or `ChangeError`.
+        """
+        self.end_play()
+        self._play = Play(self._session, lesson, step, changes)
+        return await self._in_play(self._play.start)
+
+    async def enter(self, code: str) -> Played:
+        """Run an input of the prompt. Raises `WorkerError`."""
+        assert self._play is not None
+        return await self._in_play(self._play.enter, code)
+
+    def end_play(self) -> None:
+        """Close the prompt, and stop what it runs. The run of the lesson stays as it is."""
+        play, self._play = self._play, None
+        if play is None:
+            return
+        if any(future.running() for future in self._played):
+            self._session.cancel()
+        self._questions.submit(play.close)
+
+    async def _in_play(self, work: Callable[..., T], *what: object) -> T:
+        future = self._jobs.submit(work, *what)
+        self._played.add(future)
+        future.add_done_callback(self._played.discard)
+        return await asyncio.wrap_future(future)
+
+    def _run_of(self, step: str) -> Run | None:
+        """The run that a step belongs to: those of a prompt have a space in their names."""
+        return self._play.run if self._play is not None and step.startswith(PLAYED) else self._run
+
     async def window(
         self, step: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
     ) -> Window | None:
         """A rectangle of a tensor of the last run; None if it is not to be had any more."""
-        run = self._run
+        run = self._run_of(step)
         if run is None:
             return None
-        return await asyncio.wrap_future(self._questions.submit(run.window, step, name, lead, top, left, height, width))
+        return await self._ask(run.window, step, name, lead, top, left, height, width)
+
+    async def blocks(
+        self, step: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How
+    ) -> Blocks | None:
+        """A matrix of the last run in blocks; None if it is not to be had any more."""
+        run = self._run_of(step)
+        return None if run is None else await self._ask(run.blocks, step, name, lead, rows, cols, how)
+
+    async def row(self, step: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
+        """What a row of a matrix of the last run amounts to; None if it is not to be had any more."""
+        run = self._run_of(step)
+        return None if run is None else await self._ask(run.row, step, name, lead, row, top)
+
+    async def explain(self, step: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
+        """How a cell of a tensor of the last run was made; see `Run.explain`."""
+        run = self._run_of(step)
+        return None if run is None else await self._ask(run.explain, step, name, index)
+
+    async def follow(self, step: str, ref: int) -> Explanation | str | None:
+        """How an operand of an explanation was made; see `Run.follow`."""
+        run = self._run_of(step)
+        return None if run is None else await self._ask(run.follow, step, ref)
+
+    async def _ask(self, question: Callable[..., T], *what: object) -> T:
+        return await asyncio.wrap_future(self._questions.submit(question, *what))
 
     def stop(self) -> None:
         """Stop the program that is running now."""
@@ -62,8 +130,9 @@ class Engine:
     def close(self) -> None:
         """End the worker and everything it started."""
         self._session.close()
-        if self._run is not None:
-            self._run.close()
+        for held in (self._run, self._play):
+            if held is not None:
+                held.close()
         for pool in (self._jobs, self._questions):
             pool.shutdown(wait=False, cancel_futures=True)
 

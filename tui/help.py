@@ -23,13 +23,30 @@ r               run the step again    s      stop what is running
 
 In a matrix
 arrows          move the cursor; the line below reads the cell out
-home, end       first and last column; with ctrl: first and last cell
-page up, down   by as many rows as you see
-[ and ]         previous and next head (or whichever axis comes before rows and columns)
-{ and }         previous and next text of the batch (the first axis)
+home, end       first, last column; page up, page down; ctrl: first, last cell
+[ ] and { }     previous and next head, and text of the batch (leading axes)
+t               what rows amount to: greatest values, entropy; again: the cell
+o               overview of a large matrix: greatest of blocks, mean, cells
+- and + (enter) further away, as far as all heads at once, and nearer
+v               overview in numbers, or in shades, of which more fit
 In text or code that is longer than its place: arrows, page up, page down
 
-"recorded" beside a matrix: the numbers of an earlier run, shown until yours is done. "live": yours.
+Every number explains itself
+enter           how the number under the cursor was made. Then:
+  arrows        choose one of the numbers that it was made from
+  enter         how that one was made; backspace: back to the number before
+  tab           to the matrix: the explanation goes with the cursor
+  escape        close
+
+What if
+w               change the number under the cursor, the words, the mask, ...
+  up, down      choose what to change; left, right: change it
+  enter, digit  type a value; delete: as it was
+  d             after, difference, before; a dot marks changed cells
+  ctrl+z        undo; ctrl+y: redo
+  escape        everything as it was; until then changes hold in the lesson
+
+"recorded" beside a matrix: numbers of an earlier run, until yours is done.
 """
 
 EXERCISE = """\
@@ -46,3 +63,4 @@ Your code is kept as you type. The check runs it on inputs that you have not see
 """
 
 ANY_KEY = "\nAny key closes this."
+SCROLL = "Down and up turn the pages of this; any other key closes it.\n\n"

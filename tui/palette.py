@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isnan
+from math import isnan, log
 
 from rich.color import Color
 from rich.color_triplet import ColorTriplet
@@ -59,7 +59,8 @@ class Look:
 class Palette:
     """All styles of the matrix for one terminal. A style of None is that of the widget.
 
-    `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are the styles of what is no value.
+    `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are the styles of what is no value;
+    `operand`, `changed` and `set` those of marked cells, added to the style of the cell.
     """
 
     depth: Depth
@@ -72,6 +73,9 @@ class Palette:
     current: Style
     muted: Style
     cursor: Style
+    operand: Style
+    changed: Style
+    set: Style
 
     @property
     def coloured(self) -> bool:
@@ -92,6 +96,8 @@ class Scale:
     kind: str
     low: float
     high: float
+    least: float | None = None
+    """Of a weight: the level is by its logarithm, from this value on. Else levels are equal steps."""
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -110,7 +116,7 @@ class Scale:
         if self.kind == "weight":
             if value <= 0:
                 return 0
-            return 1 + _step(value / self.high if self.high > 0 else 1.0, last)
+            return 1 + _step(self._share(value), last)
         if self.kind == "vector":
             middle = last // 2
             if value == 0:
@@ -120,6 +126,15 @@ class Scale:
             return middle + steps if value > 0 else middle - steps
         span = self.high - self.low
         return _step((value - self.low) / span, last + 1) if span > 0 else last // 2
+
+    def _share(self, weight: float) -> float:
+        """How far up a weight lies between nothing and the greatest, from 0 to 1."""
+        if self.high <= 0:
+            return 1.0
+        if self.least is None:
+            return weight / self.high
+        span = log(self.high / self.least)
+        return log(weight / self.least) / span if span > 0 else 1.0
 
     def look(self, value: float | None) -> Look:
         """The look of any value; None is a value that has not come yet."""
@@ -163,6 +178,9 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
             current=Style(color=_colour("ffd75f"), bold=True),
             muted=Style(dim=True),
             cursor=_style(_DARK, _LIGHT, bold=True),
+            operand=Style(bold=True, underline=True),
+            changed=Style(bold=True),
+            set=Style(bold=True, italic=True),
         )
     shades = _SHADES[unicode]
     negative = Style(color="magenta") if depth == "16" else None
@@ -183,6 +201,10 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
         current=Style(bold=True, underline=True),
         muted=Style(dim=True),
         cursor=Style(reverse=True),
+        # What a mask hides is dim, but a mark is not.
+        operand=Style(bold=True, underline=True, dim=False),
+        changed=Style(bold=True, dim=False, color="cyan" if depth == "16" else None),
+        set=Style(bold=True, dim=False, color="yellow" if depth == "16" else None),
     )
 
 

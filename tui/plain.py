@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 
-from lessons import source, template
+from lessons import source, template, tree
 from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
-from lessons.result import Judgement, StepResult, Tensor
+from lessons.result import Failure, Judgement, StepResult, Tensor
+from tui import explained
 from tui.numbers import number_format, short, truncated, visible
 from tui.prose import plain_lines
 
@@ -51,6 +53,26 @@ def lesson(
             )
 
 
+def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
+    """What the learner has changed, above a lesson that was run with it."""
+    yield "With these changes:"
+    for change in told:
+        yield from textwrap.wrap(clean(change), width, initial_indent="    ", subsequent_indent="    ")
+    yield from textwrap.wrap("The code is what was run. The text was written for the lesson without them.", width)
+    yield ""
+
+
+def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What may be changed in a lesson, from the entries of `lessons.document.knob`."""
+    for entry in entries:
+        if "values" in entry:
+            what = ", ".join(str(value) for value in entry["values"])
+        else:
+            what = f"{entry['least']} to {entry['most']}{' words' if entry['kind'] == 'words' else ''}"
+        now = "" if entry["default"] is None else f"  (is: {entry['default']})"
+        yield f"{entry['name']:14} {entry['label']}: {what}{now}"
+
+
 def lesson_step(
     step: ReadStep | RunStep | ExerciseStep, result: StepResult, place: str, width: int = WIDTH
 ) -> Iterator[str]:
@@ -78,8 +100,10 @@ def lesson_step(
         yield from _indented(clean(result.stdout))
     if result.error is not None:
         yield ""
-        where = f" (line {result.error.line})" if result.error.line else ""
-        yield f"This step did not come to its end{where}: {clean(result.error.message)}"
+        yield failure(result.error)
+    for note in result.notes:
+        yield ""
+        yield from plain_lines(clean(note), width)
     for tensor in result.tensors:
         yield ""
         yield from matrix(tensor, width)
@@ -148,6 +172,28 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
     if tensor.values is None:
         left_out = f"the first {shown_rows} of {rows} rows and {min(here_cols, fit)} of {cols} columns"
         yield f"  ({left_out} of {', '.join(f'{a} 0' for a in tensor.axes[:-2]) or 'the whole'})"
+
+
+def failure(error: Failure) -> str:
+    """Why a step did not come to its end."""
+    where = f" (line {error.line})" if error.line else ""
+    return f"This step did not come to its end{where}: {clean(error.message)}"
+
+
+def explanation(root: tree.Node) -> Iterator[str]:
+    """How a number was made: its formula, then indented the same for the numbers it was made from, each once."""
+    told: set[str] = set()
+    for node, level in tree.walk(root):
+        indent = "    " * level
+        label = node.explanation.label
+        if label in told and node.explanation.op not in ("set",):
+            continue
+        told.add(label)
+        for line in explained.report(node.explanation):
+            hanging = indent + ("      " if line.startswith(" ") else "    ")
+            yield from textwrap.wrap(
+                clean(line), WIDTH, initial_indent=indent, subsequent_indent=hanging, drop_whitespace=True
+            )
 
 
 def judgement(value: Judgement) -> Iterator[str]:

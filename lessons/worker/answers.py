@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from lessons.worker import shown, wire
+from lessons.worker import play, shown, views, wire
+from lessons.worker.stage import Stage
 
 LARGEST_WINDOW = 256
 
 Question = dict[str, Any]
-Kept = Mapping[tuple[str, str], torch.Tensor]
-"""The tensors that the steps have shown, by step and name."""
 
 Answer = tuple[dict[str, Any], bytes]
 
@@ -23,7 +22,7 @@ class Refused(Exception):
     """A question that has no answer; the message says why."""
 
 
-def serve(talk: socket.socket, kept: Kept) -> None:
+def serve(talk: socket.socket, stage: Stage) -> None:
     """Answer questions until the peer closes the connection."""
     while True:
         question = wire.receive(talk).header
@@ -31,15 +30,31 @@ def serve(talk: socket.socket, kept: Kept) -> None:
         try:
             if op not in ANSWERS:
                 raise Refused("unknown question")
-            header, blob = ANSWERS[op](kept, question)
+            header, blob = ANSWERS[op](stage, question)
         except Refused as error:
             header, blob = {"error": str(error)}, b""
         wire.send(talk, {"op": op, **header}, blob)
 
 
-def window(kept: Kept, question: Question) -> Answer:
+def explain(stage: Stage, question: Question) -> Answer:
+    """How a cell was made: a cell of a shown tensor by its index, or an operand of an earlier answer by `ref`."""
+    step, explainer = str(question.get("step")), stage.explainer
+    try:
+        if "ref" in question:
+            told = explainer.follow(int(question["ref"]), step)
+        else:
+            told = explainer.ask(step, str(question["name"]), tuple(map(int, question["index"])))
+    except (KeyError, IndexError):
+        raise Refused("no such cell") from None
+    except Exception as error:
+        # One number less that explains itself, but all others go on.
+        raise Refused(f"this cell cannot be explained ({type(error).__name__}: {error})") from error
+    return {"explanation": told}, b""
+
+
+def window(stage: Stage, question: Question) -> Answer:
     """A rectangle of the matrix at some leading indices."""
-    matrix = matrix_at(kept, question)
+    matrix = matrix_at(stage, question)
     top, left = int(question["top"]), int(question["left"])
     height, width = (min(int(question[key]), LARGEST_WINDOW) for key in ("height", "width"))
     part = matrix[top : top + height, left : left + width]
@@ -47,9 +62,26 @@ def window(kept: Kept, question: Question) -> Answer:
     return {"rows": part.shape[0], "cols": part.shape[1], "code": code}, data
 
 
-def matrix_at(kept: Kept, question: Question) -> torch.Tensor:
+def blocks(stage: Stage, question: Question) -> Answer:
+    """The matrix at some leading indices, divided into blocks."""
+    matrix = matrix_at(stage, question)
+    rows, cols = int(question["rows"]), int(question["cols"])
+    if rows < 1 or cols < 1 or views.count(matrix, rows, cols) > views.MOST_BLOCKS:
+        raise Refused("no such blocks")
+    return views.blocks(matrix, rows, cols, "mean" if question["how"] == "mean" else "max")
+
+
+def row(stage: Stage, question: Question) -> Answer:
+    """What a row of the matrix at some leading indices amounts to."""
+    matrix, place = matrix_at(stage, question), int(question["row"])
+    if not 0 <= place < matrix.shape[0]:
+        raise Refused("no such row")
+    return views.row(matrix, place, int(question["top"]))
+
+
+def matrix_at(stage: Stage, question: Question) -> torch.Tensor:
     """The matrix that a question is about: a shown tensor at the leading indices; a vector is one row."""
-    tensor = kept.get((str(question.get("step")), str(question.get("name"))))
+    tensor = stage.kept.get((str(question.get("step")), str(question.get("name"))))
     lead = tuple(question.get("lead", ()))
     if tensor is None or len(lead) != max(0, tensor.dim() - 2):
         raise Refused("no such tensor")
@@ -57,4 +89,11 @@ def matrix_at(kept: Kept, question: Question) -> torch.Tensor:
     return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
 
 
-ANSWERS: dict[str, Callable[[Kept, Question], Answer]] = {"window": window}
+ANSWERS: dict[str, Callable[[Stage, Question], Answer]] = {
+    "explain": explain,
+    "window": window,
+    "blocks": blocks,
+    "row": row,
+    "play": play.play,
+    "names": play.listed,
+}

@@ -2,11 +2,13 @@
 
 An element is a place in a storage at a time. Who wrote it last before that time, is in the record; the rule of that
 operation (`rules`) says which elements it was made from, as a formula; each of them can be asked about in turn.
+
+No formula is told that does not come to the value: each is evaluated before.
 """
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,17 +16,20 @@ from typing import Any
 import torch
 
 from lessons import formula as f
-from lessons.worker import define, rules
+from lessons.worker import birth, check, define, rules
+from lessons.worker.history import Element, Forgotten, History
 from lessons.worker.names import Called, Names
-from lessons.worker.record import PACKAGE, Event, Record, Recorder, Region
-from lessons.worker.work import Element, Made, Work
-
-MOST_OPERANDS = 4096
-"""Operands of one explanation; a sum of more is told as a whole."""
+from lessons.worker.record import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region
+from lessons.worker.work import Made, Work
 
 MOST_LIT = 4096
-CHAIN = 5000
+"""Cells of one explanation that are lit in the tensors of the step."""
+
 GENERATIONS = 2000
+"""Copies of copies that are looked through."""
+
+NOBODY = Event(0, SNAPSHOT, (), {}, (), ())
+"""What wrote a number that is not in the record."""
 
 
 @dataclass(slots=True)
@@ -37,16 +42,27 @@ class Shown:
     time: int
 
 
+@dataclass(slots=True, frozen=True)
+class Place:
+    """Where something was computed: `file` and `line`, the code, and the line of the lesson that led there."""
+
+    line: int | None = None
+    file: str = ""
+    code: str = ""
+    lesson_line: int | None = None
+
+
 class Explainer:
     """Answers questions about one run. References to cells are numbers that stay valid as long as it lives."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.record: Record = recorder.record
+        self.history = History(self.record)
         self.names = Names(self.record)
         self._shown: list[Shown] = []
         self._asked: list[tuple[Element, Called]] = []
-        self._expanded: dict[int, tuple[Region, ...]] = {}
+        self._expanded: dict[tuple[Any, ...], Element | None] = {}
         self._moves: dict[int, rules.Moves | None] = {}
 
     # Asking -------------------------------------------------------------------------------------------------------
@@ -63,8 +79,7 @@ class Explainer:
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= place < size for place, size in zip(index, shape, strict=True)):
             raise IndexError(index)
-        element = Element(shown.region.storage, shown.region.at(index), shown.time, shown.region.tensor)
-        return self.explain(element, Called(name, index, True), step)
+        return self.explain(Element.of(shown.region, index, shown.time), Called(name, index, True), step)
 
     def follow(self, ref: int, step: str = "") -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `KeyError`."""
@@ -76,31 +91,37 @@ class Explainer:
     def explain(self, element: Element, called: Called, step: str = "") -> dict[str, Any]:
         """The answer as plain data; see `lessons.explanation.Explanation`."""
         self.names.update()
-        event, work, made = self.made(element)
-        value = self.value(element)
-        operands = self._operands(work)
-        if made.formula is None:
-            formula: f.Formula = f.Number(value)
+        try:
+            value = self.history.value(element)
+        except Forgotten as forgotten:
+            value, told = float("nan"), self._nothing(element, str(forgotten))
         else:
-            formula = made.formula
-        line, file, code = self._place(event)
-        notes = [*made.notes, *self._birth(element, value, work)]
+            told = self._told(element, value)
+        event, work, made = told
+        formula = f.Number(value) if made.formula is None else made.formula
+        place = self.place(event)
+        calls = self._calls(work)
+        notes = [*made.notes, *birth.told(self, element, value, work, made.op)]
+        if any("#" in call.name for call in calls):
+            notes.append("#1, #2, ... number what the code called by one name or computed in one place, in its order.")
+        values = self.history.values(work.elements)
         # Names are sent once: a long sum has thousands of cells of two tensors.
         names: dict[tuple[str, str], int] = {}
-        rows = [
-            [names.setdefault((call.name, _dtype(item)), len(names)), list(call.index), number, ref, int(leaf)]
-            for item, (call, number, ref, leaf) in zip(work.elements, operands, strict=True)
-        ]
+        rows = []
+        for item, call, number in zip(work.elements, calls, values, strict=True):
+            key = names.setdefault((call.name, _dtype(item)), len(names))
+            rows.append([key, list(call.index), number, len(self._asked), int(self._is_leaf(item))])
+            self._asked.append((item, call))
         return {
             "name": called.name,
             "index": list(called.index),
             "value": value,
             "dtype": _dtype(element),
             "op": made.op,
-            "code": made.code or code,
-            "file": file,
-            "line": made.line or line,
-            "lesson_line": self._lesson_line(event),
+            "code": made.code or place.code,
+            "file": place.file,
+            "line": made.line or place.line,
+            "lesson_line": place.lesson_line,
             "formula": f.to_json(formula),
             "names": [name for name, _ in names],
             "dtypes": [dtype for _, dtype in names],
@@ -110,43 +131,66 @@ class Explainer:
             "lit": self._lit(work.elements, step),
         }
 
-    def _operands(self, work: Work) -> list[tuple[Called, float, int, bool]]:
-        """The operands: what each is called, its value, a reference to it, and whether it was made of nothing else.
+    def _told(self, element: Element, value: float) -> tuple[Event | None, Work, Made]:
+        """How an element was made, if that comes to its value; else what is wrong."""
+        try:
+            event, work, made = self.made(element)
+            values = self.history.values(work.elements)
+        except Forgotten as forgotten:
+            return self._nothing(element, f"It cannot be told how this was made. {forgotten}")
+        if made.formula is None or check.agrees(made.formula, values, value, element.region.dtype):
+            return event, work, made
+        result = f.evaluate(made.formula, values)
+        note = f"The record does not account for this value: what it holds would come to {result:.6g}."
+        return self._nothing(element, note, event)
 
-        Two that would be called the same (the third and the fourth round of a loop) are told apart by a count.
-        """
-        counts: dict[Called, int] = {}
-        found = []
-        for element in work.elements:
-            called = self.call(element, work.words)
-            counts[called] = count = counts.get(called, 0) + 1
-            if count > 1:
-                called = replace(called, name=f"{called.name}@{count}")
-            self._asked.append((element, called))
-            writer = self.writer(element)
-            leaf = writer is None or writer.hand or writer.op in rules.LEAVES
-            found.append((called, self.value(element), len(self._asked) - 1, leaf))
-        return found
+    def _nothing(self, element: Element, note: str, event: Event | None = None) -> tuple[Event | None, Work, Made]:
+        return event, Work(self, NOBODY, frozenset()), Made("unrecorded", notes=[note])
+
+    # What operands are called -------------------------------------------------------------------------------------
 
     def call(self, element: Element, words: frozenset[str] = frozenset()) -> Called:
         """What the element is called."""
-        named = self.names.of(element.storage, element.offset, element.time, words)
+        named = self.names.of(element, words)
         if named is not None:
-            return named
-        writer = self.writer(element)
-        if writer is not None:
-            for region in writer.outs:
-                index = region.find(element.offset) if region.storage == element.storage else None
-                if index is not None:
-                    last = self._final_view(writer, region)
-                    return Called(self.names.code_of(writer), last.find(element.offset) or index, False)
-        return Called("(a tensor from outside)", (element.offset,), False)
+            return replace(named, name=f"{named.name}#{named.count}") if named.stale else named
+        writer = self.history.writer(element)
+        found = writer.index_of(element.storage, element.offset) if writer is not None else None
+        if writer is None or found is None:
+            return Called("(a tensor from outside)", (element.offset,), False)
+        place, index = found
+        last = self._final_view(writer, writer.outs[place])
+        return Called(self.names.code_of(writer), last.find(element.offset) or index, False)
+
+    def _calls(self, work: Work) -> list[Called]:
+        """What the operands are called. If several would be called the same, their tensors are counted."""
+        calls = [self.call(element, work.words) for element in work.elements]
+        if len(set(calls)) == len(calls):
+            return calls
+        seen: set[Called] = set()
+        double = {call.name for call in calls if call in seen or seen.add(call)}  # type: ignore[func-returns-value]
+        tensors: dict[str, set[tuple[int, int]]] = {}
+        for element, call in zip(work.elements, calls, strict=True):
+            if call.name in double:
+                tensors.setdefault(call.name, set()).add(self._version(element))
+        order = {name: sorted(versions) for name, versions in tensors.items()}
+        return [
+            replace(call, name=f"{call.name}#{order[call.name].index(self._version(element)) + 1}", proper=False)
+            if call.name in order
+            else call
+            for element, call in zip(work.elements, calls, strict=True)
+        ]
+
+    def _version(self, element: Element) -> tuple[int, int]:
+        """Of tensors with the same name the one, in the order in which they were made."""
+        writer = self.history.writer(element)
+        return (writer.time if writer is not None else 0), element.storage
 
     def _final_view(self, writer: Event, region: Region) -> Region:
         """The shape in which the code that made a tensor hands it on: `x @ y` ends with a view of a product."""
         events = self.record.events
-        for place in range(writer.time, min(writer.time + 4, len(events))):
-            event = events[place]
+        start = bisect_left(events, writer.time, key=lambda event: event.time) + 1
+        for event in events[start : start + 4]:
             if event.sites != writer.sites or not event.outs:
                 break
             if event.view and event.outs[0].storage == region.storage:
@@ -155,92 +199,70 @@ class Explainer:
 
     # The record, backwards ----------------------------------------------------------------------------------------
 
-    def writer(self, element: Element) -> Event | None:
-        """Who wrote the element last before its time."""
-        for event in reversed(self.record.writes.get(element.storage, ())):
-            if event.time < element.time and any(
-                region.storage == element.storage and region.find(element.offset) is not None for region in event.outs
-            ):
-                return event
-        return None
-
-    def value(self, element: Element) -> float:
-        """The element as it was at its time: what it is now, unless it was overwritten since."""
-        for event in self.record.writes.get(element.storage, ()):
-            if event.time >= element.time and event.info.written:
-                index = event.outs[0].find(element.offset)
-                if index is not None:
-                    if event.before is None:
-                        return math.nan
-                    return _item(event.before[index])
-        return _item(torch.as_strided(element.tensor.detach(), (), (), element.offset))
-
     def through(self, element: Element) -> Element:
         """The element that this one is an unnamed copy of, or itself."""
         for _ in range(GENERATIONS):
-            if self.names.of(element.storage, element.offset, element.time) is not None:
+            if self.names.of(element) is not None:
                 return element
-            event = self.writer(element)
-            if event is None or event.hand:
-                return element
-            source = rules.copied(self, event, element)
+            event = self.history.writer(element)
+            source = rules.copied(self, event, element) if event is not None else None
             if source is None:
                 return element
             element = source
         return element
 
     def made(self, element: Element) -> tuple[Event | None, Work, Made]:
-        """How an element was made. A write that only copies an unnamed value is told as what made that value."""
+        """How an element was made. A write that only copies an unnamed value is told as what made that value.
+
+        Raises `Forgotten`.
+        """
         for _ in range(GENERATIONS):
-            event = self.writer(element)
-            if event is None:
-                return None, Work(self, _nobody(element), frozenset()), self._outside(element)
-            work = Work(self, event, self._words(event))
-            work.output, index = self.output(event, element)
+            event = self.history.writer(element)
+            found = event.index_of(element.storage, element.offset) if event is not None else None
+            if event is None or found is None:
+                return None, Work(self, NOBODY, frozenset()), self._outside(element)
+            words = self.names.places.words(event.sites[0]) if event.sites else frozenset()
+            output, index = found
+            work = Work(self, event, words, output)
+            value = self.history.value(element)
             if event.hand:
-                return event, work, rules.by_hand(work, index, self.value(element))
-            if event.op in define.DEFINED:
-                region = self._expand(event, work.output)
-                if region is not None:
-                    inner = self.made(Element(region.storage, region.at(index), self.record.time, region.tensor))
-                    inner[2].notes.insert(0, define.DEFINED[event.op].note)
-                    return inner
-            made = rules.apply(work, element, index, self.value(element))
+                return event, work, rules.by_hand(work, index, value)
+            if event.outs[output].dtype != element.region.dtype:
+                note = f"The bytes of a number of another type ({_name(event.outs[output].dtype)})."
+                return event, work, Made("view", notes=[note])
+            inner = self._expand(event, output, index)
+            if inner is not None:
+                _, work, made = self.made(inner)
+                made.notes.insert(0, define.NOTE)
+                return event, work, made
+            made = rules.apply(work, element, index, value)
             if made.source is None:
                 return event, work, made
             source = self.through(made.source)
-            if self.names.of(source.storage, source.offset, source.time) is not None:
+            if self.names.of(source) is not None:
                 made.formula = work.of(source)
                 return event, work, made
             element = source
         return event, work, made
 
-    def output(self, event: Event, element: Element) -> tuple[int, tuple[int, ...]]:
-        """Which of the results of an operation an element is in, and where."""
-        for place, region in enumerate(event.outs):
-            if region.storage == element.storage and (index := region.find(element.offset)) is not None:
-                return place, index
-        raise AssertionError("the operation did not write this element")
-
     def moves(self, event: Event) -> rules.Moves | None:
         """Where a rearrangement takes its elements from, worked out once."""
         if event.time not in self._moves:
-            self._moves[event.time] = rules.moves(event)
+            self._moves[event.time] = rules.moves(self, event)
         return self._moves[event.time]
 
-    def _words(self, event: Event) -> frozenset[str]:
-        return self.names.places.words(event.sites[0]) if event.sites else frozenset()
-
-    def _expand(self, event: Event, output: int) -> Region | None:
-        """Run the definition of a fused operation under the recorder, once."""
-        if event.time not in self._expanded:
-            definition = define.DEFINED[event.op]
-            with self.recorder:
-                outs = definition.run(event)
-            self._expanded[event.time] = tuple(Region.of(out) for out in outs)
+    def _expand(self, event: Event, output: int, index: tuple[int, ...]) -> Element | None:
+        """The element that the definition of a fused operation comes to, worked out once."""
+        definition = define.DEFINED.get(event.op)
+        if definition is None:
+            return None
+        key = (event.time, output, index)
+        if key not in self._expanded:
+            row = define.expand(definition, self.recorder, self.history, event, output, index)
             self.names.update()
-        regions = self._expanded[event.time]
-        return regions[output] if output < len(regions) else None
+            for place, element in row.items():
+                self._expanded[event.time, output, place] = element
+        return self._expanded.get(key)
 
     # Around the arithmetic ----------------------------------------------------------------------------------------
 
@@ -249,71 +271,30 @@ class Explainer:
             line = self.names.places.line(self.record.stopped_site) if self.record.stopped_site else None
             where = f" at line {line}" if line else ""
             return Made("unrecorded", notes=[f"Recording had stopped{where}: {self.record.stopped}."])
-        return Made("given", notes=["A number that PyTorch did not compute here."])
+        return Made("given", notes=["A number from outside: no recorded operation made it."])
 
-    def _place(self, event: Event | None) -> tuple[int | None, str, str]:
-        """Line, file and code of an event."""
+    def place(self, event: Event | None) -> Place:
+        """Where an event was called."""
         if event is None or not event.sites:
-            return None, "", ""
+            return Place()
         places = self.names.places
-        span = places.span(event.sites[0])
-        if span is None:
-            return None, "", ""
-        file = span.file
+        file = event.sites[0][0].co_filename
         if file.startswith(PACKAGE):
             file = "attention" + file[len(PACKAGE) :].replace("\\", "/")
-        return span.line, file.strip("<>"), places.code(event.sites[0])
+        elif file == define.__file__:
+            file = "definition"
+        outer = event.sites[-1]
+        lesson = not outer[0].co_filename.startswith(PACKAGE)
+        return Place(
+            places.line(event.sites[0]),
+            file.strip("<>"),
+            places.code(event.sites[0]),
+            places.line(outer) if lesson else None,
+        )
 
-    def _lesson_line(self, event: Event | None) -> int | None:
-        """The line of the lesson's own code, from which a module was called."""
-        return self.names.places.line(event.sites[-1]) if event is not None and event.sites else None
-
-    def _birth(self, element: Element, value: float, work: Work) -> list[str]:
-        """Where an infinity or NaN came from."""
-        if math.isfinite(value):
-            return []
-        word = "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
-
-        def same(item: Element) -> bool:
-            other = self.value(item)
-            return math.isnan(other) if math.isnan(value) else math.isinf(other)
-
-        came_from = next((item for item in work.elements if same(item)), None)
-        if came_from is None:
-            if math.isnan(value) or work.elements:
-                return [f"This {word} was born here." + self._reason(value, work)]
-            return []
-        for _ in range(CHAIN):
-            event, inner, _made = self.made(came_from)
-            earlier = next((item for item in inner.elements if same(item)), None)
-            if earlier is None:
-                called = self.call(came_from)
-                line, file, _ = self._place(event)
-                where = f", line {line}" + (f" of {file}" if "/" in file else "") if line else ""
-                index = f"[{','.join(map(str, called.index))}]" if called.index else ""
-                return [f"This {word} was born in {called.name}{index}{where}.{self._reason(value, inner)}"]
-            came_from = earlier
-        return []
-
-    def _reason(self, value: float, work: Work) -> str:
-        values = [self.value(item) for item in work.elements]
-        op = work.event.op.strip("_")
-        if math.isnan(value):
-            if op == "div" and len(values) > 1 and all(map(math.isinf, values[:2])):
-                return " inf / inf is not a number."
-            if op == "div" and values and all(item == 0 for item in values):
-                return " 0 / 0 is not a number."
-            if op == "mul" and any(map(math.isinf, values)):
-                return " Infinity times 0 is not a number."
-            if op == "softmax" and values and all(item == -math.inf for item in values):
-                return " Nothing in the row was left: every exponential is 0, and 0 / 0 is not a number."
-            if any(map(math.isinf, values)):
-                return " The arithmetic of infinities has no result here."
-        if math.isinf(value) and op == "exp":
-            return " The exponential is beyond the largest number of its type."
-        if math.isinf(value) and op == "div":
-            return " It was divided by 0."
-        return ""
+    def _is_leaf(self, element: Element) -> bool:
+        writer = self.history.writer(element)
+        return writer is None or writer.hand or writer.op in rules.LEAVES
 
     def _lit(self, elements: Iterable[Element], step: str) -> dict[str, list[list[int]]]:
         """The operands among the tensors that the step shows, by name: their indices."""
@@ -332,13 +313,9 @@ class Explainer:
         return lit
 
 
-def _item(tensor: torch.Tensor) -> float:
-    return float(tensor.item())
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _dtype(element: Element) -> str:
-    return str(element.tensor.dtype).removeprefix("torch.")
-
-
-def _nobody(element: Element) -> Event:
-    return Event(0, rules.NO_INFO, (), {}, (), ())
+    return _name(element.region.dtype)

@@ -1,31 +1,24 @@
-"""What the rules of operations work with: an element of a storage at a time, and an explanation in the making."""
+"""What the rules of operations work with: an explanation in the making."""
 
 from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from lessons import formula as f
+from lessons.worker.history import Element
+from lessons.worker.places import dotted
 from lessons.worker.record import Event, Region
 
 if TYPE_CHECKING:
     from lessons.worker.explain import Explainer
 
 Index = tuple[int, ...]
-
-
-@dataclass(slots=True, frozen=True)
-class Element:
-    """An element of a storage as it was just before `time`. `tensor` is any tensor on that storage."""
-
-    storage: int
-    offset: int
-    time: int
-    tensor: torch.Tensor
 
 
 @dataclass(slots=True)
@@ -68,60 +61,81 @@ class Work:
     elements: list[Element] = field(default_factory=list)
     places: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
-    def element(self, region: Region, index: tuple[int, ...], time: int | None = None) -> Element:
+    def element(self, region: Region, index: Index, time: int | None = None) -> Element:
         """An element of an operand as it was when the operation ran."""
-        return Element(region.storage, region.at(index), self.event.time if time is None else time, region.tensor)
+        return Element.of(region, index, self.event.time if time is None else time)
 
-    def cell(self, region: Region, index: tuple[int, ...]) -> f.Formula:
+    def cell(self, region: Region, index: Index) -> f.Formula:
         """A cell of an operand; mere copies without a name are looked through."""
         return self.of(self.explainer.through(self.element(region, index)))
 
     def of(self, element: Element) -> f.Formula:
-        """An element as an operand."""
-        key = (element.storage, element.offset, element.time)
+        """An element as an operand. If nothing was written in between, two times are the same."""
+        writer = self.explainer.history.writer(element)
+        key = (element.storage, element.offset, writer.time if writer else 0)
         place = self.places.get(key)
         if place is None:
             place = self.places[key] = len(self.elements)
             self.elements.append(element)
         return f.Cell(place)
 
-    def value(self, region: Region, index: tuple[int, ...]) -> float:
+    def value(self, region: Region, index: Index) -> float:
         """Value of a cell when the operation ran."""
-        return self.explainer.value(self.element(region, index))
+        return self.explainer.history.value(self.element(region, index))
 
-    def operand(self, name: str, index: tuple[int, ...]) -> f.Formula:
+    def values(self, region: Region, indices: Iterable[Index]) -> list[float]:
+        """Values of cells when the operation ran."""
+        return self.explainer.history.values([self.element(region, index) for index in indices])
+
+    def line(self) -> int | None:
+        """The line that called the operation."""
+        sites = self.event.sites
+        return self.explainer.names.places.line(sites[0]) if sites else None
+
+    def operand(self, name: str, index: Index) -> f.Formula:
         """An argument at a place of the result: a cell of a tensor (broadcast), or a number."""
         given = self.event.arg(name)
         if isinstance(given, Region):
             return self.cell(given, broadcast(given.shape, index))
         return self.number(given)
 
+    def rounded(self, name: str, index: Index) -> f.Formula:
+        """The same where a comparison may hang on the last bit: a number as the type of the tensors has it."""
+        part = self.operand(name, index)
+        dtypes = [region.dtype for region in self.event.operands() if region.dtype.is_floating_point]
+        if isinstance(part, f.Number) and dtypes and not math.isnan(part.value):
+            exact = torch.tensor(part.value, dtype=torch.promote_types(dtypes[0], torch.float32))
+            return f.Number(float(exact), part.code)
+        return part
+
     def number(self, given: Any) -> f.Number:
         """A number of the call, with the code that gives it if that is more than a literal."""
         value = float(given) if isinstance(given, bool | int | float) else math.nan
-        return f.Number(value, self._code_of_number(value))
+        return f.Number(value, self._code_of_number())
 
-    def _code_of_number(self, value: float) -> str:
-        sites = self.event.sites
-        places = self.explainer.names.places
-        node = places.node(sites[0]) if sites else None
-        span = places.span(sites[0]) if sites else None
-        source = places.source(span.file) if span else None
+    def _code_of_number(self) -> str:
+        """The side of `a / b` that is a number and no tensor; nothing if that is not certain, or is a literal."""
+        sites, names = self.event.sites, self.explainer.names
+        node = names.places.node(sites[0]) if sites else None
+        source = names.places.source(sites[0]) if sites else None
         if source is None or not isinstance(node, ast.BinOp | ast.AugAssign):
             return ""
-        candidates = [node.value] if isinstance(node, ast.AugAssign) else [node.right, node.left]
-        for side in candidates:
-            if not isinstance(side, ast.Constant) and not _is_tensor_like(side):
-                return source.segment(side)
-        return ""
+        sides = [node.value] if isinstance(node, ast.AugAssign) else [node.right, node.left]
+        if any(isinstance(side, ast.Constant) for side in sides):
+            return ""
+        sizes = [side for side in sides if _is_size(side)]
+        numbers = sizes or [side for side in sides if not any(map(names.means_tensor, map(dotted, ast.walk(side))))]
+        return source.segment(numbers[0]) if len(numbers) == 1 else ""
 
 
-def _is_tensor_like(node: ast.AST) -> bool:
-    # Of two sides the one with arithmetic on shapes and plain numbers is meant; a matrix product is never a number.
-    return any(isinstance(item, ast.MatMult) for item in ast.walk(node))
+def _is_size(node: ast.expr) -> bool:
+    """Whether this is arithmetic with the size of a tensor, such as `keys.shape[-1] ** 0.5`."""
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+        return any(map(_is_size, (node.left, node.right)))
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
-def broadcast(shape: tuple[int, ...], index: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast(shape: Index, index: Index) -> Index:
     """The index into a tensor of this shape for a place in the tensor that it is broadcast to."""
     if not shape:
         return ()

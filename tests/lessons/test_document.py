@@ -109,6 +109,8 @@ def test_lesson() -> None:
         "code": "",
         "stdout": "",
         "error": None,
+        "notes": [],
+        "shapes": [],
         "tensors": {},
     }
     assert (one["prose"], one["code"], one["stdout"], one["error"]) == ("1.0", "x = 1", "here\n", None)

@@ -17,6 +17,7 @@ from lessons.launch import ZygoteLauncher
 from lessons.model import Course, Lesson, Limits
 from lessons.result import Failure, StepResult, Tensor, Window
 from lessons.session import Run, Session
+from lessons.shapes import LineShapes, Shape
 from tests.lessons.making import await_end, await_true, below, code_step, lesson_of, server_of, text_step
 
 ROOT = Path(__file__).parent.parent.parent
@@ -86,6 +87,7 @@ def test_step(worker: Session) -> None:
         ),
         text={"weights[0, 0]:.2f": "0.50", "list(weights.shape)!r": "[2, 2]"},
         seconds=done.seconds,
+        shapes=(LineShapes(1, made=(Shape("weights", (2, 2), ("query", "key")),)),),
     )
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from lessons import record
+from lessons.changes import UNCHANGED, Changes
 from lessons.model import ExerciseStep, Lesson
-from lessons.result import CheckResult, Judgement, StepResult, Window, WorkerError
+from lessons.play import Names, Played
+from lessons.result import CheckResult, Failure, Judgement, StepResult, Window, WorkerError
 from lessons.session import Run, Session
+from lessons.views import Blocks, How, RowStats, row_stats
 
 PATIENCE = 10.0
 """Seconds after which a thread that nobody woke gives up, so that a test fails rather than hangs."""
@@ -29,6 +35,25 @@ class FakeRun(Run):
         self.asked.append((lead, top, left, height, width))
         rows = tuple(tuple(row + col / 1000 for col in range(left, left + width)) for row in range(top, top + height))
         return Window(lead, top, left, rows)
+
+    def blocks(self, step_id: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
+        shape = next(tensor.shape for step in self.steps for tensor in step.tensors if tensor.name == name)
+        ends = [
+            [(min(row + rows, shape[-2]) - 1, min(col + cols, shape[-1]) - 1) for col in range(0, shape[-1], cols)]
+            for row in range(0, shape[-2], rows)
+        ]
+        grid = tuple(tuple(row + col / 1000 for row, col in line) for line in ends)
+        return Blocks(lead, rows, cols, how, grid, tuple(map(tuple, ends)))
+
+    def row(self, step_id: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
+        return row_stats(lead, row, [row + col / 1000 for col in range(8)], top)
+
+    def names(self) -> Names:
+        return (("x", "(2)"),)
+
+    @property
+    def alive(self) -> bool:
+        return not self.closed.is_set()
 
     def close(self) -> None:
         self.closed.set()
@@ -78,7 +103,7 @@ class FakeSession(Session):
         self.cancel()
         self.loaded.set()
 
-    def run(self, lesson: Lesson, upto: str | None = None) -> Run:
+    def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
         self._work(f"run {lesson.id}/{upto}")
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         recorded = record.load(lesson)
@@ -89,6 +114,19 @@ class FakeSession(Session):
         )
         self.runs.append(run)
         return run
+
+    def enter(self, run: Run, ask: Callable[..., Any]) -> Any:
+        """An input prints what it is, and `die` ends its child."""
+        assert isinstance(run, FakeRun)
+        assert isinstance(ask, partial)
+        _, _, number, code, _ = ask.args
+        if not self._work(f"enter {number} {code}"):
+            run.close()
+            return Played(f"play {number}", error=Failure("stopped", "Stopped by you.")), False
+        if code == "die":
+            run.close()
+            return Played(f"play {number}", error=Failure("crash", "It crashed.")), False
+        return Played(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         if not self._work(f"check {exercise.exercise}"):

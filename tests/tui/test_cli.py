@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from lessons.changes import UNCHANGED, Changes
 from lessons.load import COURSE as FOLDER
 from lessons.load import load_course
 from lessons.model import Course, ExerciseStep, Lesson
@@ -42,8 +43,8 @@ class Kept:
     def wait_ready(self) -> None:
         self.session.wait_ready()
 
-    def run(self, lesson: Lesson, upto: str | None = None) -> Run:
-        return self.session.run(lesson, upto)
+    def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
+        return self.session.run(lesson, upto, changes)
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         return self.session.check(exercise, source)
@@ -282,6 +283,71 @@ def test_run_that_fails(command: Command, one_step: Callable[[str], None]) -> No
     assert (step["stdout"], step["tensors"]) == ("before\n", {})
 
 
+# What if -------------------------------------------------------------------------------------------------------------
+
+
+def test_list_of_knobs(command: Command) -> None:
+    for lesson in COURSE.lessons:
+        status, out, err = command("list", "--knobs", lesson.id)
+        assert (status, err) == (0, "")
+        assert [line.split()[0] for line in out.splitlines()] == [knob.name for knob in lesson.knobs]
+        data = document(command("list", "--knobs", str(lesson.number), "--json"))
+        assert data["lesson"] == lesson.id
+        for entry, knob in zip(data["knobs"], lesson.knobs, strict=True):
+            assert (entry["name"], entry["kind"], entry["label"]) == (knob.name, knob.kind, knob.label)
+            assert entry["places"]
+            assert ("values" in entry) != ("least" in entry)
+    assert "words          Your own words: 3 to 12 words  (is: Your journey starts with one step)" in "".join(
+        command("list", "--knobs", "1")[1]
+    )
+
+
+def test_run_with_changes(command: Command) -> None:
+    arguments = (
+        "run", "causal-mask", "--step", "open-weights", "--set", "scaling=off", "--set", "temperature=2",
+        "--words", "The cat sat, 猫", "--cell", "inputs[1,0]=0.9", "--cell", "open-weights:keys[0,0]=inf",
+    )  # fmt: skip
+    data = document(command(*arguments, "--json"))
+    assert data["changes"]["knobs"] == {"scaling": "off", "temperature": 2, "words": "The cat sat , 猫"}
+    assert data["changes"]["cells"] == [
+        {"step": "setup", "name": "inputs", "index": [1, 0], "value": 0.9},
+        {"step": "open-weights", "name": "keys", "index": [0, 0], "value": "inf"},
+    ]
+    (step,) = data["steps"]
+    assert step["code"].endswith("weights = torch.softmax(scores / 2, dim=-1)\n")
+    assert step["tensors"]["weights"]["rows"] == ["The", "cat", "sat", ",", "猫"]
+    assert step["notes"] == []
+    status, out, err = command(*arguments)
+    assert (status, err) == (0, "")
+    assert out.startswith(
+        "With these changes:\n    Scaling of the scores: off\n    Temperature: 2\n"
+        "    Your own words: The cat sat , 猫\n    inputs[1,0] = 0.9\n    keys[0,0] = inf\nThe code is what was run."
+    )
+    assert "weights = torch.softmax(scores / 2, dim=-1)" in out
+    assert "weights  5×5" in out
+
+
+def test_run_without_changes_says_nothing_of_them(command: Command) -> None:
+    data = document(command("run", "1", "--step", "inputs", "--json"))
+    assert data["changes"] == {"knobs": {}, "cells": []}
+    assert "change" not in command("run", "1", "--step", "inputs")[1]
+
+
+def test_change_that_could_not_be_made_is_told(command: Command) -> None:
+    arguments = ("run", "causal-mask", "--step", "keep", "--cell", "keep[9,9]=1")
+    (step,) = document(command(*arguments, "--json"), status=1)["steps"]
+    sentence = "Your change keep[9,9] = 1 was not made: there is no such cell, since keep is 6 by 6."
+    assert (step["error"], step["notes"]) == (None, [sentence])
+    status, out, err = command(*arguments)
+    assert (status, err) == (1, "")
+    assert sentence in " ".join(out.split())
+
+
+def test_refusal_of_the_module_is_told(command: Command) -> None:
+    data = document(command("run", "weight-split", "--step", "run", "--set", "module-heads=3", "--json"), status=1)
+    assert "cannot be split into num_heads=3 equal heads" in data["steps"][0]["error"]["message"]
+
+
 # check ---------------------------------------------------------------------------------------------------------------
 
 
@@ -367,6 +433,16 @@ def test_check_is_kept_in_progress(command: Command) -> None:
         (("run", "nothing"), "there is no lesson 'nothing'. The lessons: one-query, all-queries, "),
         (("run", "11"), "there is no lesson '11'"),
         (("run", "1", "--step", "x"), "lesson 'one-query' has no step 'x'. Its steps: why, inputs, "),
+        (("list", "--knobs", "nothing"), "there is no lesson 'nothing'. The lessons: one-query, "),
+        (("run", "5", "--set", "heads=1"), "Lesson 'causal-mask' has no knob 'heads'. Its knobs: words, seed, d-out, "),
+        (("run", "5", "--set", "seed"), "'seed' sets nothing: write NAME=VALUE. The knobs of 'causal-mask': words, "),
+        (("run", "5", "--set", "diagonal=7"), "'diagonal' cannot be 7; it can be 0, 1 or 2."),
+        (("run", "5", "--set", "mask=x"), "'x' is none of the choices of 'mask': on or off."),
+        (("run", "5", "--words", "one"), "At least 2 words are needed here, and this has 1."),
+        (("run", "9", "--words", "one two"), "Lesson 'weight-split' does not take other words."),
+        (("run", "5", "--cell", "inputs"), "'inputs' is no change of a cell: write it like 'inputs[1,0]=0.9'"),
+        (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, v2, queries, keys, "),
+        (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, why, "),
         (("check", "9.9", "-"), "there is no exercise '9.9'. The exercises: same-numbers, two-wide, gpt2-small"),
         (("check", "", "-"), "there is no exercise ''"),
         (("check", "3.2", "nowhere.py"), "cannot read nowhere.py: No such file or directory"),
@@ -400,7 +476,7 @@ def test_version_and_help(command: Command) -> None:
 
 @pytest.mark.parametrize("arguments", [("run", "1"), ("run", "1", "--json"), ("check", "3.2", "-")])
 def test_worker_that_cannot_start(command: Command, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise WorkerError("PyTorch could not be loaded: ImportError: libgomp.so.1.")
 
     monkeypatch.setattr(Kept, "run", fail)

@@ -117,6 +117,81 @@ async def test_windows_are_answered_while_something_runs(engine: Engine, session
     assert not (await check).passed
 
 
+async def test_blocks_and_rows(engine: Engine, course: Course) -> None:
+    assert await engine.blocks("product", "scores", (), 3, 6, "max") is None
+    assert await engine.row("product", "scores", (), 2, 5) is None
+    await engine.run(course.lessons[1], "product")
+    blocks = await engine.blocks("product", "scores", (), 3, 6, "max")
+    assert blocks is not None
+    assert blocks.grid == ((2.005,), (5.005,))
+    stats = await engine.row("product", "scores", (), 2, 1)
+    assert stats is not None
+    assert stats.top == ((7, 2.007),)
+
+
+async def test_a_prompt_and_the_lesson_side_by_side(engine: Engine, session: FakeSession, course: Course) -> None:
+    await engine.run(course.lessons[0], "scores")
+    assert await engine.play(course.lessons[0], "scores") == (("x", "(2)"),)
+    assert (await engine.enter("one")).stdout == "one\n"
+    lesson, play = session.runs
+    # What is asked goes to the run that it is about.
+    assert await engine.window("play 1", "x", (), 1, 0, 1, 1) is not None
+    assert await engine.window("scores", "scores", (), 2, 0, 1, 1) is not None
+    assert (lesson.asked, play.asked) == ([((), 2, 0, 1, 1)], [((), 1, 0, 1, 1)])
+    engine.end_play()
+    await until(play.closed.is_set)
+    assert not lesson.closed.is_set()
+
+
+async def test_a_prompt_whose_child_dies(engine: Engine, session: FakeSession, course: Course) -> None:
+    await engine.play(course.lessons[0], "scores")
+    await engine.enter("one")
+    died = await engine.enter("die")
+    assert died.error is not None
+    assert died.names == (("x", "(2)"),)
+    assert (await engine.enter("two")).stdout == "two\n"
+    run = "run one-query/scores"
+    assert session.asked == [run, "enter 1 one", "enter 2 die", run, "enter 1 one", "enter 3 two"]
+
+
+async def test_an_input_is_stopped(engine: Engine, session: FakeSession, course: Course) -> None:
+    await engine.play(course.lessons[0], "scores")
+    session.held.clear()
+    entered = asyncio.create_task(engine.enter("one"))
+    await until(lambda: len(session.asked) == 2)
+    engine.stop()
+    played = await entered
+    assert played.error is not None
+    assert played.error.kind == "stopped"
+
+
+async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: FakeSession, course: Course) -> None:
+    await engine.play(course.lessons[0], "scores")
+    session.held.clear()
+    entered = asyncio.create_task(engine.enter("one"))
+    await until(lambda: len(session.asked) == 2)
+    engine.end_play()
+    assert (await entered).error is not None
+    await until(session.runs[0].closed.is_set)
+    # A run of the lesson is none of its business.
+    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    await until(lambda: len(session.asked) == 3)
+    before = session.cancelled
+    engine.end_play()
+    assert session.cancelled == before
+    session.held.set()
+    await run
+
+
+async def test_a_prompt_takes_the_place_of_another(engine: Engine, session: FakeSession, course: Course) -> None:
+    await engine.play(course.lessons[0], "scores")
+    await engine.play(course.lessons[1], "product")
+    await until(session.runs[0].closed.is_set)
+    assert not session.runs[1].closed.is_set()
+    engine.close()
+    assert session.runs[1].closed.is_set()
+
+
 async def test_a_worker_that_does_not_start(course: Course) -> None:
     engine = Engine(FakeSession(problem="there is no PyTorch"))
     with pytest.raises(WorkerError, match="there is no PyTorch"):

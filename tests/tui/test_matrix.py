@@ -24,14 +24,12 @@ from lessons.result import Tensor, Window
 from tests.tui.pty_harness import Pty
 from tui.palette import palette
 from tui.terminal import Depth, Terminal
-from tui.widgets.matrix import (
+from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
+from tui.widgets.picture import (
     TILE,
-    WINDOWS_KEPT,
     Face,
-    MatrixView,
     Scene,
     describe,
-    differing_width,
     draw,
     index_of,
     layout,
@@ -39,6 +37,7 @@ from tui.widgets.matrix import (
     tiles_missing,
     values_of,
 )
+from tui.widgets.runs import differing_width
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
@@ -201,10 +200,10 @@ def test_a_large_tensor_says_how_much_more_there_is() -> None:
     assert lines[2].startswith("     ‹   10")
     assert lines[2].endswith("1023")
     assert lines[3].split() == ["490", *["·"] * 9]
-    assert lines[-1].strip() == "+490 above  +526 below  +1015 left"
+    assert lines[-1].strip() == "+490 above  +526 below  +1015 left   o overview"
     first = text(scene(large())).splitlines()
     assert first[2].endswith("›")
-    assert first[-1].strip() == "+1016 below  +1015 right"
+    assert first[-1].strip() == "+1016 below  +1015 right   o overview"
 
 
 def test_a_narrow_one_says_it_in_signs() -> None:

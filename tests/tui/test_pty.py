@@ -133,6 +133,31 @@ def test_arrows_and_pages_of_a_large_matrix(course: Course, environ: dict[str, s
             assert len(terminal.send(PAGE_DOWN, read_out, quiet=0.15)) <= PAGE
 
 
+def test_overviews_of_a_large_matrix(course: Course, environ: dict[str, str]) -> None:
+    stand_at("gpt2-size", "weights")
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, course.lesson("gpt2-size").step("weights").title)
+        terminal.send(b"", "   live", silent=True, quiet=0.1)
+
+        def shows(what: str) -> Callable[[], bool]:
+            return lambda: re.search(what, terminal.text) is not None
+
+        assert len(terminal.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15)) <= PAGE
+        for key in (RIGHT, DOWN, DOWN, LEFT, UP):
+            assert len(terminal.send(key, quiet=0.1)) <= ARROW
+        assert len(terminal.send(b"v", shows(r"v numbers"), quiet=0.15)) <= PAGE
+        assert len(terminal.send(DOWN, quiet=0.1)) <= ARROW
+        assert len(terminal.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15)) <= PAGE
+        assert len(terminal.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3)) <= PAGE
+        for key in (RIGHT, DOWN):
+            assert len(terminal.send(key, quiet=0.1)) <= ARROW
+        assert len(terminal.send(ENTER, shows(r"max of weights\[0,8,.* = \d"), quiet=0.15)) <= PAGE
+        assert len(terminal.send(ENTER, shows(r"\n weights\[0,8,\d+,\d+\] = \d"), quiet=0.15)) <= PAGE
+        assert len(terminal.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15)) <= ARROW
+        assert len(terminal.send(DOWN, quiet=0.15)) <= ARROW
+        assert terminal.quiet(0.3) == b""
+
+
 def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
     lesson, exercise = course.exercise("3.3")
     stand_at(lesson.id, exercise.id)

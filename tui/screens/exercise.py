@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.geometry import Region
 from textual.message import Message
-from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
-from textual.widgets.text_area import TextAreaTheme
 
 from lessons.model import ExerciseStep
 from lessons.result import Judgement
@@ -23,6 +20,7 @@ from tui.plain import clean
 from tui.prose import rich_text
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
+from tui.widgets.editor import Editor
 from tui.widgets.pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -30,105 +28,6 @@ GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 EDITOR_LINES = 8
 """The editor gets no fewer lines than this, where half of the screen has as many."""
-
-NARROW, GUTTER = 60, 6
-"""The least columns that the editor will have if they are not known yet, and those that line numbers take."""
-
-EDITOR_THEME = TextAreaTheme(
-    name="tutor",
-    base_style=Style(),
-    gutter_style=Style(dim=True),
-    cursor_style=Style(reverse=True),
-    selection_style=Style(reverse=True),
-    bracket_matching_style=Style(underline=True),
-    syntax_styles={
-        "comment": Style(dim=True),
-        "string": Style(color="green"),
-        "number": Style(color="yellow"),
-        "boolean": Style(color="cyan"),
-        "constant.builtin": Style(color="cyan"),
-        "keyword": Style(color="magenta", bold=True),
-        "keyword.function": Style(color="magenta", bold=True),
-        "keyword.return": Style(color="magenta", bold=True),
-        "keyword.operator": Style(color="magenta", bold=True),
-        "include": Style(color="magenta", bold=True),
-        "conditional": Style(color="magenta", bold=True),
-        "repeat": Style(color="magenta", bold=True),
-        "exception": Style(color="magenta", bold=True),
-        "function": Style(color="cyan"),
-        "method": Style(color="cyan"),
-        "class": Style(color="yellow", bold=True),
-        "type": Style(color="yellow"),
-    },
-)
-"""The sixteen colours of every terminal, on its own background."""
-
-
-class Editor(TextArea):
-    """The editor. A key repaints only the lines that differ, where Textual's own sends all of them.
-
-    Its cursor does not blink: a blinking one sends bytes for ever.
-    """
-
-    class Left(Message):
-        """The learner leaves the editor."""
-
-    _drawn: dict[int, Strip] | None = None
-    """The lines as they were drawn last, once the editor has lines."""
-    _comparing = False
-
-    def render_line(self, y: int) -> Strip:
-        """One line; it is kept to compare the next one with."""
-        strip = super().render_line(y)
-        if self._drawn is None:
-            self._drawn = {}
-        self._drawn[y] = strip
-        return strip
-
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Repaint the lines that differ, where the whole editor is asked for."""
-        if regions or recompose or not repaint or not self._drawn or not self.size:
-            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-        if not self._comparing:
-            self._comparing = True
-            # In the middle of an edit the text is new and its colours are not.
-            self.call_next(self._repaint_differing)
-        return super().refresh(repaint=False, layout=True) if layout else self
-
-    def _repaint_differing(self) -> None:
-        self._comparing = False
-        drawn, width = self._drawn or {}, self.size.width
-        for y in range(self.size.height):
-            if drawn.get(y) != super().render_line(y):
-                super().refresh(Region(0, y, width, 1))
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key not in ("escape", "enter"):
-            await super()._on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
-        if event.key == "escape":
-            self.post_message(self.Left())
-        else:
-            self._new_line()
-
-    def _new_line(self) -> None:
-        """A new line, indented as the one before, and one level more after a colon."""
-        start, end = sorted((self.selection.start, self.selection.end))
-        before = self.document.get_line(start[0])[: start[1]]
-        indent = before[: len(before) - len(before.lstrip())]
-        if before.rstrip().endswith(":"):
-            indent += " " * self.indent_width
-        self.replace("\n" + indent, start, end, maintain_selection_offset=False)
-
-    def go_to_last_line(self) -> None:
-        """Put the cursor at the end of the last line that has something in it, or at its start if it is too wide."""
-        lines = self.text.split("\n")
-        row = max((place for place, line in enumerate(lines) if line.strip()), default=0)
-        line = lines[row]
-        fits = len(line) < (self.size.width or NARROW) - GUTTER
-        self.move_cursor((row, len(line) if fits else len(line) - len(line.lstrip())))
 
 
 class ExerciseView(Box):
@@ -167,13 +66,6 @@ class ExerciseView(Box):
     def compose(self) -> ComposeResult:
         """Task, editor, verdict."""
         yield from (self._task_pane, self._editor, self._verdict)
-
-    def on_mount(self) -> None:
-        """Dress the editor for any terminal."""
-        self._editor.register_theme(EDITOR_THEME)
-        self._editor.theme = "tutor"
-        self._editor.cursor_blink = False
-        self._editor.highlight_cursor_line = False
 
     @property
     def code(self) -> str:

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lessons import source, template
-from lessons.model import Lesson, ReadStep, RunStep
+from lessons import cells, source, template
+from lessons.changes import UNCHANGED, Changes, History, apply
+from lessons.explanation import Explanation
+from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.result import StepResult
+from tui import variants
 from tui.arrange import CODE, Needs, arrange, panes, text_width
-from tui.code import rich_code
+from tui.code import marked, rich_code
+from tui.numbers import exact
 from tui.plain import clean
 from tui.prose import in_ascii, rich_text
+from tui.ribbon import GAP, bare, with_ribbon
 from tui.terminal import Terminal
+from tui.variants import MODES, Mode
+from tui.whatif import Spot
 from tui.widgets.drawn import Box, set_height
+from tui.widgets.explanation import ExplanationView
 from tui.widgets.line import Line
-from tui.widgets.matrix import MatrixView
+from tui.widgets.marks import Cells, Marks
+from tui.widgets.matrix import MatrixView, Wanted
 from tui.widgets.pane import TextPane
+from tui.widgets.whatif import WhatIfView
 
 MATRICES = 4
 DIM, BOLD = Style(dim=True), Style(bold=True)
@@ -28,13 +42,35 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 class LessonView(Box):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "explain", "Explain the number", show=False, id="explain"),
+        Binding("backspace", "explain_back", "Back to the number before", show=False),
+        Binding("w,ц", "what_if", "What if", show=False, id="what-if"),
+        Binding("d,в", "flip", "After, difference, before", show=False, id="flip"),
+        Binding("escape", "close", "Close the explanation, restore", show=False),
+    ]
+
     class PanesChanged(Message):
         """Another pane has the keys, or other panes are hidden."""
 
-    class Missing(Message):
-        """Values of a large tensor are wanted for a matrix."""
+    class Asked(Message):
+        """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
 
-        def __init__(self, step: str, wanted: MatrixView.WindowWanted) -> None:
+        def __init__(self, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None) -> None:
+            self.step, self.name, self.index, self.ref = step, name, index, ref
+            super().__init__()
+
+    class Changed(Message):
+        """Other changes are to hold: none at all if the learner is done."""
+
+        def __init__(self, changes: Changes) -> None:
+            self.changes = changes
+            super().__init__()
+
+    class Missing(Message):
+        """Something about a large tensor is wanted for a matrix."""
+
+        def __init__(self, step: str, wanted: Wanted) -> None:
             self.step, self.wanted = step, wanted
             super().__init__()
 
@@ -53,37 +89,115 @@ class LessonView(Box):
         self._text = Box(self._prose, self._code, self._output, id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
         self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
+        self._explanation = ExplanationView(terminal, id="explanation")
+        self._explanation.display = False
+        self._whatif = WhatIfView(terminal, id="whatif")
+        self._whatif.display = False
+        self._whatif_open = False
+        self._lesson: Lesson | None = None
+        self._altered: Lesson | None = None
+        self._pictures: tuple[variants.Picture, ...] = ()
+        self._history = History()
+        self._base: StepResult | None = None
+        self._note = ""
+        self._mode: Mode = "after"
+        self._changed_lines: frozenset[int] = frozenset()
+        self._line: int | None = None
+        self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
         self._text_place = (False, 0)
 
     def compose(self) -> ComposeResult:
         """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
+        yield from (self._explanation, self._whatif)
         yield self._body
         yield self._detail
 
-    def show_step(self, lesson: Lesson, step: ReadStep | RunStep, result: StepResult, note: str) -> None:
-        """Show a step with results, which may be recorded ones; `note` says of what sort they are."""
-        fresh = step is not self._step
-        self._step, self._result = step, result
+    def show_step(
+        self,
+        lesson: Lesson,
+        step: ReadStep | RunStep,
+        result: StepResult,
+        note: str,
+        history: History | None = None,
+        base: StepResult | None = None,
+    ) -> None:
+        """Show a step of the lesson as it stands, with results, which may be recorded ones.
+
+        Args:
+            lesson, step: what is shown, without any changes.
+            result: of the lesson with the current changes of `history`.
+            note: of what sort the results are.
+            history: the learner's changes.
+            base: the results without changes; None if nothing is changed.
+        """
+        fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
+        altered = apply(lesson, history.current) if history is not None and base is not None else lesson
+        other_code = fresh or altered is not self._altered
+        self._lesson, self._step, self._result, self._note = lesson, step, result, note
+        self._history, self._base, self._altered = history or History(), base, altered
         prose = template.fill(step.prose, result.text)
         self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
         if fresh:
+            self._mode = "after"
+            self._close_explanation()
+        if other_code:
             # The same with every result: it is not coloured again when the live one comes.
-            self._code.show(self._code_text(step))
+            self._code_plain = self._code_text(altered.step(step.id))
+            self._changed_lines = self._lines_changed(step, altered)
+            self._line = None
+        self._show_code(keep=not fresh)
         self._output.show(self._output_text(result))
-        for place, view in enumerate(self._matrices):
-            view.show(result.tensors[place] if place < len(result.tensors) else None, note)
+        self._show_matrices()
         self._panes = panes(self._needs(self.room.width))
         if fresh or self._active not in self._panes:
             self._active = 0 if 0 in self._panes else CODE
+        if self._whatif_open:
+            self._whatif.show(lesson, step.id, self._spot(), self._history)
         self._arrange()
         if fresh:
             self.focus_active()
         self._describe()
 
-    def _code_text(self, step: ReadStep | RunStep) -> Text:
+    def _show_matrices(self) -> None:
+        """The matrices, before or after the learner's changes, or the difference."""
+        pictures = variants.pictures(self._base, self._result, self._mode, self._history.current.cells)
+        for place, view in enumerate(self._matrices):
+            picture = pictures[place] if place < len(pictures) else None
+            view.show(picture.tensor if picture else None, self._note)
+            if picture is not None:
+                view.caption(picture.caption)
+        self._pictures = pictures
+        self._light()
+
+    def _lines_changed(self, step: ReadStep | RunStep, altered: Lesson) -> frozenset[int]:
+        other = altered.step(step.id)
+        if altered is self._lesson or not isinstance(step, RunStep) or not isinstance(other, RunStep):
+            return frozenset()
+        return variants.changed_lines(step.code, other.code)
+
+    def _show_code(self, *, keep: bool) -> None:
+        """The code with its shapes, the line that is explained, and those that were changed."""
+        code = self._code_plain
+        if isinstance(self._step, RunStep) and not self._step.source and self.room.width:
+            width = text_width(self.room.width, self._widest()) if self._result.tensors else self.room.width
+            code = with_ribbon(code, self._result.shapes, width - 2, self._terminal.unicode)
+        self._code.show(marked(code, self._line, self._changed_lines), keep=keep)
+
+    def _widest(self) -> int:
+        """Columns for the widest line of code with its bare shapes."""
+        shapes = {line.line: line for line in self._result.shapes}
+        lines = self._code_plain.plain.split("\n")
+        if isinstance(self._step, RunStep) and not self._step.source:
+            ribbons = (bare(shapes[number]) for number in range(1, len(lines) + 1) if number in shapes)
+            room = max((cell_len(ribbon) for ribbon in ribbons), default=-GAP) + GAP
+        else:
+            room = 0
+        return max(map(cell_len, lines), default=0) + room + 2
+
+    def _code_text(self, step: ReadStep | RunStep | ExerciseStep) -> Text:
         text = Text()
-        if step.source:
+        if not isinstance(step, ExerciseStep) and step.source:
             module, _, name = step.source.partition(":")
             text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
             text.append_text(rich_code(source.read(step.source), self._code_theme, numbered=False))
@@ -99,6 +213,8 @@ class LessonView(Box):
             if text.plain:
                 text.append("\n")
             text.append(clean(result.error.message), BOLD)
+        for note in result.notes:
+            text.append(("\n" if text.plain else "") + clean(note), BOLD)
         return text
 
     # Places ------------------------------------------------------------------------------------------------------
@@ -109,6 +225,11 @@ class LessonView(Box):
             return
         plan = arrange(width, height, self._needs(width), self._active)
         self._body.set_class(plan.wide, "wide")
+        for panel in (self._explanation, self._whatif):
+            panel.set_class(plan.wide, "wide")
+        explaining = self._explanation.explanation is not None
+        set_height(self._explanation, plan.panel if explaining else 0)
+        set_height(self._whatif, 0 if explaining else plan.panel)
         if (plan.wide, plan.text_width) != self._text_place:
             self._text_place = (plan.wide, plan.text_width)
             self._text.styles.width = plan.text_width
@@ -119,7 +240,7 @@ class LessonView(Box):
 
     def _needs(self, width: int) -> Needs:
         tensors = self._result.tensors[:MATRICES]
-        widest = self._code.widest
+        widest = self._widest()
         columns = text_width(width, widest) if tensors else width
         return Needs(
             prose=self._gap(self._prose.lines_at(columns)),
@@ -127,6 +248,7 @@ class LessonView(Box):
             output=self._gap(self._output.lines_at(columns)),
             matrices=tuple(self._matrices[place].natural_size() for place in range(len(tensors))),
             widest=widest,
+            panel=self._explanation.explanation is not None or self._whatif_open,
         )
 
     def _gap(self, lines: int) -> int:
@@ -136,6 +258,7 @@ class LessonView(Box):
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""
         if self._step is not None:
+            self._show_code(keep=True)
             self._arrange()
             self._describe()
 
@@ -156,35 +279,195 @@ class LessonView(Box):
         self.focus_active()
         self._describe()
 
+    # Explanations ------------------------------------------------------------------------------------------------
+
+    def action_explain(self) -> None:
+        """Ask how the number under the cursor was made."""
+        if self._step is not None and self._active >= 0 and (tensor := self._matrices[self._active].tensor):
+            self.post_message(self.Asked(self._step.id, tensor.name, self._matrices[self._active].index))
+
+    def explain(self, explanation: Explanation, *, further: bool) -> None:
+        """Show how a number was made; `further`: an operand of the one before."""
+        if self._step is None:
+            return
+        following = self._matrices[self._active].has_focus and self._explanation.display
+        if further:
+            self._explanation.go_on(explanation)
+        else:
+            self._explanation.show(explanation, self._step.id)
+        self._arrange()
+        if not following or further:
+            self._explanation.focus(scroll_visible=False)
+
+    def _close_explanation(self) -> None:
+        """Explain nothing any more."""
+        if self._explanation.explanation is None:
+            return
+        had_focus = self._explanation.has_focus
+        self._explanation.clear()
+        self._light()
+        self._arrange()
+        if had_focus:
+            self.focus_active()
+
+    def _light(self) -> None:
+        """Light up the operands in their matrices, and mark the line that joined them."""
+        explanation = self._explanation.explanation
+        lit = (explanation.lit or {}) if explanation is not None else {}
+        for view, picture in zip(self._matrices, self._pictures, strict=False):
+            operands = Cells(patterns=lit.get(picture.tensor.name, ()))
+            view.mark(Marks(operands, picture.changed, picture.set))
+        line = None
+        if explanation is not None and self._step is not None:
+            line = explanation.line if explanation.file == self._step.id else None
+            if explanation.file.endswith(".py"):
+                line = explanation.lesson_line
+        if line != self._line:
+            self._line = line
+            self._show_code(keep=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key means something now; if not, it means what it does elsewhere."""
+        explaining = self._explanation.explanation is not None
+        if action == "explain_back":
+            return explaining
+        if action == "close":
+            return explaining or self._whatif_open or bool(self._history.current)
+        return action != "flip" or self._base is not None
+
+    def action_explain_back(self) -> None:
+        """Back to the number before."""
+        self._explanation.action_back()
+
+    def action_close(self) -> None:
+        """Close the explanation; else put everything back as the lesson has it."""
+        if self._explanation.explanation is not None:
+            self._close_explanation()
+        else:
+            self._end_what_if()
+
+    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
+        """Ask about an operand."""
+        event.stop()
+        if self._step is not None:
+            self.post_message(self.Asked(self._step.id, ref=event.operand.ref))
+
+    def on_explanation_view_changed(self, event: ExplanationView.Changed) -> None:
+        """Another number is explained."""
+        event.stop()
+        self._light()
+
+    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
+        """Back to the matrix."""
+        event.stop()
+        self._close_explanation()
+
+    # What if -----------------------------------------------------------------------------------------------------
+
+    def action_what_if(self) -> None:
+        """Open the panel of things to change, or go back to it."""
+        if not isinstance(self._step, RunStep) or self._lesson is None:
+            return
+        self._close_explanation()
+        self._whatif_open = True
+        self._whatif.show(self._lesson, self._step.id, self._spot(), self._history)
+        self._arrange()
+        self._whatif.focus_rows()
+
+    def _end_what_if(self) -> None:
+        """Restore the lesson and close the panel."""
+        had_focus = self._whatif.has_focus_within
+        self._whatif_open = False
+        self._arrange()
+        if had_focus:
+            self.focus_active()
+        if self._history.current:
+            self._history.do(UNCHANGED)
+            self.post_message(self.Changed(UNCHANGED))
+
+    def _spot(self) -> Spot | None:
+        """The cell under the cursor, as something to change."""
+        view = self._matrices[self._active] if self._active >= 0 else None
+        if view is None or view.tensor is None or not isinstance(self._step, RunStep):
+            return None
+        name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
+        if name is None:
+            return None
+        return Spot(name, view.index, "" if view.value is None else exact(view.value, view.tensor.dtype))
+
+    def action_flip(self) -> None:
+        """After, difference, before."""
+        self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
+        self._show_matrices()
+        self._describe()
+
+    def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
+        """Have the step run with other changes."""
+        event.stop()
+        self.post_message(self.Changed(event.changes))
+
+    def on_what_if_view_closed(self, event: WhatIfView.Closed) -> None:
+        """Restore everything."""
+        event.stop()
+        self._end_what_if()
+
     # Messages of the matrices ------------------------------------------------------------------------------------
 
     def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
-        """Read the cell out."""
+        """Read the cell out; an open explanation goes with the cursor."""
         event.stop()
         self._describe()
+        if self._explanation.explanation is not None and event.view.has_focus:
+            self.action_explain()
+        if self._whatif_open:
+            self._whatif.at(self._spot())
 
-    def on_matrix_view_window_wanted(self, event: MatrixView.WindowWanted) -> None:
-        """Pass it on with the step that it belongs to."""
+    @on(MatrixView.WindowWanted)
+    @on(MatrixView.BlocksWanted)
+    @on(MatrixView.RowWanted)
+    def pass_on(self, event: Wanted) -> None:
+        """Tell which step it belongs to."""
         event.stop()
         if self._step is not None:
             self.post_message(self.Missing(self._step.id, event))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click may have moved the focus."""
+        """A click may have moved the focus; the keys depend on it."""
         if isinstance(event.widget, MatrixView):
             self._active = self._matrices.index(event.widget)
-            self._describe()
+        self._describe()
 
     @property
-    def pane_keys(self) -> str:
-        """What the keys of the panes do here, for the line of keys: nothing to say of a step without panes."""
+    def keys(self) -> str:
+        """What keys do here, for the line of keys: as many as fit."""
+        if self._explanation.has_focus:
+            tab = "tab matrix   " if self._active >= 0 else ""
+            return f"arrows choose   enter go on   backspace back   {tab}esc close"
+        if self._whatif.has_focus_within:
+            if self._whatif.typing:
+                return "enter take it   esc leave it"
+            flip = "d difference   " if self._base is not None else ""
+            return f"up/down choose   left/right change   enter type   {flip}ctrl+z undo   esc restore"
+        parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
+        if isinstance(self._step, RunStep) and self._active >= 0:
+            parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
+        if self._base is not None:
+            parts = [*self._pane_keys(), "d difference", "w change", "esc restore", "n next", "? help"]
+        if self._active >= 0 and self._matrices[self._active].overview:
+            parts = [*self._pane_keys(), "esc cells", "n next", "b back", "? help", "m map", "q quit"]
+        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
+            del parts[-1]
+        return "   ".join(parts)
+
+    def _pane_keys(self) -> list[str]:
+        """What the keys of the panes do: nothing to say of a step without panes."""
         if not self._panes:
-            return ""
+            return []
         hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
         to = "code" if CODE in hidden else "more" if hidden else "pane"
-        tab = f"tab {to}   " if len(self._panes) > 1 else ""
-        return tab + ("arrows cell   " if self._active >= 0 else "arrows scroll   ")
+        tab = [f"tab {to}"] if len(self._panes) > 1 else []
+        return [*tab, self._matrices[self._active].keys.strip() if self._active >= 0 else "arrows scroll"]
 
     def _describe(self) -> None:
-        self._detail.set(" " + self._matrices[self._active].describe() if self._active >= 0 else "")
+        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
         self.post_message(self.PanesChanged())

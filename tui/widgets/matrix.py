@@ -1,21 +1,18 @@
 """A tensor that a learner walks with a cursor.
 
-The picture is made by pure functions: `layout` decides what fits, `draw` gives one line of it as runs of text and
-style. The widget holds the state, and sends of each line only what differs from what is on the screen.
+The pictures are made by pure functions (`picture`, `overview`, `heads`). The widget holds the state, and sends of each
+line only what differs from what is on the screen.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import rich.repr
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset, Region, Size
@@ -24,245 +21,71 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from lessons.result import Tensor, Window
-from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
-from tui.palette import Look, Palette, Scale, palette
+from lessons.views import Blocks, How, RowStats, row_stats
+from tui.numbers import visible
+from tui.palette import palette
+from tui.rows import TOP, row_text
 from tui.terminal import Terminal
 from tui.widgets.drawn import Drawn, over
-
-TILE = 64
-"""Rows and columns of a window that is asked for."""
+from tui.widgets.heads import Heads, draw_heads
+from tui.widgets.marks import NO_MARKS, UNMARKED, Marked, Marks
+from tui.widgets.picture import (
+    TILE,
+    Face,
+    Scene,
+    describe,
+    draw,
+    index_of,
+    layout,
+    natural_size,
+    tiles_missing,
+    value_at,
+)
+from tui.widgets.runs import Runs, differing_width
+from tui.widgets.zoom import Level, Zoom
 
 WINDOWS_KEPT = 32
 """Windows of one tensor that are remembered."""
 
-LABEL_WIDTH = 14
-"""A label is not drawn wider than this."""
-
-NOTE_WIDTH = 12
-"""Room that is kept for the note, so that the legend stays where it is when the note gets shorter."""
+ROWS_KEPT = 64
+"""Rows of one tensor whose statistics are remembered."""
 
 WHEEL_ROWS = 3
 
-Runs = tuple[tuple[str, Style | None], ...]
-"""One line: texts and their styles; None is the style of the widget."""
 
-NO_WINDOWS: Mapping[object, Window] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """What of a tensor's picture does not depend on cursor and size: made once for each tensor that is shown."""
-
-    tensor: Tensor
-    numbers: NumberFormat
-    scale: Scale
-    row_labels: tuple[str, ...]
-    col_labels: tuple[str, ...]
-    row_label_width: int
-    col_label_width: int
-
-    @classmethod
-    def of(cls, tensor: Tensor, colours: Palette) -> Face:
-        """The face of a tensor."""
-        space = "␣" if colours.unicode else "_"
-        rows, cols = tensor.matrix_shape
-        dimensions = len(tensor.shape)
-        row_labels = _labels(tensor, dimensions - 2, rows, space) if dimensions > 1 else ()
-        col_labels = _labels(tensor, dimensions - 1, cols, space) if dimensions else ()
-        return cls(
-            tensor,
-            number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values),
-            colours.scale(tensor.kind, tensor.low, tensor.high),
-            row_labels,
-            col_labels,
-            min(LABEL_WIDTH, max(map(cell_len, row_labels), default=0)),
-            min(LABEL_WIDTH, max(map(cell_len, col_labels), default=0)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What of a tensor is drawn where. A line that is not drawn has y = -1.
+class Wanted(Message):
+    """Something about a tensor is to be shown that is not here. Asked once for as long as it stays in sight.
 
     Attributes:
-        width, height: of the widget.
-        header, lead, labels, first, hint: the y of the header, of the line of the leading axes, of the column labels,
-            of the first row and of the line that says how much more there is.
-        gutter: cells left of the first column: a space, the row label, a space.
-        period: cells that a column takes.
-        top, left: the first row and column that are drawn.
-        rows, cols: how many are drawn.
+        view: The matrix.
+        tensor: The tensor that is shown.
+        lead: Indices of the leading axes.
     """
 
-    width: int
-    height: int
-    header: int
-    lead: int
-    labels: int
-    first: int
-    hint: int
-    gutter: int
-    period: int
-    top: int
-    left: int
-    rows: int
-    cols: int
+    def __init__(self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...]) -> None:
+        super().__init__()
+        self.view = view
+        self.tensor = tensor
+        self.lead = lead
 
-    def row_y(self, row: int) -> int:
-        """The y of a row, -1 if it is not drawn."""
-        return self.first + row - self.top if self.top <= row < self.top + self.rows else -1
+    @property
+    def control(self) -> MatrixView:
+        """Alias for `view`."""
+        return self.view
 
-    def cell_at(self, x: int, y: int) -> tuple[int, int] | None:
-        """Row and column of the cell there."""
-        row, col = y - self.first, (x - self.gutter) // self.period
-        if 0 <= row < self.rows and 0 <= col < self.cols and y < self.height:
-            return self.top + row, self.left + col
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """All that a picture depends on."""
-
-    face: Face
-    layout: Layout
-    palette: Palette
-    lead: tuple[int, ...]
-    row: int
-    col: int
-    note: str = ""
-    focused: bool = True
-    windows: Mapping[object, Window] = field(default_factory=lambda: NO_WINDOWS)
-
-
-def layout(face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0) -> Layout:
-    """What is drawn in this many cells with the cursor there, `top` and `left` being what was drawn first before.
-
-    What does not fit gives way in this order: row labels get shorter, columns get narrower, then rows and columns are
-    left out; of a few lines, those go that help least.
-    """
-    rows, cols = face.tensor.matrix_shape
-    period, gutter = _column_widths(face, width, cols)
-    shown_cols = max(1, min(cols, (width - gutter) // period))
-
-    y = 0
-    header = lead = labels = hint = -1
-    if height >= 2:
-        header, y = y, y + 1
-    if face.tensor.lead_shape and height >= 5:
-        lead, y = y, y + 1
-    if face.tensor.shape and height >= 3:
-        labels, y = y, y + 1
-    shown_rows = max(1, min(rows, height - y))
-    if (shown_rows < rows or shown_cols < cols) and height >= 7:
-        shown_rows = min(rows, height - y - 1)
-        hint = y + shown_rows
-    return Layout(
-        width=width,
-        height=height,
-        header=header,
-        lead=lead,
-        labels=labels,
-        first=y,
-        hint=hint,
-        gutter=gutter,
-        period=period,
-        top=_scrolled(top, shown_rows, rows, row),
-        left=_scrolled(left, shown_cols, cols, col),
-        rows=shown_rows,
-        cols=shown_cols,
-    )
-
-
-def natural_size(face: Face) -> tuple[int, int]:
-    """Columns and lines that show everything, without counting the axes in the header."""
-    rows, cols = face.tensor.matrix_shape
-    grid = face.row_label_width + 2 + cols * _period_wanted(face) + 1
-    parts = [_name(face), *([text] if (text := _legend_text(face)) else [])]
-    header = 2 + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
-    lines = 1 + bool(face.tensor.lead_shape) + bool(face.tensor.shape) + rows
-    return max(grid, header), lines
-
-
-def draw(scene: Scene, y: int) -> Runs:
-    """One line of the picture, exactly as wide as the layout."""
-    place = scene.layout
-    line = _Line()
-    if y == place.header:
-        _draw_header(scene, line)
-    elif y == place.lead:
-        _draw_lead(scene, line)
-    elif y == place.labels:
-        _draw_labels(scene, line)
-    elif y == place.hint:
-        _draw_hint(scene, line)
-    elif place.first <= y < place.first + place.rows:
-        _draw_row(scene, line, place.top + y - place.first)
-    return line.runs(place.width)
-
-
-def values_of(scene: Scene, row: int) -> Sequence[float | None]:
-    """The values of a row's visible columns; None for those that are not here yet."""
-    place = scene.layout
-    left, right = place.left, place.left + place.cols
-    if (known := scene.face.tensor.row(scene.lead, row, left, right)) is not None:
-        return known
-    values: list[float | None] = [None] * place.cols
-    first = [scene.face.tensor.window] if scene.face.tensor.window else []
-    for window in (*first, *scene.windows.values()):
-        if window.lead == scene.lead and 0 <= row - window.top < len(window.rows):
-            part = window.rows[row - window.top]
-            start, end = max(left, window.left), min(right, window.left + len(part))
-            if start < end:
-                values[start - left : end - left] = part[start - window.left : end - window.left]
-    return values
-
-
-def tiles_missing(scene: Scene) -> list[tuple[int, int, int, int]]:
-    """Top, left, height and width of the tiles that hold visible values which are not here yet."""
-    rows, cols = scene.face.tensor.matrix_shape
-    place = scene.layout
-    if scene.face.tensor.values is not None:
-        return []
-    tiles: dict[tuple[int, int, int, int], None] = {}
-    for row in range(place.top, place.top + place.rows):
-        top = row - row % TILE
-        for offset, value in enumerate(values_of(scene, row)):
-            if value is None:
-                left = (place.left + offset) // TILE * TILE
-                tiles[top, left, min(TILE, rows - top), min(TILE, cols - left)] = None
-    return list(tiles)
-
-
-def value_at(scene: Scene) -> float | None:
-    """The value under the cursor, if it is here."""
-    return values_of(scene, scene.row)[scene.col - scene.layout.left]
-
-
-def index_of(tensor: Tensor, lead: tuple[int, ...], row: int, col: int) -> tuple[int, ...]:
-    """The full index of a cell, as Python would write it."""
-    return (*lead, row, col)[-len(tensor.shape) :] if tensor.shape else ()
-
-
-def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """The cell in words, with its exact value."""
-    tensor = face.tensor
-    index = index_of(tensor, lead, row, col)
-    subscript = f"[{','.join(map(str, index))}]" if index else ""
-    shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
-    parts = [f"{visible(tensor.name)}{subscript} = {shown}"]
-    if len(tensor.shape) > 1:
-        parts.append("row: " + _place(tensor, len(lead), face.row_labels[row], row))
-    if tensor.shape:
-        parts.append("column: " + _place(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
-    return "   ".join(parts)
+    @property
+    def key(self) -> object:
+        """What is wanted, as the matrix remembers it."""
+        return self.lead
 
 
 class MatrixView(Drawn, can_focus=True):
     """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
 
     Any tensor of 0 to 4 dimensions can be shown. Of a large one only what is visible is drawn and held; what is not
-    here is asked for by `WindowWanted` and given by `add_window`.
+    here is asked for by `WindowWanted` and given by `add_window`. All of it can be seen as an overview of blocks, and
+    all heads side by side (`BlocksWanted`, `add_blocks`); the cursor is on a cell all the time, that for which the
+    block stands.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -280,6 +103,13 @@ class MatrixView(Drawn, can_focus=True):
         Binding("right_square_bracket,ъ", "lead(-1,1)", "Next head", show=False, id="matrix.head-next"),
         Binding("left_curly_bracket,Х", "lead(0,-1)", "Previous batch", show=False, id="matrix.batch-previous"),
         Binding("right_curly_bracket,Ъ", "lead(0,1)", "Next batch", show=False, id="matrix.batch-next"),
+        Binding("o,щ", "overview", "Overview", show=False, id="matrix.overview"),
+        Binding("plus,equals_sign", "zoom_in", "Zoom in", show=False, id="matrix.zoom-in"),
+        Binding("enter", "enter_block", "Zoom in", show=False, id="matrix.enter-block"),
+        Binding("escape", "cells", "Back to the cells", show=False, id="matrix.cells"),
+        Binding("minus", "zoom_out", "Zoom out", show=False, id="matrix.zoom-out"),
+        Binding("v,м", "shades", "Shades", show=False, id="matrix.shades"),
+        Binding("t,е", "statistics", "Statistics of the row", show=False, id="matrix.statistics"),
     ]
     """
     | Key(s) | Description |
@@ -290,6 +120,12 @@ class MatrixView(Drawn, can_focus=True):
     | pageup, pagedown | By as many rows as are visible. |
     | [, ] (х, ъ) | Previous or next index of the last leading axis: the head. |
     | {, } (Х, Ъ) | Previous or next index of the first leading axis: the batch. |
+    | o (щ) | Overview by the greatest value of each block, then by the mean, then the cells again. |
+    | +, enter | In an overview: look into the block, or the head. |
+    | - | Look from further away: at blocks, then at all heads. |
+    | escape | In an overview: back to the cells. |
+    | v (м) | In an overview: numbers or shades. |
+    | t (е) | What the row amounts to: its greatest values, its entropy; again for the cell. |
     """
 
     DEFAULT_CSS = """
@@ -307,7 +143,7 @@ class MatrixView(Drawn, can_focus=True):
 
     @rich.repr.auto
     class CursorMoved(Message):
-        """Posted when the cell under the cursor is another, or its value is: by a move, `show` or `add_window`.
+        """Posted when the cell under the cursor is another, or what `describe` says of it.
 
         Attributes:
             view: The matrix.
@@ -338,13 +174,10 @@ class MatrixView(Drawn, can_focus=True):
             yield "value", self.value
 
     @rich.repr.auto
-    class WindowWanted(Message):
-        """Posted when values are visible that are not here. Asked once for as long as they stay visible.
+    class WindowWanted(Wanted):
+        """Posted when values are visible that are not here; `add_window` takes them.
 
         Attributes:
-            view: The matrix.
-            tensor: The tensor that is shown.
-            lead: Indices of the leading axes.
             top: First row.
             left: First column.
             height: Number of rows.
@@ -354,19 +187,16 @@ class MatrixView(Drawn, can_focus=True):
         def __init__(
             self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], top: int, left: int, height: int, width: int
         ) -> None:
-            super().__init__()
-            self.view = view
-            self.tensor = tensor
-            self.lead = lead
+            super().__init__(view, tensor, lead)
             self.top = top
             self.left = left
             self.height = height
             self.width = width
 
         @property
-        def control(self) -> MatrixView:
-            """Alias for `view`."""
-            return self.view
+        def key(self) -> object:
+            """Where the window is."""
+            return self.lead, self.top, self.left
 
         def __rich_repr__(self) -> rich.repr.Result:
             yield "tensor", self.tensor.name
@@ -375,6 +205,60 @@ class MatrixView(Drawn, can_focus=True):
             yield "left", self.left
             yield "height", self.height
             yield "width", self.width
+
+    @rich.repr.auto
+    class BlocksWanted(Wanted):
+        """Posted when an overview is visible whose numbers are not here; `add_blocks` takes them.
+
+        Attributes:
+            rows: Rows of a block.
+            cols: Columns of a block.
+            how: Which number stands for a block.
+        """
+
+        def __init__(
+            self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], rows: int, cols: int, how: How
+        ) -> None:
+            super().__init__(view, tensor, lead)
+            self.rows = rows
+            self.cols = cols
+            self.how = how
+
+        @property
+        def key(self) -> object:
+            """Which blocks they are."""
+            return self.lead, self.rows, self.cols, self.how
+
+        def __rich_repr__(self) -> rich.repr.Result:
+            yield "tensor", self.tensor.name
+            yield "lead", self.lead
+            yield "rows", self.rows
+            yield "cols", self.cols
+            yield "how", self.how
+
+    @rich.repr.auto
+    class RowWanted(Wanted):
+        """Posted when the statistics of a row are to be shown that are not here; `add_row` takes them.
+
+        Attributes:
+            row: The row.
+            top: How many of its greatest values.
+        """
+
+        def __init__(self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], row: int, top: int) -> None:
+            super().__init__(view, tensor, lead)
+            self.row = row
+            self.top = top
+
+        @property
+        def key(self) -> object:
+            """Which row it is."""
+            return self.lead, self.row
+
+        def __rich_repr__(self) -> rich.repr.Result:
+            yield "tensor", self.tensor.name
+            yield "lead", self.lead
+            yield "row", self.row
 
     def __init__(self, terminal: Terminal, *, id: str | None = None, classes: str | None = None) -> None:
         """Initialise the matrix.
@@ -389,9 +273,16 @@ class MatrixView(Drawn, can_focus=True):
         self._face: Face | None = None
         self._note = ""
         self._windows: OrderedDict[object, Window] = OrderedDict()
-        self._wanted: set[tuple[int, ...]] = set()
+        self._wanted: set[object] = set()
+        self._zoom = Zoom()
+        self._rows: OrderedDict[object, RowStats] = OrderedDict()
+        self._statistics = False
+        self._remark = ""
+        self._caption = ""
+        self._marks, self._marked = NO_MARKS, UNMARKED
         self._corner = (0, 0)
-        self._scene: Scene | None = None
+        self._cells: Scene | None = None
+        self._scene: Scene | Heads | None = None
         self._painted: dict[int, Runs] = {}
 
     @property
@@ -407,8 +298,20 @@ class MatrixView(Drawn, can_focus=True):
     @property
     def value(self) -> float | None:
         """The value under the cursor, None if it is not here yet."""
-        scene = self._scene or self._make_scene()
-        return value_at(scene) if scene else None
+        cells = self._cells or self._make_cells()
+        return value_at(cells) if cells else None
+
+    @property
+    def overview(self) -> bool:
+        """Whether blocks or heads are shown, not cells."""
+        return self._zoom.level != "cells"
+
+    @property
+    def keys(self) -> str:
+        """What the keys do now, for a line of keys."""
+        if self._zoom.level == "heads":
+            return "arrows head   enter in   "
+        return "arrows block   enter in   " if self._zoom.level == "blocks" else "arrows cell   "
 
     def show(self, tensor: Tensor | None, note: str = "") -> None:
         """Show another tensor, or the same with other values.
@@ -429,13 +332,19 @@ class MatrixView(Drawn, can_focus=True):
             return
         self._windows.clear()
         self._wanted.clear()
+        self._rows.clear()
+        self._zoom.clear()
+        self._remark = ""
+        if before is None or tensor is None or (before.name, before.shape) != (tensor.name, tensor.shape):
+            self._marks, self._marked, self._caption = NO_MARKS, UNMARKED, ""
         if tensor is None:
-            self._face = self._scene = None
+            self._face = self._cells = self._scene = None
             self.refresh()
             return
         self._face = Face.of(tensor, self._palette)
         if before is None or before.shape != tensor.shape:
             self._corner = (0, 0)
+            self._zoom.level, self._statistics = "cells", False
             self.set_reactive(MatrixView.lead, (0,) * len(tensor.lead_shape))
             self.set_reactive(MatrixView.cursor, (0, 0))
         self._update(lines=None)
@@ -456,14 +365,71 @@ class MatrixView(Drawn, can_focus=True):
         self._windows.move_to_end(key)
         while len(self._windows) > WINDOWS_KEPT:
             self._windows.popitem(last=False)
-        self._wanted.discard((*window.lead, window.top, window.left))
+        self._wanted.discard(key)
         self._update(lines=None)
         if before is None and self.value is not None:
             self._post_moved()
 
-    def forget_wanted(self, lead: tuple[int, ...], top: int, left: int) -> None:
-        """A window that was asked for will not come, so ask again at the next occasion."""
-        self._wanted.discard((*lead, top, left))
+    def add_blocks(self, name: str, blocks: Blocks) -> None:
+        """Take blocks that were asked for by `BlocksWanted`.
+
+        Args:
+            name: Name of the tensor that they belong to; those of another are left.
+            blocks: The blocks.
+        """
+        if self._face is None or name != self._face.tensor.name or len(blocks.lead) != len(self.lead):
+            return
+        self._zoom.add(blocks)
+        self._wanted.discard((blocks.lead, blocks.rows, blocks.cols, blocks.how))
+        if self._cells and self._zoom.level == "heads" and self._zoom.missing(self._cells):
+            # One by one, every head would repaint those left of it and set another scale.
+            return
+        self._update(lines=None)
+        self._post_moved()
+
+    def add_row(self, name: str, stats: RowStats) -> None:
+        """Take the statistics of a row that were asked for by `RowWanted`.
+
+        Args:
+            name: Name of the tensor that they belong to; those of another are left.
+            stats: The statistics.
+        """
+        if self._face is None or name != self._face.tensor.name:
+            return
+        key = (stats.lead, stats.row)
+        self._rows[key] = stats
+        while len(self._rows) > ROWS_KEPT:
+            self._rows.popitem(last=False)
+        self._wanted.discard(key)
+        if key == (self.lead, self.cursor[0]):
+            self._post_moved()
+
+    def forget(self, wanted: Wanted) -> None:
+        """What was asked for will not come, so ask again at the next occasion."""
+        self._wanted.discard(wanted.key)
+
+    def mark(self, marks: Marks) -> None:
+        """Mark cells, in place of those that were marked. Nothing moves; only lines that differ are repainted.
+
+        Marks stay when other values of the same tensor are shown, and go with the tensor.
+
+        Args:
+            marks: Which cells, in which sense.
+        """
+        if self._face is None or marks == self._marks:
+            return
+        self._marks = marks
+        self._marked = Marked(marks, self._face.tensor.shape)
+        self._update(lines=None)
+
+    def caption(self, text: str) -> None:
+        """Say in the header what is drawn, if it is not the tensor's values as they are: "difference". "" for nothing.
+
+        It goes with the tensor.
+        """
+        if text != self._caption:
+            self._caption = visible(text)
+            self._update(lines=None)
 
     def go_to(self, index: Sequence[int]) -> None:
         """Put the cursor on a cell.
@@ -484,9 +450,22 @@ class MatrixView(Drawn, can_focus=True):
         self._update(lines=None)
         self._post_moved()
 
-    def describe(self) -> str:
-        """The cell under the cursor in words, with its exact value. Plain text: it may hold what looks like markup."""
-        return describe(self._face, self.lead, *self.cursor, self.value) if self._face else ""
+    def describe(self, room: int = 80) -> str:
+        """The cell under the cursor in words, with its exact value; or its block, head or row.
+
+        Plain text: it may hold what looks like markup.
+
+        Args:
+            room: Columns for the statistics of a row, which say less where there are few.
+        """
+        face, cells = self._face, self._cells or self._make_cells()
+        if face is None or cells is None or self._remark:
+            return self._remark
+        if self.overview:
+            return self._zoom.describe(cells, self._scene or self._make_scene(cells))
+        if self._statistics and (stats := self._row_stats(cells)):
+            return row_text(face.tensor, stats, room, self._palette.unicode)
+        return describe(face, self.lead, *self.cursor, self.value)
 
     def natural_size(self) -> tuple[int, int]:
         """Columns and lines that show everything, without counting the axes in the header."""
@@ -504,8 +483,8 @@ class MatrixView(Drawn, can_focus=True):
         """One line of the widget."""
         if self._scene and (self._scene.layout.width, self._scene.layout.height) != self.size:
             # Another size is painted before its event arrives. Painted right at once, it need not be painted again.
-            self._scene = self._make_scene()
-        runs: Runs = draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
+            self._make_scenes()
+        runs: Runs = _draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
         self._painted[y] = runs
         ground = self.ground
         return Strip([Segment(text, over(ground, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs))
@@ -523,14 +502,18 @@ class MatrixView(Drawn, can_focus=True):
 
     def watch_cursor(self, before: tuple[int, int], after: tuple[int, int]) -> None:
         """Repaint the two lines and the labels that a move changes."""
-        scene = self._scene
-        if scene is None:
+        self._remark = ""
+        cells = self._cells
+        if cells is None:
             return
-        self._update(lines=(scene.layout.row_y(before[0]), scene.layout.row_y(after[0]), scene.layout.labels))
+        place = cells.layout
+        lines = (place.row_y(before[0]), place.row_y(after[0]), place.labels)
+        self._update(lines if self._zoom.level == "cells" else None)
         self._post_moved()
 
     def watch_lead(self) -> None:
         """Repaint what is another in the other matrix."""
+        self._remark = ""
         self._update(lines=None)
         self._post_moved()
 
@@ -542,23 +525,41 @@ class MatrixView(Drawn, can_focus=True):
 
     def action_move(self, rows: int, cols: int) -> None:
         """Move the cursor."""
-        row, col = self.cursor
-        self.cursor = (row + rows, col + cols)
+        cells, scene = self._cells, self._scene
+        if cells and isinstance(scene, Heads):
+            head = self.lead[-1] + cols + rows * scene.thumbs.across
+            if 0 <= head < cells.face.tensor.lead_shape[-1]:
+                self.lead = (*self.lead[:-1], head)
+        elif cells and self.overview:
+            self.cursor = self._zoom.cell(cells, rows, cols)
+        else:
+            row, col = self.cursor
+            self.cursor = (row + rows, col + cols)
 
     def action_edge(self, axes: str, direction: int) -> None:
         """Move the cursor to the first or last column, or cell."""
         if self._face is None:
             return
         rows, cols = self._face.tensor.matrix_shape
+        if isinstance(self._scene, Heads):
+            self.lead = (*self.lead[:-1], direction * self._face.tensor.lead_shape[-1])
+            return
+        if self.overview:
+            # More blocks than there are: the last one.
+            self.action_move(direction * rows if axes == "matrix" else 0, direction * cols)
+            return
         row, col = (rows - 1, cols - 1) if direction > 0 else (0, 0)
         self.cursor = (self.cursor[0] if axes == "row" else row, col)
 
     def action_page(self, direction: int) -> None:
         """Move cursor and view by as many rows as are visible."""
-        if self._scene is None:
+        if self._cells is None:
             return
-        place = self._scene.layout
-        rows = self._scene.face.tensor.matrix_shape[0]
+        place = self._cells.layout
+        if self.overview:
+            self.action_move(direction * place.rows, 0)
+            return
+        rows = self._cells.face.tensor.matrix_shape[0]
         top = max(0, min(rows - place.rows, place.top + direction * place.rows))
         self._corner = (top, place.left)
         row, col = self.cursor
@@ -571,6 +572,91 @@ class MatrixView(Drawn, can_focus=True):
             lead[axis] += step
             self.lead = tuple(lead)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave enter and escape to others while there is no block to look into and no overview to leave."""
+        return self.overview if action in ("enter_block", "cells") else True
+
+    def action_overview(self) -> None:
+        """From the cells to the greatest value of each block, to the mean, and back."""
+        if self._zoom.how == "max" and self.overview:
+            self._look("mean", self._zoom.level)
+        elif self._zoom.level == "blocks":
+            self._look("max", "cells")
+        elif self._zoom.level == "heads":
+            self._look("max", "heads")
+        elif self._fits():
+            self._say("All of it is in view: no overview needed.")
+        else:
+            self._look("max", "blocks")
+
+    def action_zoom_in(self) -> None:
+        """From all heads to one, from a block to its cells, the greatest of them under the cursor."""
+        if self._cells is None or self._zoom.level == "cells":
+            return
+        if self._zoom.level == "heads":
+            self._look(self._zoom.how, "cells" if self._fits() else "blocks")
+            return
+        self._corner = self._zoom.corner(self._cells)
+        self.set_reactive(MatrixView.cursor, self._zoom.cell(self._cells))
+        self._look(self._zoom.how, "cells")
+
+    def action_enter_block(self) -> None:
+        """Zoom in."""
+        self.action_zoom_in()
+
+    def action_cells(self) -> None:
+        """Leave the overview; the cursor stays."""
+        self._look(self._zoom.how, "cells")
+
+    def action_zoom_out(self) -> None:
+        """From cells to blocks, from blocks to all heads."""
+        if self._cells is None or self._zoom.level == "heads":
+            return
+        if self._zoom.level == "cells" and not self._fits():
+            self._look(self._zoom.how, "blocks")
+        elif self._zoom.thumbs(self._cells):
+            self._look(self._zoom.how, "heads")
+        else:
+            self._say("This is all there is.")
+
+    def action_shades(self) -> None:
+        """From numbers to shades, which show more blocks, and back."""
+        if self._zoom.level == "blocks" and isinstance(self._scene, Scene):
+            self._zoom.shades = not self._scene.face.shades
+            self._look(self._zoom.how, "blocks")
+        else:
+            self._say("Shades are for an overview: o, then v." if self._zoom.level == "cells" else "")
+
+    def action_statistics(self) -> None:
+        """Say what rows amount to, or what cells hold."""
+        self._remark = ""
+        self._statistics = not self._statistics
+        if self.overview:
+            self._statistics = True
+            self._look(self._zoom.how, "cells")
+        self._update(lines=())
+        self._post_moved()
+
+    def _look(self, how: How, level: Level) -> None:
+        """Look at the matrix like that."""
+        self._remark = ""
+        self._zoom.how, self._zoom.level = how, level
+        self._update(lines=None)
+        self._post_moved()
+
+    def _say(self, remark: str) -> None:
+        """Say something in place of the cell, until the cursor moves."""
+        if remark and self._face is not None:
+            self._remark = remark
+            self._post_moved()
+
+    def _fits(self) -> bool:
+        """Whether all cells of the matrix are drawn."""
+        if self._cells is None:
+            return True
+        place = self._cells.layout
+        return (place.rows, place.cols) == self._cells.face.tensor.matrix_shape
+
     def on_resize(self) -> None:
         """Fit into another size."""
         self._update(lines=None)
@@ -578,9 +664,18 @@ class MatrixView(Drawn, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the cell that was clicked."""
         offset = event.get_content_offset(self)
-        if self._scene and offset and (cell := self._scene.layout.cell_at(*offset)):
+        if not offset or self._scene is None or self._cells is None:
+            return
+        if isinstance(self._scene, Heads):
+            if (head := self._scene.head_at(*offset)) is not None:
+                event.stop()
+                self.lead = (*self.lead[:-1], head)
+        elif cell := self._scene.layout.cell_at(*offset):
             event.stop()
-            self.cursor = cell
+            if self._zoom.level == "cells":
+                self.cursor = cell
+            else:
+                self.action_move(cell[0] - self._scene.row, cell[1] - self._scene.col)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Move the cursor down, or right with shift."""
@@ -595,14 +690,34 @@ class MatrixView(Drawn, can_focus=True):
         event.prevent_default()
         self.action_move(*((0, direction) if event.shift else (WHEEL_ROWS * direction, 0)))
 
-    def _make_scene(self) -> Scene | None:
-        """The scene of the state as it is; of any size while there is none, so that values can be looked up."""
+    def _make_scenes(self) -> None:
+        """The scene of the cells, and that of what is drawn."""
+        self._cells = self._make_cells()
+        self._scene = self._make_scene(self._cells) if self._cells else None
+
+    def _make_scene(self, cells: Scene) -> Scene | Heads:
+        return self._zoom.picture(cells, self._marks)
+
+    def _make_cells(self) -> Scene | None:
+        """The scene of the cells as they are; of any size while there is none, so that values can be looked up."""
         if self._face is None:
             return None
         width, height = self.size if self.size else Size(80, 24)
         row, col = self.cursor
         place = layout(self._face, width, height, row, col, *self._corner)
-        return Scene(self._face, place, self._palette, self.lead, row, col, self._note, self.has_focus, self._windows)
+        return Scene(
+            self._face,
+            place,
+            self._palette,
+            self.lead,
+            row,
+            col,
+            self._note,
+            self.has_focus,
+            self._windows,
+            self._caption,
+            self._marked,
+        )
 
     def _update(self, lines: Iterable[int] | None) -> None:
         """Bring the screen up to date.
@@ -610,38 +725,53 @@ class MatrixView(Drawn, can_focus=True):
         Args:
             lines: Lines that may differ; None, or another layout than before, for any.
         """
-        before, self._scene = self._scene, self._make_scene()
-        scene = self._scene
-        if scene is None or not self.size:
+        before = self._scene
+        self._make_scenes()
+        scene, cells = self._scene, self._cells
+        if scene is None or cells is None or not self.size:
             return
-        self._corner = (scene.layout.top, scene.layout.left)
+        self._corner = (cells.layout.top, cells.layout.left)
         if lines is None or before is None or before.layout != scene.layout:
             lines = range(scene.layout.height)
         regions = [region for y in sorted(set(lines)) if y >= 0 and (region := self._changed(scene, y))]
         if regions:
             self.refresh(*regions)
         self._place_terminal_cursor()
-        self._want_windows(scene)
+        self._want(cells)
 
-    def _changed(self, scene: Scene, y: int) -> Region | None:
+    def _changed(self, scene: Scene | Heads, y: int) -> Region | None:
         """What has to be sent again of a line. Textual sends from the left edge on, so only the right end counts."""
-        old, new = self._painted.get(y), draw(scene, y)
+        old, new = self._painted.get(y), _draw(scene, y)
         width = scene.layout.width if old is None else differing_width(old, new)
         return Region(0, y, width, 1) if width else None
 
-    def _want_windows(self, scene: Scene) -> None:
-        place = scene.layout
-        for top in range(place.top - place.top % TILE, place.top + place.rows, TILE):
-            for left in range(place.left - place.left % TILE, place.left + place.cols, TILE):
-                if (key := (scene.lead, top, left)) in self._windows:
-                    self._windows.move_to_end(key)
-        tiles = {(*scene.lead, *tile[:2]): tile for tile in tiles_missing(scene)}
+    def _want(self, cells: Scene) -> None:
+        """Ask for what is in sight and not here."""
+        wanted: list[Wanted] = []
+        tensor = cells.face.tensor
+        if self._zoom.level == "cells":
+            place = cells.layout
+            for top in range(place.top - place.top % TILE, place.top + place.rows, TILE):
+                for left in range(place.left - place.left % TILE, place.left + place.cols, TILE):
+                    if (key := (cells.lead, top, left)) in self._windows:
+                        self._windows.move_to_end(key)
+            wanted += [self.WindowWanted(self, tensor, cells.lead, *tile) for tile in tiles_missing(cells)]
+            if self._statistics and self._row_stats(cells) is None:
+                wanted.append(self.RowWanted(self, tensor, cells.lead, cells.row, TOP))
+        wanted += [self.BlocksWanted(self, tensor, *blocks) for blocks in self._zoom.missing(cells)]
         # What has gone out of sight may be asked for again: its answer may have been lost.
-        self._wanted &= tiles.keys()
-        for place_wanted, tile in tiles.items():
-            if place_wanted not in self._wanted:
-                self._wanted.add(place_wanted)
-                self.post_message(self.WindowWanted(self, scene.face.tensor, scene.lead, *tile))
+        self._wanted &= {message.key for message in wanted}
+        for message in wanted:
+            if message.key not in self._wanted:
+                self._wanted.add(message.key)
+                self.post_message(message)
+
+    def _row_stats(self, cells: Scene) -> RowStats | None:
+        """What the row of the cursor amounts to, if that is here or can be computed here."""
+        tensor, cols = cells.face.tensor, cells.face.tensor.matrix_shape[1]
+        if tensor.values is not None and (values := tensor.row(cells.lead, cells.row, 0, cols)) is not None:
+            return row_stats(cells.lead, cells.row, values, TOP)
+        return self._rows.get((cells.lead, cells.row))
 
     def _post_moved(self) -> None:
         if self._face is not None:
@@ -652,314 +782,19 @@ class MatrixView(Drawn, can_focus=True):
         scene = self._scene
         if scene is None or not self.has_focus or not self.is_mounted:
             return
-        x, y = self.content_region.offset
         place = scene.layout
-        # One cell for the mark left of the digits, what is left over in front of that.
-        column = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
-        self.app.cursor_position = Offset(x + min(column, place.width - 1), y + place.row_y(scene.row))
-
-
-class _Line:
-    """Collects the runs of a line."""
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[str, Style | None]] = []
-        self.width = 0
-
-    def add(self, text: str, style: Style | None = None) -> None:
-        """Append text; it joins what is before it if that has the same style."""
-        if not text:
-            return
-        self.width += cell_len(text)
-        if self._runs and self._runs[-1][1] == style:
-            self._runs[-1] = (self._runs[-1][0] + text, style)
+        if isinstance(scene, Heads):
+            x, y = scene.title_at
         else:
-            self._runs.append((text, style))
-
-    def pad_to(self, width: int) -> None:
-        """Append spaces up to this column."""
-        self.add(" " * (width - self.width))
-
-    def add_last(self, character: str, width: int) -> None:
-        """Append a character; at the right edge it takes the place of the space that is there."""
-        if self.width >= width and self._runs and self._runs[-1][0].endswith(" "):
-            text, style = self._runs.pop()
-            self.width -= cell_len(text)
-            self.add(text[:-1], style)
-        self.add(character)
-
-    def runs(self, width: int) -> Runs:
-        """The line, cut or filled to a width."""
-        self.pad_to(width)
-        if self.width == width:
-            return tuple(self._runs)
-        cut: list[tuple[str, Style | None]] = []
-        left = width
-        for text, style in self._runs:
-            if left <= 0:
-                break
-            part = text if cell_len(text) <= left else set_cell_size(text, left)
-            cut.append((part, style))
-            left -= cell_len(part)
-        return tuple(cut)
+            # One cell for the mark left of the digits, what is left over in front of that.
+            x = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
+            y = place.row_y(scene.row)
+        left, top = self.content_region.offset
+        self.app.cursor_position = Offset(left + min(x, place.width - 1), top + y)
 
 
-def differing_width(old: Runs, new: Runs) -> int:
-    """Cells from the left edge up to the last one in which two lines of the same width differ."""
-    old_cells, new_cells = _cells(old), _cells(new)
-    width = min(len(old_cells), len(new_cells))
-    if len(old_cells) != len(new_cells):
-        return max(len(old_cells), len(new_cells))
-    while width and old_cells[width - 1] == new_cells[width - 1]:
-        width -= 1
-    return width
-
-
-def _cells(runs: Runs) -> list[tuple[str, Style | None]]:
-    """A line cell by cell; what has no width goes with the cell before it, the second half of a wide one is empty."""
-    cells: list[tuple[str, Style | None]] = []
-    for text, style in runs:
-        for character in text:
-            size = cell_len(character)
-            if size == 0 and cells:
-                # Find the cell that the mark stands on: behind a wide character comes its empty half.
-                last = len(cells) - 1 if cells[-1][0] else len(cells) - 2
-                cells[last] = (cells[last][0] + character, cells[last][1])
-            else:
-                cells.append((character, style))
-                cells.extend([("", style)] * (size - 1))
-    return cells
-
-
-def _draw_header(scene: Scene, line: _Line) -> None:
-    face, place, colours = scene.face, scene.layout, scene.palette
-    name, shape = visible(face.tensor.name), _shape(face)
-    more = [] if place.lead >= 0 else [_lead_text(face.tensor, scene.lead)] if scene.lead else []
-    axes = _axes_text(face.tensor)
-    legend = _legend(face)
-    note = scene.note
-    room = place.width - 1
-
-    def width(left: str, with_legend: bool, with_note: bool) -> int:
-        parts = [left]
-        if with_legend and legend:
-            parts.append("".join(text for text, _ in legend))
-        if with_note and note:
-            parts.append(note.ljust(NOTE_WIDTH))
-        return cell_len(name) + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
-
-    choices = (
-        ("  ".join(["", shape, *more, *axes]), True, True),
-        ("  ".join(["", shape, *more, *_axes_short(face)]), True, True),
-        ("  ".join(["", shape, *more]), True, True),
-        ("  ".join(["", shape, *more]), False, True),
-        ("  ".join(["", *more]), False, True),
-        ("  ".join(["", shape, *more]), False, False),
-        ("  ".join(["", *more]), False, False),
-    )
-    left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
-    line.add(" ")
-    line.add(truncated(name, max(1, room - cell_len(left)), _ellipsis(colours)), colours.name)
-    line.add(left)
-    right = _Line()
-    if with_legend:
-        for text, style in legend:
-            right.add(text, style)
-    if with_note and note:
-        right.add(("   " if right.width else "") + note.ljust(NOTE_WIDTH))
-    line.pad_to(place.width - right.width)
-    for text, style in right.runs(right.width):
-        line.add(text, style)
-
-
-def _draw_lead(scene: Scene, line: _Line) -> None:
-    tensor, colours = scene.face.tensor, scene.palette
-    line.add(" " + _lead_text(tensor, scene.lead), colours.name)
-    keys = [f"[ ] {_axis(tensor, len(scene.lead) - 1) or 'axis'}"]
-    if len(scene.lead) > 1:
-        keys.append(f"{{ }} {_axis(tensor, 0) or 'axis'}")
-    hint = "  ".join(keys)
-    if line.width + 3 + cell_len(hint) < scene.layout.width:
-        line.add("   " + hint, colours.muted)
-
-
-def _draw_labels(scene: Scene, line: _Line) -> None:
-    face, place, colours = scene.face, scene.layout, scene.palette
-    cols = face.tensor.matrix_shape[1]
-    before, after = ("‹", "›") if colours.unicode else ("<", ">")
-    line.pad_to(place.gutter - 1)
-    line.add(before if place.left else " ")
-    for col in range(place.left, place.left + place.cols):
-        label = truncated(face.col_labels[col], place.period - 1, _ellipsis(colours))
-        line.add(" " * (place.period - 1 - cell_len(label)))
-        line.add(label, colours.current if col == scene.col else None)
-        line.add(" ")
-    if place.left + place.cols < cols:
-        line.add_last(after, place.width)
-
-
-def _draw_row(scene: Scene, line: _Line, row: int) -> None:
-    face, place, colours = scene.face, scene.layout, scene.palette
-    current = row == scene.row
-    label = truncated(face.row_labels[row], place.gutter - 2, _ellipsis(colours)) if face.row_labels else ""
-    line.add(" " * (place.gutter - 1 - cell_len(label)))
-    line.add(label, colours.current if current else None)
-    line.add(" ")
-    before, after = ("▐", "▌") if colours.unicode else ("[", "]")
-    margin = " " * (place.period - face.numbers.width - 1)
-    for offset, value in enumerate(values_of(scene, row)):
-        look = face.scale.look(value)
-        digits = face.numbers.text(value) if value is not None else _dot(colours).rjust(face.numbers.width)
-        if not (current and place.left + offset == scene.col):
-            line.add(margin + digits, look.style)
-            line.add(look.glyph, look.style)
-            continue
-        mark = _mark_style(look, colours)
-        line.add(margin[:-1], look.style)
-        line.add(before, mark)
-        line.add(digits, colours.cursor if scene.focused else look.style)
-        line.add(after, mark)
-
-
-def _draw_hint(scene: Scene, line: _Line) -> None:
-    place = scene.layout
-    rows, cols = scene.face.tensor.matrix_shape
-    hidden = (
-        (place.top, "above", "↑", "^"),
-        (rows - place.top - place.rows, "below", "↓", "v"),
-        (place.left, "left", "←", "<"),
-        (cols - place.left - place.cols, "right", "→", ">"),
-    )
-    text = "  ".join(f"+{count} {where}" for count, where, _, _ in hidden if count)
-    start = min(place.gutter + place.period - 1 - scene.face.numbers.width, place.width - cell_len(text))
-    if start < 1:
-        sign = 2 if scene.palette.unicode else 3
-        text = " ".join(f"{side[sign]}{side[0]}" for side in hidden if side[0])
-        start = 1
-    line.pad_to(start)
-    line.add(text, scene.palette.muted)
-
-
-def _mark_style(look: Look, colours: Palette) -> Style | None:
-    """The marks beside the digits: of the cursor's colour, on the background of the cell."""
-    if not colours.coloured:
-        return None
-    return _on(colours.cursor, look.style)
-
-
-@lru_cache(maxsize=64)
-def _on(cursor: Style, cell: Style | None) -> Style:
-    return Style(color=cursor.bgcolor, bgcolor=cell.bgcolor if cell else None)
-
-
-def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
-    """Cells that a column takes, and cells left of the first one."""
-    least, wanted = _period_least(face), _period_wanted(face)
-    label = face.row_label_width
-    if label:
-        label = min(label, max(3, width // 4))
-        if 4 <= width - 2 - cols * least < label:
-            label = width - 2 - cols * least
-        label = max(0, min(label, width - 2 - least))
-    gutter = label + 2 if label else 1
-    period = min(wanted, (width - gutter) // cols)
-    if period < least:
-        # They do not all fit: then labels of the columns that do should be readable.
-        period = max(least, min(face.col_label_width, 5) + 1)
-    return max(1, min(period, max(least, width - gutter))), gutter
-
-
-def _period_least(face: Face) -> int:
-    return face.numbers.width + 2
-
-
-def _period_wanted(face: Face) -> int:
-    return max(face.numbers.width + 3, face.col_label_width + 1)
-
-
-def _scrolled(start: int, shown: int, size: int, cursor: int) -> int:
-    """The first of `shown` rows that are drawn: as before if the cursor is among them, else by half a page.
-
-    A view that followed the cursor row by row would be sent as a whole for every key.
-    """
-    if not start <= cursor < start + shown:
-        start = cursor - shown // 2
-    return max(0, min(size - shown, start))
-
-
-def _labels(tensor: Tensor, axis: int, size: int, space: str) -> tuple[str, ...]:
-    given = tensor.labels[axis] if axis < len(tensor.labels) else ()
-    return tuple(visible(given[place], space) if place < len(given) else str(place) for place in range(size))
-
-
-def _axis(tensor: Tensor, axis: int) -> str:
-    return visible(tensor.axes[axis]) if 0 <= axis < len(tensor.axes) else ""
-
-
-def _place(tensor: Tensor, axis: int, label: str, place: int) -> str:
-    where = f"{_axis(tensor, axis)} {place}".strip()
-    return where if label == str(place) else f"{label} ({where})"
-
-
-def _axes_text(tensor: Tensor) -> list[str]:
-    dimensions = len(tensor.shape)
-    names = [("rows", _axis(tensor, dimensions - 2))] if dimensions > 1 else []
-    if dimensions:
-        names.append(("columns", _axis(tensor, dimensions - 1)))
-    text = "  ".join(f"{side}: {name}" for side, name in names if name)
-    return [" " + text] if text else []
-
-
-def _axes_short(face: Face) -> list[str]:
-    names = [_axis(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
-    return [_times(face.scale.palette).join(names)] if all(names) else []
-
-
-def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
-    sizes = zip(lead, tensor.lead_shape, strict=True)
-    return "  ".join(f"{_axis(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
-
-
-def _shape(face: Face) -> str:
-    return _times(face.scale.palette).join(map(str, face.tensor.shape)) or "scalar"
-
-
-def _name(face: Face) -> str:
-    return f"{visible(face.tensor.name)}  {_shape(face)}"
-
-
-def _legend(face: Face) -> list[tuple[str, Style | None]]:
-    """The bounds and the looks between them."""
-    scale, tensor = face.scale, face.tensor
-    if tensor.low is None or tensor.high is None:
-        return []
-    looks = scale.swatches()
-    if scale.kind == "mask":
-        bounds = dict.fromkeys((tensor.low, tensor.high))
-        runs: list[tuple[str, Style | None]] = []
-        for bound, look in zip(bounds, looks, strict=True):
-            runs += [("  " if runs else "", None), (f" {short(bound, tensor.dtype)}{look.glyph}", look.style)]
-        return runs
-    swatches = [(look.glyph, look.style) for look in looks]
-    if tensor.low == tensor.high:
-        return [(short(tensor.low, tensor.dtype) + " ", None), *swatches]
-    return [(short(tensor.low, tensor.dtype) + " ", None), *swatches, (" " + short(tensor.high, tensor.dtype), None)]
-
-
-def _legend_text(face: Face) -> str:
-    return "".join(text for text, _ in _legend(face))
-
-
-def _ellipsis(colours: Palette) -> str:
-    return "…" if colours.unicode else "~"
-
-
-def _times(colours: Palette) -> str:
-    return "×" if colours.unicode else "x"
-
-
-def _dot(colours: Palette) -> str:
-    return "·" if colours.unicode else "."
+def _draw(scene: Scene | Heads, y: int) -> Runs:
+    return draw_heads(scene, y) if isinstance(scene, Heads) else draw(scene, y)
 
 
 def _clamp(index: int, size: int) -> int:

@@ -64,20 +64,28 @@ class TextPane(Drawn, can_focus=True):
         """The text without styles."""
         return self._text.plain
 
-    def show(self, text: Text, at_end: bool = False) -> None:
-        """Show another text, from its top, or its end. Only lines that differ are repainted."""
+    def show(self, text: Text, at_end: bool = False, keep: bool = False) -> None:
+        """Show another text, from its top, or its end, or from where the last one was scrolled to (`keep`).
+
+        Only lines that differ are repainted.
+        """
         if not self.size:
             # While it is hidden nothing can be compared: what it drew before must not come back.
             self.refresh()
         before = [self._line(y) for y in range(self.size.height)]
         self._text = text
-        self._top, self._at_end = 0, at_end
+        self._top, self._at_end = self._top if keep else 0, at_end
         self._layout_text()
         for y, old in enumerate(before):
             new = self._line(y)
             # Rich takes two texts for equal whose styles differ.
             if (old, old.style) != (new, new.style):
                 self.refresh_line(y)
+
+    @property
+    def longer(self) -> bool:
+        """Whether there is more text than place."""
+        return len(self._lines) > self.size.height
 
     def lines_at(self, width: int) -> int:
         """How many lines the text takes at a width."""

@@ -1,0 +1,79 @@
+"""What the recorder costs: the same code with it and without, each in a process of its own.
+
+`python -m bench.recorder LESSON STEP plain|recorded` is such a process; it prints processor seconds of the steps up to
+STEP, median of some runs, and the peak of its memory in MB.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from statistics import median
+
+LESSONS = {"six tokens": ("weight-split", "equal"), "GPT-2 size": ("gpt2-size", "weights")}
+RUNS = {"six tokens": 20, "GPT-2 size": 3}
+
+
+def costs(rounds: int) -> Iterator[tuple[str, str, list[float]]]:
+    """Name, unit and values: milliseconds and megabytes of both, and their ratios in pairs."""
+    for size, (lesson, step) in LESSONS.items():
+        plain, recorded = [], []
+        for _ in range(rounds):
+            # In turn, as the machine's load varies.
+            plain.append(_measure(lesson, step, "plain", RUNS[size]))
+            recorded.append(_measure(lesson, step, "recorded", RUNS[size]))
+        yield f"{size}: plain, cpu", "ms", [1000 * seconds for seconds, _ in plain]
+        yield f"{size}: recorded, cpu", "ms", [1000 * seconds for seconds, _ in recorded]
+        yield f"{size}: recorded / plain, cpu", "x", _ratios(plain, recorded, 0)
+        yield f"{size}: plain, peak memory", "MB", [peak for _, peak in plain]
+        yield f"{size}: recorded / plain, peak memory", "x", _ratios(plain, recorded, 1)
+
+
+def _ratios(plain: list[tuple[float, float]], recorded: list[tuple[float, float]], place: int) -> list[float]:
+    return [ours[place] / theirs[place] for theirs, ours in zip(plain, recorded, strict=True)]
+
+
+def _measure(lesson: str, step: str, how: str, runs: int) -> tuple[float, float]:
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, how, str(runs)]
+    done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
+    seconds, peak = done.stdout.split()
+    return float(seconds), float(peak)
+
+
+def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
+    """Run the lesson's code and print what it cost."""
+    import gc
+
+    from lessons.load import load_course
+    from lessons.model import RunStep
+    from lessons.worker.execute import execute
+    from lessons.worker.stage import Stage
+    from lessons.worker.steps import seed
+
+    lesson = load_course().lesson(lesson_id)
+    steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunStep)]
+    parts = [("setup", lesson.setup, lesson.seed)]
+    parts += [(step.id, step.code, step.seed if step.seed is not None else lesson.seed) for step in steps]
+    seconds = []
+    # As in the worker: what the imports left is not looked at again.
+    gc.freeze()
+    for _ in range(runs):
+        stage = Stage()
+        began = time.process_time()
+        for place, code, number in parts:
+            seed(number)
+            failed = stage.run(code, place) if how == "recorded" else execute(code, f"<{place}>", stage.namespace)
+            assert failed is None, failed
+        seconds.append(time.process_time() - began)
+        del stage
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(median(seconds), peak)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,196 @@
+"""A Python prompt on a step of a lesson: it has the step's variables, and the lesson knows nothing of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lessons import endings, frames, labels, shapes
+from lessons.changes import UNCHANGED, Changes, apply
+from lessons.launch import Job, output
+from lessons.model import Kind, Lesson, Shown
+from lessons.result import Failure, StepResult
+from lessons.worker import wire
+
+if TYPE_CHECKING:
+    from lessons.session import Run, Session
+
+INPUT_LIMIT = 10.0
+"""Seconds that one input may take. The processor time of a child is limited only as the last resort."""
+
+CPU = 600
+PLAYED = "play "
+"""What the names of inputs begin with."""
+
+LONGEST_INPUT = 64 * 1024
+
+Names = tuple[tuple[str, str], ...]
+"""What an input can use: names, and what each stands for, `(6,3)` or `Linear`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played(StepResult):
+    """What an input gave, as a step gives it; `id` is `play 1`, and so on.
+
+    `value` is the value at its end, as Python writes it, unless that is among the tensors; `names` are those that the
+    next input can use.
+    """
+
+    value: str = ""
+    names: Names = ()
+
+
+class Play:
+    """A prompt. Its state is a function of the lesson, the step, the changes, and the inputs that its child survived.
+
+    An input that ends the child costs one sentence: the next one runs in a new child, which has been through the lesson
+    and the inputs before.
+    """
+
+    def __init__(
+        self, session: Session, lesson: Lesson, step: str, changes: Changes = UNCHANGED, wall: float = INPUT_LIMIT
+    ) -> None:
+        limits = lesson.limits.model_copy(update={"cpu": CPU})
+        self._session, self._lesson = session, lesson.model_copy(update={"limits": limits})
+        self._step, self._changes, self._wall = step, changes, wall
+        self._altered = apply(self._lesson, changes)
+        self._history: list[tuple[int, str]] = []
+        self._last = 0
+        self._names: Names = ()
+        self._closed = threading.Event()
+        self.run: Run | None = None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The inputs that made the state."""
+        return [code for _, code in self._history]
+
+    def start(self) -> Names:
+        """Run the lesson up to the step. Returns what the first input can use. Raises `WorkerError`."""
+        if self._rebuild() is not None or self.run is None:
+            return ()
+        self._names = self.run.names()
+        return self._names
+
+    def enter(self, code: str) -> Played:
+        """Run an input. Raises `WorkerError` if nothing can be run at all."""
+        self._last += 1
+        if len(code) > LONGEST_INPUT:
+            return Played(place(self._last), error=Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB."))
+        problem = self._rebuild()
+        if problem is not None:
+            return Played(place(self._last), error=problem, names=self._names)
+        played, survived = self._enter(self._last, code)
+        if not survived:
+            # What the next input can use, since it will find all as it was.
+            return replace(played, names=self._names)
+        self._history.append((self._last, code))
+        self._names = played.names
+        return played
+
+    def close(self) -> None:
+        """End the child for good; may be called from another thread."""
+        self._closed.set()
+        self._drop()
+
+    def _drop(self) -> None:
+        run, self.run = self.run, None
+        if run is not None:
+            run.close()
+
+    def _enter(self, number: int, code: str) -> tuple[Played, bool]:
+        run = self.run
+        question = partial(ask, self._altered, self._step, number, code, self._wall)
+        answer = self._session.enter(run, question) if run is not None else None
+        return answer or (Played(place(number), error=CLOSED if self._closed.is_set() else GONE), False)
+
+    def _rebuild(self) -> Failure | None:
+        """Have a child that has been through the lesson and the inputs; None if there is one, else why not."""
+        if self.run is not None and self.run.alive:
+            return None
+        self._drop()
+        if self._closed.is_set():
+            return CLOSED
+        run = self.run = self._session.run(self._lesson, self._step, self._changes)
+        if self._closed.is_set():
+            # Meanwhile: nobody else knows of this one.
+            run.close()
+            return CLOSED
+        if not run.alive:
+            return next((step.error for step in reversed(run.steps) if step.error), GONE)
+        for count, (number, code) in enumerate(self._history):
+            played, survived = self._enter(number, code)
+            if not survived:
+                assert played.error is not None
+                if played.error.kind == "stopped":
+                    return played.error
+                # Chance or the clock decided: what can no longer be reached is given up.
+                self._history[count:] = []
+                message = f"What you had entered before did not go well again, and is forgotten: {played.error.message}"
+                return Failure(played.error.kind, message)
+        return None
+
+
+GONE = Failure("crash", "The program is no longer there.")
+CLOSED = Failure("stopped", "The prompt has been closed.")
+
+
+def place(number: int) -> str:
+    """What the code of an input is called, where lesson code has the id of a step."""
+    return f"{PLAYED}{number}"
+
+
+def ask(
+    lesson: Lesson, step: str, number: int, code: str, wall: float, job: Job, cancelled: Callable[[], bool]
+) -> tuple[Played, bool]:
+    """Put an input to a child. Returns what became of it, and whether the child survived it."""
+    began = time.monotonic()
+    job.settled(calm=False)
+    try:
+        wire.send(job.talk, {"op": "play", "number": number, "code": code})
+        reply = wire.receive(job.talk, deadline=began + wall)
+        played = _played(lesson, step, number, reply, job, time.monotonic() - began)
+        job.settled()
+        return played, True
+    except TimeoutError:
+        failure = endings.timed_out(job, wall)
+    except (wire.WireError, ValueError, KeyError, TypeError, IndexError) as error:
+        failure = endings.died(job, error, lesson.limits, cancelled())
+    return Played(place(number), stdout=output(job.out), error=failure, seconds=time.monotonic() - began), False
+
+
+def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job, seconds: float) -> Played:
+    if reply.op != "play":
+        raise ValueError("another answer")
+    header = reply.header["played"]
+    return Played(
+        place(number),
+        stdout=output(job.out, 0, int(header["printed"])),
+        error=frames.failure_of(header["error"]) if header["error"] else None,
+        tensors=tuple(
+            frames.tensor_of(lesson, _shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
+        ),
+        shapes=shapes.of_worker(header["shapes"], partial(labels.axes_of, lesson, step)),
+        seconds=seconds,
+        value=str(header["value"]),
+        names=names_of(header["names"]),
+    )
+
+
+def _shown(lesson: Lesson, step: str, entry: dict[str, object]) -> Shown:
+    """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
+    name, sizes = str(entry["name"]), entry["shape"]
+    known = labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
+    kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
+    return known.model_copy(update={"name": name}) if known else Shown(name=name or "_", kind=kind)
+
+
+def names_of(data: object) -> Names:
+    """Names from the worker's answer. Raises `ValueError` or `TypeError` for anything else."""
+    if not isinstance(data, list):
+        raise TypeError("no names")
+    return tuple((str(name), str(kind)) for name, kind in data)

@@ -1,0 +1,84 @@
+"""An explanation with the explanations of its operands, and of theirs: down to what nothing was computed from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lessons.explanation import Explanation
+from lessons.model import Lesson, RunStep, Shown
+from lessons.session import Run
+
+MOST_NODES = 20_000
+
+
+@dataclass(slots=True)
+class Node:
+    """An explanation; `operands` has a node for each of its operands, or is None where the tree was cut off."""
+
+    explanation: Explanation
+    operands: list[Node] | None = field(default=None)
+
+
+def grow(
+    run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = MOST_NODES
+) -> Node | str | None:
+    """The tree of a cell of a shown tensor, `depth` levels deep (None: down to the leaves), of at most `most` nodes.
+
+    It grows level by level, so what is cut off is what lies deepest. A sentence if the cell cannot be explained, None
+    if the worker is gone.
+    """
+    found = run.explain(step, name, index)
+    if not isinstance(found, Explanation):
+        return found
+    root = Node(found)
+    todo, count = deque([(root, 1)]), 1
+    while todo:
+        node, level = todo.popleft()
+        operands = node.explanation.operands
+        if (depth is not None and level >= depth) or count + len(operands) > most:
+            continue
+        node.operands = []
+        for operand in operands:
+            found = run.follow(step, operand.ref)
+            if found is None or isinstance(found, str):
+                return found
+            child = Node(found)
+            node.operands.append(child)
+            todo.append((child, level + 1))
+        count += len(operands)
+    return root
+
+
+def walk(node: Node, level: int = 0) -> Iterator[tuple[Node, int]]:
+    """All nodes with their level, a node before its operands."""
+    yield node, level
+    for operand in node.operands or ():
+        yield from walk(operand, level + 1)
+
+
+def showing(lesson: Lesson, step_id: str, name: str) -> Lesson:
+    """The lesson with a step that shows this tensor, which may be any expression, if it does not yet.
+
+    Raises `KeyError` if that is no step that runs, `pydantic.ValidationError` if the name is no expression.
+    """
+    step = lesson.step(step_id)
+    if not isinstance(step, RunStep):
+        raise KeyError(step_id)
+    if any(shown.name == name for shown in step.show):
+        return lesson
+    shown = Shown(name=name, kind="vector")
+    steps = tuple(
+        item.model_copy(update={"show": (*item.show, shown)}) if item is step and isinstance(item, RunStep) else item
+        for item in lesson.steps
+    )
+    return lesson.model_copy(update={"steps": steps})
+
+
+def program(code: str, name: str) -> Lesson:
+    """A learner's program as a lesson of the one step `program`. Raises `pydantic.ValidationError` for what is none."""
+    step = {"kind": "run", "id": "program", "title": name, "prose": name, "code": code}
+    return Lesson.model_validate(
+        {"id": "program", "number": 1, "folder": "", "title": name, "goal": name, "steps": [step]}
+    )

@@ -1,0 +1,93 @@
+"""Whether a formula accounts for a value: evaluated from its operands it may differ by rounding only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from lessons import formula as f
+
+LONG = 64
+"""Terms of a sum beyond which errors are taken to average out, as they do in the kernels' blocked sums."""
+
+_EXACT = {"<", "<=", ">", ">=", "==", "!=", "and", "or", "not", "argmax", "argmin", "isnan", "isinf"}
+_STEPS = {"floor", "ceil", "round", "trunc", "//", "%"}
+_LEVEL = {"tanh", "erf", "sin", "cos"}
+"""Functions whose slope is nowhere above 1.2."""
+
+
+def agrees(formula: f.Formula, values: Sequence[float], value: float, dtype: torch.dtype) -> bool:
+    """Whether this formula, computed in the precision of `dtype`, can have given this value."""
+    # Whole numbers may have been computed from fractions.
+    info = torch.finfo(dtype if dtype.is_floating_point else torch.float32)
+    got = f.evaluate(formula, values)
+    if close(got, value, info.eps * abs(value)):
+        return True
+    bound = error(formula, values, info.eps)[1] + 2.0**-52 * abs(value)
+    if not dtype.is_floating_point:
+        return close(got, value, bound)
+    if math.isinf(value) and math.isfinite(got):
+        return abs(got) + bound >= info.max and (got > 0) == (value > 0)
+    return close(got, value, bound + info.eps * abs(value) + 4 * info.tiny)
+
+
+def close(got: float, value: float, bound: float) -> bool:
+    """Whether two numbers are the same up to a bound; NaN is NaN."""
+    if math.isnan(got) or math.isnan(value):
+        return math.isnan(got) and math.isnan(value)
+    return got == value or (math.isfinite(got) and abs(got - value) <= 2 * bound)
+
+
+def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[float, float]:
+    """The value of a formula and a bound of its error, if each operation rounds to a relative `eps`.
+
+    The usual first-order propagation: Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
+    """
+    if isinstance(formula, f.Cell):
+        return values[formula.place], 0.0
+    if isinstance(formula, f.Number):
+        return formula.value, eps * abs(formula.value)
+    op = formula.op
+    if op == "if":
+        test, yes, no = formula.parts
+        return error(yes if f.evaluate(test, values) else no, values, eps)
+    parts = [error(part, values, eps) for part in formula.parts]
+    numbers, errors = [part[0] for part in parts], [part[1] for part in parts]
+    places = [f.Cell(place) for place in range(len(parts))]
+    result = f.evaluate(f.Op(op, tuple(places)), numbers)
+    if not math.isfinite(result):
+        return result, 0.0
+    slack = eps * abs(result)
+    if op == "+":
+        return result, sum(errors) + eps * min(len(parts), LONG) * sum(map(abs, numbers))
+    if op == "-":
+        return result, sum(errors) + slack
+    if op == "*":
+        bound, product = 0.0, 1.0
+        for number, wrong in parts:
+            bound = bound * (abs(number) + wrong) + abs(product) * wrong + eps * abs(product * number)
+            product *= number
+        return result, bound
+    if op == "/":
+        left = abs(numbers[1]) - errors[1]
+        return result, (errors[0] + abs(result) * errors[1]) / left + slack if left > 0 else math.inf
+    if op == "**":
+        spread = abs(numbers[1] * result / numbers[0]) * errors[0] if numbers[0] else errors[0]
+        return result, spread + abs(result) * abs(math.log(abs(numbers[0]) or 1)) * errors[1] + 4 * slack
+    if op == "exp":
+        return result, result * math.expm1(min(errors[0], 700.0)) + 4 * slack
+    if op == "log":
+        return result, errors[0] / abs(numbers[0]) + 4 * slack + eps * errors[0]
+    if op == "sqrt":
+        return result, (errors[0] / result if result else math.sqrt(errors[0])) + slack
+    if op in _LEVEL:
+        return result, 1.2 * errors[0] + 4 * eps
+    if op in _EXACT or op in _STEPS:
+        # A step may go either way if what it hangs on is not exact. Numbers that the code gives are.
+        inexact = any(
+            wrong and not isinstance(part, f.Number) for part, wrong in zip(formula.parts, errors, strict=True)
+        )
+        return result, math.inf if inexact else 0.0 if op in _EXACT else slack
+    return result, max(errors, default=0.0)

@@ -1,0 +1,111 @@
+"""Cells that the learner has changed: they are written while a lesson runs, right after the statement that made them.
+
+What cannot be done ends no run: it becomes a sentence for people, in `notes`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from lessons.worker.execute import After
+
+PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
+ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}
+
+
+class Refused(Exception):
+    """A cell that cannot be changed; the message says why."""
+
+
+class Patch:
+    """The cells of a run, as the job names them, and the namespace in which it runs.
+
+    `notes` are sentences about cells that could not be changed; `tell` takes them away.
+    """
+
+    def __init__(self, cells: Sequence[dict[str, Any]], namespace: dict[str, Any]) -> None:
+        self._cells = cells
+        self._namespace = namespace
+        self.notes: list[str] = []
+
+    def after(self, part: str) -> After:
+        """What to call after each top-level statement of a part of the lesson (`setup` or a step)."""
+        return lambda statement: self.apply(part, statement)
+
+    def apply(self, part: str, statement: ast.stmt) -> None:
+        """Change the cells that belong behind a statement. Never raises."""
+        here = (part, statement.lineno, statement.col_offset)
+        for cell in self._cells:
+            if (cell["part"], cell["line"], cell["column"]) == here:
+                try:
+                    self._write(cell)
+                except Refused as error:
+                    self._note(cell, str(error))
+                except BaseException as error:
+                    why = str(error).partition("\n")[0] or type(error).__name__
+                    self._note(cell, f"PyTorch refuses it ({why})")
+
+    def tell(self) -> list[str]:
+        """The notes since the last time."""
+        notes, self.notes = self.notes, []
+        return notes
+
+    def _note(self, cell: dict[str, Any], why: str) -> None:
+        where = f"[{','.join(map(str, cell['index']))}]" if cell["index"] else ""
+        self.notes.append(f"Your change {cell['name']}{where} = {cell['value']} was not made: {why}.")
+
+    def _write(self, cell: dict[str, Any]) -> None:
+        tensor = self._find(cell["name"])
+        index = tuple(cell["index"])
+        if not isinstance(tensor, torch.Tensor):
+            kind = "None" if tensor is None else ARTICLE.get(type(tensor).__name__, f"a {type(tensor).__name__}")
+            raise Refused(f"{cell['name']} is {kind}, not a tensor")
+        if len(index) != tensor.dim() or not all(
+            -size <= at < size for at, size in zip(index, tensor.shape, strict=True)
+        ):
+            shape = " by ".join(map(str, tensor.shape)) or "a single number"
+            raise Refused(f"there is no such cell, since {cell['name']} is {shape}")
+        if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
+            raise Refused(f"{cell['name']} shows one number in several cells")
+        value = _fitting(cell["name"], tensor.dtype, cell["value"])
+        with torch.no_grad():
+            tensor[index] = value
+
+    def _find(self, name: str) -> object:
+        """The value of `a.b[0].c`."""
+        path = PART.match(name)[0]  # type: ignore[index]  # names are checked before they come here
+        if path not in self._namespace:
+            raise Refused(f"there is no {path}")
+        found: Any = self._namespace[path]
+        for match in PART.finditer(name, len(path)):
+            item, attribute = match.groups()
+            try:
+                found = getattr(found, attribute) if attribute else found[int(item)]
+            except (KeyError, AttributeError, IndexError, TypeError):
+                raise Refused(f"{path} has no {match[0].removeprefix('.')}") from None
+            path += match[0]
+        return found
+
+
+def _fitting(name: str, dtype: torch.dtype, value: bool | int | float) -> bool | int | float:
+    """The value as the dtype can hold it, without loss of what was meant."""
+    if dtype == torch.bool:
+        if value not in (0, 1):
+            raise Refused(f"{name} holds only True and False")
+        return bool(value)
+    if dtype.is_floating_point or dtype.is_complex:
+        try:
+            return float(value)
+        except OverflowError:
+            raise Refused("the number is too large") from None
+    bounds = torch.iinfo(dtype)
+    if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+        raise Refused(f"{name} holds whole numbers only")
+    if not bounds.min <= value <= bounds.max:
+        raise Refused(f"{name} holds whole numbers from {bounds.min} to {bounds.max}")
+    return int(value)

@@ -1,0 +1,218 @@
+"""A learner's own inputs, run where a lesson has come to: what they print, give and bind."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+from typing import Any, TypeGuard
+
+import torch
+
+from lessons.worker import shown
+from lessons.worker.stage import Stage, as_tensor
+
+MOST_TENSORS = 4
+MOST_AXES = 4
+MOST_NAMES = 200
+MOST_LINES = 200
+LONGEST_NAME = 40
+LONGEST_VALUE = 2000
+
+LAST = "_"
+"""The name of the last value, as in Python's own prompt."""
+
+Question = dict[str, Any]
+Answer = tuple[dict[str, Any], bytes]
+
+
+def play(stage: Stage, question: Question) -> Answer:
+    """Run an input. The value of an expression at its end is shown, else the tensors that its last statement bound."""
+    code, place = str(question["code"]), f"play {int(question['number'])}"
+    start_output()
+    before = stage.namespace.get(LAST)
+    expression = ending(code)
+    names = [segment(code, node) for node in expression.elts] if isinstance(expression, ast.Tuple | ast.List) else []
+    failure = stage.run(with_last(code), place)
+    value: object = None
+    given: list[tuple[str, object]] = []
+    if failure is None and expression is not None:
+        value = stage.namespace.get(LAST)
+        if value is None:
+            stage.namespace[LAST] = before
+        given = parts(segment(code, expression), value, names)
+    elif failure is None:
+        given = [(name, stage.namespace.get(name)) for name in bound(code)]
+    blob = bytearray()
+    entries = shown_of(stage, place, given, blob)
+    header = {
+        "error": failure,
+        "tensors": entries,
+        "value": "" if value is None or entries else described(value),
+        "shapes": stage.lines[:MOST_LINES],
+        "names": known(stage),
+        "printed": flushed_output(),
+    }
+    return {"played": header}, bytes(blob)
+
+
+def listed(stage: Stage, question: Question) -> Answer:
+    """What an input can use."""
+    return {"names": known(stage)}, b""
+
+
+# Source --------------------------------------------------------------------------------------------------------------
+
+
+def last_statement(code: str) -> ast.stmt | None:
+    """The last statement, None if there is none or the code is no Python."""
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return body[-1] if body else None
+
+
+def ending(code: str) -> ast.expr | None:
+    """The expression at the end of the code."""
+    last = last_statement(code)
+    return last.value if isinstance(last, ast.Expr) else None
+
+
+def segment(code: str, node: ast.expr) -> str:
+    """What an expression is called: its text on one line, or `_` if it is long."""
+    text = " ".join((ast.get_source_segment(code, node) or LAST).split())
+    return text if len(text) <= LONGEST_NAME else LAST
+
+
+def with_last(code: str) -> str:
+    """The code, with the expression at its end given to `_`. Its lines stay what they are."""
+    last = last_statement(code)
+    if not isinstance(last, ast.Expr):
+        return code
+    lines = code.encode().split(b"\n")
+    line = lines[last.lineno - 1]
+    lines[last.lineno - 1] = line[: last.col_offset] + f"{LAST} = ".encode() + line[last.col_offset :]
+    return b"\n".join(lines).decode()
+
+
+def bound(code: str) -> list[str]:
+    """The names that the last statement binds, or into whose value it writes."""
+    last = last_statement(code)
+    targets: list[ast.expr] = []
+    if isinstance(last, ast.Assign):
+        targets = last.targets
+    elif isinstance(last, ast.AugAssign | ast.AnnAssign):
+        targets = [last.target]
+    found: dict[str, None] = {}
+    for target in targets:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or not _is_index(target, node)):
+                found[node.id] = None
+    return list(found)
+
+
+def _is_index(target: ast.expr, name: ast.Name) -> bool:
+    """Whether a name in a target only says where to write: the `i` of `x[i] = 1`."""
+    return any(isinstance(node, ast.Subscript) and name in ast.walk(node.slice) for node in ast.walk(target))
+
+
+# Values --------------------------------------------------------------------------------------------------------------
+
+
+def parts(name: str, value: object, names: list[str]) -> list[tuple[str, object]]:
+    """A value, or all of a list of tensors, with what they are called: by `names` if these tell them apart."""
+    if isinstance(value, list | tuple) and value and all(map(can_be_shown, value)):
+        if len({*names}) != len(value):
+            names = [f"{name}[{place}]" for place in range(len(value))]
+        return list(zip(names, value, strict=True))
+    return [(name, value)]
+
+
+def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor that can be drawn as a matrix."""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout == torch.strided
+        and not (value.is_meta or value.is_complex() or value.is_quantized)
+        and value.dim() <= MOST_AXES
+        and value.numel() > 0
+    )
+
+
+def shown_of(stage: Stage, place: str, given: list[tuple[str, object]], blob: bytearray) -> list[dict[str, Any]]:
+    """The tensors among some values as they travel; from now on they can be asked about. Adds to the blob."""
+    entries: list[dict[str, Any]] = []
+    for name, value in given:
+        if can_be_shown(value) and len(entries) < MOST_TENSORS:
+            tensor = as_tensor(value)
+            entries.append(shown.entry(name, tensor, blob))
+            stage.explainer.show(place, name, tensor)
+            stage.kept[place, name] = tensor
+    return entries
+
+
+def described(value: object) -> str:
+    """A value as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except BaseException as error:
+        text = f"(a {type(value).__name__} that cannot be written: {type(error).__name__})"
+    text = text[:LONGEST_VALUE] + ("..." if len(text) > LONGEST_VALUE else "")
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def known(stage: Stage) -> list[list[str]]:
+    """The names of the program and what each stands for, the newest last."""
+    # Modules of Python's own and the like are not what a learner looks for, but can be completed.
+    found = [
+        [name, _kind(value)]
+        for name, value in list(stage.namespace.items())
+        if type(name) is str and not name.startswith("_") and name.isidentifier()
+    ]
+    return found[-MOST_NAMES:]
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        return "(" + ",".join(map(str, value.shape)) + ")"
+    if isinstance(value, type):
+        return "class"
+    return type(value).__name__[:LONGEST_NAME]
+
+
+# Output --------------------------------------------------------------------------------------------------------------
+
+
+def start_output() -> None:
+    """Begin with empty files: their size is limited, and what an earlier input printed has been read."""
+    empty_output()
+    # What did not fit then is still in the way; now it can be written, and thrown away too.
+    flush_output()
+    empty_output()
+
+
+def empty_output() -> None:
+    """Throw away what was written to standard output and error, which are files."""
+    for fd in (1, 2):
+        with contextlib.suppress(OSError):
+            os.lseek(fd, 0, os.SEEK_SET)
+            os.ftruncate(fd, 0)
+
+
+def flush_output() -> None:
+    """Write what Python still holds back."""
+    # The program may have closed or replaced either.
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()
+
+
+def flushed_output() -> int:
+    """How many bytes were printed."""
+    flush_output()
+    try:
+        return os.fstat(1).st_size
+    except OSError:
+        return 0

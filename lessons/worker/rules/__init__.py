@@ -1,0 +1,32 @@
+"""The rule of each operation: which elements a cell of its result is made from, and how.
+
+A rule gets the work (the event and its operands so far), the index of the cell in the result and its value, and returns
+a formula. Formulas follow the definitions in the documentation of PyTorch. Only operations below autograd are here,
+since all others are made of them: `x @ y` arrives as `mm` or `bmm`, `nn.Linear` as `addmm`, `einsum` as `bmm`.
+"""
+
+from __future__ import annotations
+
+# Each of these registers its rules.
+from lessons.worker.rules import choosing, elementwise, given, movement, products, random, reductions, rows
+from lessons.worker.rules.given import LEAVES, by_hand
+from lessons.worker.rules.movement import Moves, apply, copied, moves
+from lessons.worker.rules.registry import known
+
+__all__ = [
+    "LEAVES",
+    "Moves",
+    "apply",
+    "by_hand",
+    "choosing",
+    "copied",
+    "elementwise",
+    "given",
+    "known",
+    "movement",
+    "moves",
+    "products",
+    "random",
+    "reductions",
+    "rows",
+]

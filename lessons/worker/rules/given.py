@@ -1,0 +1,121 @@
+"""Numbers that nothing was computed from: constants, literals, what the learner set."""
+
+from __future__ import annotations
+
+import ast
+
+from lessons.worker.record import Region
+from lessons.worker.rules.registry import make, rule, short
+from lessons.worker.work import Index, Made, Work
+
+LEAVES = frozenset(
+    {
+        # constants
+        "lift_fresh",
+        "ones",
+        "zeros",
+        "full",
+        "empty",
+        "ones_like",
+        "zeros_like",
+        "full_like",
+        "empty_like",
+        "new_ones",
+        "new_zeros",
+        "new_full",
+        "new_empty",
+        "new_empty_strided",
+        "empty_strided",
+        "empty_permuted",
+        "eye",
+        "arange",
+        "linspace",
+        "scalar_tensor",
+        "zero",
+        "zero_",
+        "fill",
+        "fill_",
+        "tril_indices",
+        "triu_indices",
+        # random numbers
+        "rand",
+        "randn",
+        "randint",
+        "rand_like",
+        "randn_like",
+        "randint_like",
+        "randperm",
+        "uniform",
+        "uniform_",
+        "normal",
+        "normal_",
+        "random_",
+        "bernoulli",
+        "bernoulli_",
+        "exponential_",
+        "multinomial",
+    }
+)
+"""Operations whose results are made from no other tensor."""
+
+
+def by_hand(work: Work, index: Index, value: float) -> Made:
+    """A value that the learner set."""
+    before = work.event.before[0] if work.event.before else None
+    was = f" Before, it was {short(float(before[index].item()))}." if before is not None else ""
+    return make("set", None, f"You set this to {short(value)}.{was}")
+
+
+@rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
+def _constant(work: Work, index: Index, value: float) -> Made:
+    return make("constant", None, f"Every element was made {short(value)} here.")
+
+
+@rule("fill")
+def _fill(work: Work, index: Index, value: float) -> Made:
+    given = work.event.arg("value")
+    if isinstance(given, Region):
+        return make("fill", work.cell(given, ()))
+    return make("constant", None, f"Set to {short(value)} here.")
+
+
+@rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
+def _empty(work: Work, index: Index, value: float) -> Made:
+    return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
+
+
+@rule("eye")
+def _eye(work: Work, index: Index, value: float) -> Made:
+    where = "on" if index[0] == index[1] else "off"
+    return make("constant", None, f"{short(value)}, because it is {where} the diagonal.")
+
+
+@rule("scalar_tensor")
+def _scalar(work: Work, index: Index, value: float) -> Made:
+    return make("constant", None, "A number that Python gave to PyTorch here.")
+
+
+@rule("arange", "linspace", "tril_indices", "triu_indices")
+def _counted(work: Work, index: Index, value: float) -> Made:
+    return make("constant", None, f"Element {index[-1]} of the sequence that starts here.")
+
+
+@rule("lift_fresh")
+def _literal(work: Work, index: Index, value: float) -> Made:
+    sites = work.event.sites
+    places = work.explainer.names.places
+    node = places.node(sites[0]) if sites else None
+    source = places.source(sites[0]) if sites else None
+    if source is None or not isinstance(node, ast.Call) or not node.args:
+        return make("given", None, "A number that Python computed.")
+    item: ast.expr = node.args[0]
+    for place in index:
+        if not isinstance(item, ast.List | ast.Tuple) or place >= len(item.elts):
+            return make("given", None, "A number that Python gave to PyTorch here.")
+        item = item.elts[place]
+        if isinstance(item, ast.Starred):
+            return make("given", None, "A number that Python gave to PyTorch here.")
+    code = source.segment(item)
+    written = isinstance(item, ast.Constant | ast.UnaryOp)
+    note = "Written in the code." if written else f"Computed by Python: {code}."
+    return make("literal" if written else "given", None, note, code=code, line=item.lineno)

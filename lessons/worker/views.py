@@ -1,0 +1,63 @@
+"""Blocks and rows of a matrix, computed where it is, so that only what is seen of it travels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+
+from lessons.views import How, row_stats
+from lessons.worker import values
+
+MOST_BLOCKS = 1 << 14
+
+Answer = tuple[dict[str, Any], bytes]
+
+
+def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
+    """How many blocks of this size a matrix has."""
+    height, width = matrix.shape
+    return -(-height // rows) * -(-width // cols)
+
+
+def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
+    """The blocks of a matrix, as `lessons.views.blocks_of` defines them: their numbers, then their greatest cells.
+
+    Numbers travel as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
+    """
+    height, width = matrix.shape
+    down, across = -(-height // rows), -(-width // cols)
+    grid = torch.empty(down, across, dtype=torch.float64)
+    peaks = torch.empty(down, across, dtype=torch.int64)
+    firsts = torch.arange(across) * cols
+    for place in range(down):
+        strip = matrix[place * rows : (place + 1) * rows].to(torch.float64)
+        # What is added to fill the last block counts for nothing, as masked cells do.
+        filled = pad(strip, (0, across * cols - width), value=-torch.inf)
+        cells = filled.view(-1, across, cols).transpose(0, 1).reshape(across, -1)
+        best = cells.argmax(dim=-1)
+        peaks[place] = (place * rows + best // cols) * width + firsts + best % cols
+        grid[place] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
+    return {"rows": down, "width": width}, values.raw(grid) + values.raw(peaks)
+
+
+def row(matrix: torch.Tensor, place: int, top: int) -> Answer:
+    """The statistics of a row, as `lessons.views.row_stats` defines them. JSON has no NaN, so values are doubles."""
+    stats = row_stats((), place, matrix[place].tolist(), top)
+    numbers = torch.tensor([stats.total, *(value for _, value in stats.top)], dtype=torch.float64)
+    header = {
+        "low": stats.low,
+        "high": stats.high,
+        "support": stats.support,
+        "bits": stats.bits,
+        "cols": [col for col, _ in stats.top],
+    }
+    return header, values.raw(numbers)
+
+
+def _mean(cells: torch.Tensor) -> torch.Tensor:
+    there = cells != -torch.inf
+    count = there.sum(dim=-1)
+    mean = cells.masked_fill(~there, 0.0).sum(dim=-1) / count
+    return mean.masked_fill(count == 0, -torch.inf)

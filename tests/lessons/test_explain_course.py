@@ -1,0 +1,75 @@
+"""Every cell of every tensor that the course shows is explained down to the leaves, and the arithmetic is right."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import pytest
+import torch
+
+from lessons.load import load_course
+from lessons.model import Lesson, RunStep
+from lessons.worker.stage import as_tensor
+from lessons.worker.steps import seed
+from tests.lessons.tracing import SAMPLE, Traced, indices
+
+
+@pytest.fixture(autouse=True)
+def _calm() -> None:
+    warnings.filterwarnings("ignore", "Failed to initialize NumPy")
+
+
+@pytest.mark.parametrize("lesson", load_course().lessons, ids=lambda lesson: lesson.id)
+def test_every_shown_cell(lesson: Lesson, record_property: pytest.RecordProperty) -> None:
+    """Each cell evaluates to its value from operands that do so in turn."""
+    traced = Traced()
+    namespace = traced.namespace
+    namespace.pop("torch")
+    seed(lesson.seed)
+    traced.run(lesson.setup, "setup")
+    cells = explained = wanted = 0
+    for step in lesson.steps:
+        if not isinstance(step, RunStep):
+            continue
+        seed(step.seed if step.seed is not None else lesson.seed)
+        traced.run(step.code, step.id)
+        for shown in step.show:
+            place = f"<{step.id}: {shown.name}>"
+            traced.recorder.watch(place, shown.expression)
+            with traced.recorder:
+                tensor = as_tensor(eval(compile(shown.expression, place, "eval"), namespace))
+            size = tensor.numel()
+            wanted += size if size <= SAMPLE else len(list(indices(tuple(tensor.shape))))
+            done = traced.check(step.id, shown.name, tensor)
+            cells, explained = cells + done[0], explained + done[1]
+    assert not traced.recorder.record.stopped
+    assert cells == wanted
+    record_property("cells", cells)
+    print(f"{lesson.id}: {cells} cells of shown tensors, {explained} numbers behind them")
+
+
+def test_names_hold_what_they_say() -> None:
+    """An operand that is called by a variable of the lesson has the value that the variable had at that time."""
+    lesson = load_course().lesson("causal-mask")
+    traced = Traced()
+    traced.namespace.pop("torch")
+    seed(lesson.seed)
+    traced.run(lesson.setup, "setup")
+    checked = 0
+    for step in (step for step in lesson.steps if isinstance(step, RunStep)):
+        seed(step.seed if step.seed is not None else lesson.seed)
+        traced.run(step.code, step.id)
+        for shown in step.show:
+            with traced.recorder:
+                tensor = as_tensor(eval(shown.expression, traced.namespace))
+            traced.explainer.show(step.id, shown.name, tensor)
+            for index in indices(tuple(tensor.shape)):
+                told = traced.explainer.ask(step.id, shown.name, index)
+                for name, at, value, *_ in told["operands"]:
+                    variable = traced.namespace.get(told["names"][name])
+                    if isinstance(variable, torch.Tensor):
+                        held = float(variable[tuple(at)])
+                        assert held == value or (math.isnan(held) and math.isnan(value))
+                        checked += 1
+    assert checked > 500

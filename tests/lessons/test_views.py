@@ -1,0 +1,204 @@
+"""Blocks and rows of a matrix: what they are, and that the worker computes the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from math import inf, isnan, log2, nan
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons import frames
+from lessons.model import Course
+from lessons.session import Run, Session
+from lessons.views import Blocks, How, RowStats, blocks_of, row_stats
+from lessons.worker import views
+from lessons.worker.wire import Frame
+from tests.lessons.making import code_step, lesson_of
+
+MATRIX = (
+    (1.0, 2.0, 3.0, 4.0, 5.0),
+    (6.0, 7.0, 8.0, 9.0, 10.0),
+    (-1.0, -inf, nan, -inf, -inf),
+)
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two numbers are the same to the last few bits, NaN being itself."""
+    return (isnan(one) and isnan(other)) or one == other or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
+    """The blocks as they arrive."""
+    header, blob = views.blocks(matrix, rows, cols, how)
+    blocks = frames.blocks_of(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
+    assert blocks is not None
+    return blocks
+
+
+# Blocks --------------------------------------------------------------------------------------------------------------
+
+
+def test_greatest_of_each_block() -> None:
+    blocks = blocks_of((7,), MATRIX, 2, 2, "max")
+    assert blocks.grid[0] == (7.0, 9.0, 10.0)
+    assert blocks.grid[1][0] == -1.0
+    assert isnan(blocks.grid[1][1])
+    assert blocks.grid[1][2] == -inf
+    assert blocks.peaks == (((1, 1), (1, 3), (1, 4)), ((2, 0), (2, 2), (2, 4)))
+    assert (blocks.lead, blocks.rows, blocks.cols, blocks.how) == ((7,), 2, 2, "max")
+
+
+def test_mean_is_of_what_no_mask_has_taken_out() -> None:
+    blocks = blocks_of((), MATRIX, 2, 2, "mean")
+    assert blocks.grid[0] == (4.0, 6.0, 7.5)
+    assert blocks.grid[1][0] == -1.0
+    assert isnan(blocks.grid[1][1])
+    assert blocks.grid[1][2] == -inf
+
+
+def test_of_equals_the_first_is_the_peak() -> None:
+    assert blocks_of((), [[1.0, 1.0], [1.0, 1.0]], 2, 2, "max").peaks == (((0, 0),),)
+
+
+numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(width=32), st.just(-inf))
+
+
+@given(st.data(), st.integers(1, 7), st.integers(1, 7), st.integers(1, 8), st.integers(1, 8))
+def test_the_worker_computes_the_same(data: st.DataObject, height: int, width: int, rows: int, cols: int) -> None:
+    matrix = data.draw(st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=height, max_size=height))
+    how: How = data.draw(st.sampled_from(["max", "mean"]))
+    got = from_worker(torch.tensor(matrix, dtype=torch.float64), rows, cols, how)
+    want = blocks_of((), matrix, rows, cols, how)
+    assert got.peaks == want.peaks
+    for ours, theirs in zip(want.grid, got.grid, strict=True):
+        assert all(map(same, ours, theirs)), (ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "how", "grid"),
+    [
+        (torch.tensor([[True, False], [False, False]]), "max", ((1.0,), (0.0,))),
+        (torch.tensor([[True, False], [False, False]]), "mean", ((0.5,), (0.0,))),
+        (torch.tensor([[1, 4], [2**53, 0]]), "max", ((4.0,), (2.0**53,))),
+        (torch.tensor([[1.5, 2.5]], dtype=torch.bfloat16), "mean", ((2.0,),)),
+        (torch.empty(0, 2), "max", ()),
+    ],
+)
+def test_any_sort_of_number(matrix: torch.Tensor, how: How, grid: tuple[tuple[float, ...], ...]) -> None:
+    assert from_worker(matrix, 1, 2, how).grid == grid
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_of_weights() -> None:
+    stats = row_stats((1,), 5, [0.5, 0.0, 0.25, 0.25], 3)
+    assert stats == RowStats((1,), 5, 1.0, 0.0, 0.5, 3, 1.5, ((0, 0.5), (2, 0.25), (3, 0.25)))
+    assert stats.even == 2**1.5
+
+
+def test_even_shares() -> None:
+    stats = row_stats((), 0, [1 / 6] * 6, 1)
+    assert stats.bits == pytest.approx(log2(6))
+    assert stats.even == pytest.approx(6)
+    assert row_stats((), 0, [1.0, 0.0], 1).bits == 0.0
+
+
+@pytest.mark.parametrize("values", [[0.5, 0.4], [1.5, -0.5], [nan, 1.0], [inf], []])
+def test_no_entropy_of_what_are_no_shares(values: list[float]) -> None:
+    stats = row_stats((), 0, values, 2)
+    assert (stats.bits, stats.even) == (None, None)
+
+
+def test_masked_scores() -> None:
+    stats = row_stats((), 0, [0.5, nan, -inf, -2.0, -inf], 5)
+    assert stats.top == ((0, 0.5), (3, -2.0))
+    assert (stats.low, stats.high, stats.support) == (-2.0, 0.5, 1)
+    assert isnan(stats.total)
+    assert row_stats((), 0, [-inf, 1.0], 5).total == -inf
+    assert row_stats((), 0, [-inf], 5) == RowStats((), 0, -inf, None, None, 0, None, ())
+
+
+def test_row_from_the_worker() -> None:
+    header, blob = views.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
+    got = frames.row_of(Frame({"op": "row", **header}, blob), (3,), 1)
+    assert got == row_stats((3,), 1, [0.25, 0.75], 5)
+
+
+# A run ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large(worker: Session, course: Course) -> Iterator[Run]:
+    """Lesson 10 up to the weights of a thousand tokens."""
+    run = worker.run(course.lesson("gpt2-size"), "weights")
+    yield run
+    run.close()
+
+
+class TestLarge:
+    """They share one run."""
+
+    def test_blocks_of_every_head(self, large: Run) -> None:
+        for head in (0, 11):
+            blocks = large.blocks("weights", "weights", (0, head), 96, 128, "max")
+            assert blocks is not None
+            assert blocks.lead == (0, head)
+            assert (len(blocks.grid), len(blocks.grid[0])) == (11, 8)
+            # The first token attends to itself alone; nobody looks ahead.
+            assert (blocks.grid[0][0], blocks.peaks[0][0]) == (1.0, (0, 0))
+            assert blocks.grid[0][7] == 0.0
+            row, col = blocks.peaks[5][2]
+            window = large.window("weights", "weights", (0, head), row, col, 1, 1)
+            assert window is not None
+            assert window.rows == ((blocks.grid[5][2],),)
+
+    def test_mean(self, large: Run) -> None:
+        blocks = large.blocks("weights", "weights", (0, 3), 1024, 1024, "mean")
+        assert blocks is not None
+        # Each row sums to 1.
+        assert blocks.grid[0][0] == pytest.approx(1 / 1024, rel=1e-5)
+
+    def test_row(self, large: Run) -> None:
+        stats = large.row("weights", "weights", (0, 3), 100, 5)
+        assert stats is not None
+        window = large.window("weights", "weights", (0, 3), 100, 0, 1, 256)
+        assert window is not None
+        want = row_stats((0, 3), 100, window.rows[0], 5)
+        assert stats.top == want.top
+        assert stats.support == 101
+        assert stats.bits is not None
+        assert want.bits is not None
+        assert stats.bits == pytest.approx(want.bits)
+        assert 50 < (stats.even or 0) <= 101
+
+    @pytest.mark.parametrize(
+        ("lead", "rows", "cols"), [((0,), 9, 9), ((0, 0), 0, 9), ((0, 0), 9, -1), ((0, 0), 1, 1), ((), 9, 9)]
+    )
+    def test_no_such_blocks(self, large: Run, lead: tuple[int, ...], rows: int, cols: int) -> None:
+        assert large.blocks("weights", "weights", lead, rows, cols, "max") is None
+        assert large.row("weights", "weights", (0, 0), 0, 1) is not None
+
+    @pytest.mark.parametrize(("name", "row"), [("scores", 0), ("weights", 1024), ("weights", -1)])
+    def test_no_such_row(self, large: Run, name: str, row: int) -> None:
+        assert large.row("weights", name, (0, 0), row, 5) is None
+        assert large.row("weights", "weights", (0, 0), 0, 1) is not None
+
+
+def test_a_vector_is_one_row(worker: Session) -> None:
+    run = worker.run(lesson_of(code_step("one", "x = torch.arange(5000.0)", "x"), setup="import torch"))
+    try:
+        blocks = run.blocks("one", "x", (), 1, 1000, "max")
+        assert blocks is not None
+        assert blocks.grid == ((999.0, 1999.0, 2999.0, 3999.0, 4999.0),)
+        stats = run.row("one", "x", (), 0, 1)
+        assert stats is not None
+        assert stats.top == ((4999, 4999.0),)
+    finally:
+        run.close()
+    assert run.blocks("one", "x", (), 1, 1000, "max") is None
+    assert run.row("one", "x", (), 0, 1) is None

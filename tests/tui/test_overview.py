@@ -1,0 +1,474 @@
+"""A matrix from further away: blocks, all heads, and the way there and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.geometry import Region
+
+from lessons.result import Tensor
+from lessons.views import Blocks, How, blocks_of, row_stats
+from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
+from tui.palette import palette
+from tui.terminal import Depth, Terminal
+from tui.widgets import heads, overview
+from tui.widgets.heads import Heads, Thumbs, draw_heads
+from tui.widgets.marks import NO_MARKS, Cells, Marks
+from tui.widgets.matrix import MatrixView
+from tui.widgets.overview import Plan
+from tui.widgets.picture import Face, Scene, draw
+from tui.widgets.zoom import Zoom
+
+
+def face(shown: Tensor, terminal: Terminal = PLAIN) -> Face:
+    return Face.of(shown, palette(terminal))
+
+
+def causal(lead: tuple[int, ...], rows: int, cols: int, how: How, size: int = 1024) -> Blocks:
+    """Blocks of a causal matrix in which the row of a block tells its value: 1 / (row + 1)."""
+    starts = [(row, col) for row in range(0, size, rows) for col in range(0, size, cols)]
+    across = -(-size // cols)
+    values = [1 / (row + 1) if col <= row + rows - 1 else 0.0 for row, col in starts]
+    grid = tuple(tuple(values[place : place + across]) for place in range(0, len(values), across))
+    peaks = tuple(
+        tuple((row + 1 if row + 1 < size else row, col) for row, col in starts[place : place + across])
+        for place in range(0, len(starts), across)
+    )
+    return Blocks(lead, rows, cols, how, grid, peaks)
+
+
+def picture(
+    shown: Tensor,
+    width: int = 80,
+    height: int = 14,
+    row: int = 0,
+    col: int = 0,
+    *,
+    how: How = "max",
+    shades: bool | None = None,
+    terminal: Terminal = PLAIN,
+    answered: bool = True,
+    level: str = "blocks",
+    marks: Marks = NO_MARKS,
+) -> Scene | Heads:
+    """An overview with the cursor on a cell."""
+    cells = scene(shown, width, height, row, col, terminal=terminal)
+    zoom = Zoom()
+    zoom.level, zoom.how, zoom.shades = level, how, shades  # type: ignore[assignment]
+    for lead, rows, cols, _ in zoom.missing(cells) if answered else ():
+        zoom.add(causal(lead, rows, cols, how, shown.shape[-1]))
+    return zoom.picture(cells, marks)
+
+
+def text(shown: Scene | Heads) -> str:
+    lines = []
+    for y in range(shown.layout.height):
+        runs = draw_heads(shown, y) if isinstance(shown, Heads) else draw(shown, y)
+        assert sum(cell_len(part) for part, _ in runs) == shown.layout.width
+        lines.append("".join(part for part, _ in runs).rstrip())
+    return "\n".join(lines).rstrip()
+
+
+# The division
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "shades", "plan"),
+    [
+        (80, 14, None, Plan(96, 128, 7)),
+        (80, 14, True, Plan(96, 28, 0)),
+        (68, 36, None, Plan(32, 192, 7)),
+        (68, 36, True, Plan(32, 40, 0)),
+        (40, 14, None, Plan(96, 64, 0)),
+        (40, 14, False, Plan(96, 384, 7)),
+        (20, 3, None, Plan(1024, 160, 0)),
+    ],
+)
+def test_division(width: int, height: int, shades: bool | None, plan: Plan) -> None:
+    assert overview.plan(face(large()), width, height, shades) == plan
+
+
+@given(st.integers(1, 3000), st.integers(1, 3000), st.integers(12, 200), st.integers(4, 60), st.booleans())
+def test_all_blocks_fit(rows: int, cols: int, width: int, height: int, shades: bool) -> None:
+    shown = Tensor("w", "weight", "float32", (rows, cols), (), (), 0.0, 1.0, None)
+    cells = scene(shown, width, height)
+    zoom = Zoom()
+    zoom.level, zoom.shades = "blocks", shades
+    place = zoom.picture(cells, NO_MARKS).layout
+    assert zoom.division(cells).shape((rows, cols)) == (place.rows, place.cols)
+    assert place.hint < 0
+
+
+def test_sizes_are_easy_to_reckon_with() -> None:
+    assert [overview._round(size) for size in (1, 2, 3, 5, 9, 11, 63, 65, 94, 129)] == [
+        1, 2, 3, 5, 10, 12, 64, 80, 96, 160,
+    ]  # fmt: skip
+
+
+# What is drawn
+
+
+def test_numbers() -> None:
+    lines = text(picture(large(), row=100, col=5)).splitlines()
+    assert lines[0].startswith(" weights  12×1024×1024  max of 96×128 ")
+    assert lines[0].endswith("0  ░▒▓█ 1 log")
+    assert lines[1] == " head 0 of 12   [ ] head  o mean  - heads  v shades"
+    assert lines[2].split() == ["0", "128", "256", "384", "512", "640", "768", "896"]
+    assert lines[3].startswith("   0   1.0000█  0.0000   0.0000 ")
+    assert lines[4].startswith("  96 ▐ 0.0103▌  0.0103▒  0.0000 ")
+    assert lines[13].startswith(" 960   0.0010░  0.0010░")
+
+
+def test_small_means_keep_their_digits() -> None:
+    blocks = causal((0,), 96, 128, "mean")
+    small = replace(blocks, grid=tuple(tuple(value / 200 for value in row) for row in blocks.grid))
+    numbers = overview.face_of(face(large()), Plan(96, 128, 7), "mean", small).numbers
+    assert (numbers.text(0.0010449), numbers.width) == ("0.00104", 7)
+
+
+def test_shades() -> None:
+    lines = text(picture(large(), row=100, col=120, shades=True)).splitlines()
+    assert lines[1].endswith("v numbers")
+    assert lines[2].startswith("     0       112 168   252")
+    assert lines[3] == "   0 ████████"
+    assert lines[4] == "  96 ▒▒▒▒▒▒▒▒[]▒▒▒▒"
+    assert lines[13].startswith(" 960 ░░░░░░░░")
+
+
+def test_shades_in_ascii() -> None:
+    drawn = text(picture(large(), row=100, col=120, shades=True, terminal=ASCII))
+    assert drawn.isascii()
+    assert "  96 ::::::::[]" in drawn
+
+
+@pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
+def test_signs_are_not_told_by_colour_alone(depth: Depth) -> None:
+    grid = ((-1.0, 1.0, nan, inf, -inf), (0.5, 0.0, -0.5, 0.5, 0.0))
+    shown = tensor("v", [value for row in grid for value in row], (2, 5), ("token", "dim"), kind="vector")
+    lines = text(picture(shown, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()
+    ends = {"none": ("-█", "██"), "16": ("-█", "██")}.get(depth, ("- ", "  "))
+    assert lines[2].startswith(f" 0 {ends[0]}{ends[1]}!!!!")
+    assert lines[3].endswith("[]")
+
+
+def test_numbers_that_have_not_come_are_dots() -> None:
+    lines = text(picture(large(), row=100, answered=False)).splitlines()
+    assert lines[3].split() == ["0", *["·"] * 8]
+    shaded = text(picture(large(), row=100, answered=False, shades=True)).splitlines()
+    assert shaded[3].startswith("   0 · · · ")
+
+
+def test_a_block_with_a_marked_cell_is_marked() -> None:
+    marks = Marks(operands=Cells(((0, 500, None),)), set=Cells(((0, 500, 300), (1, 0, 0))))
+    lines = text(picture(large(), marks=marks)).splitlines()
+    assert lines[8].count("│") == 7
+    assert lines[8].count("►") == 1
+    assert sum(line.count("│") + line.count("►") for line in lines[3:]) == 8
+    shaded = text(picture(large(), marks=marks, shades=True)).splitlines()
+    assert shaded[8].count("│") == 36
+
+
+def test_a_mask_and_whole_numbers() -> None:
+    values = [float(col > row) for row in range(60) for col in range(60)]
+    mask = tensor("mask", values, (60, 60), kind="mask", dtype="bool")
+    assert " 1■" in text(picture(mask))
+    assert " 0.8500" in text(picture(mask, how="mean"))
+    counts = tensor("counts", [float(place) for place in range(3600)], (60, 60), kind="vector", dtype="int64")
+    assert " 3599" in text(picture(counts))
+
+
+def test_blocks_in_words() -> None:
+    shown = face(large())
+    division = Plan(96, 128, 7)
+    blocks = causal((3,), 96, 128, "max")
+    assert (
+        overview.describe(shown, division, "max", blocks, (3,), (1000, 200))
+        == "max of weights[3,960:1024,128:256] = 0.0010405828   at [961,128]"
+    )
+    assert (
+        overview.describe(shown, division, "mean", replace(blocks, how="mean"), (3,), (5, 5))
+        == "mean of weights[3,0:96,0:128] = 1   greatest at [1,0]"
+    )
+    assert overview.describe(shown, division, "max", None, (3,), (5, 5)) == "max of weights[3,0:96,0:128] = …"
+    vector = Tensor("v", "vector", "float32", (5000,), (), (), 0.0, 1.0, None)
+    found = blocks_of((), [[float(col) for col in range(5000)]], 1, 1000, "max")
+    assert (
+        overview.describe(face(vector), Plan(1, 1000, 7), "max", found, (), (0, 0))
+        == "max of v[0:1000] = 999.0   at [999]"
+    )
+
+
+# All heads
+
+
+def test_thumbnails() -> None:
+    assert heads.arrange(face(large()), 80, 14) == Thumbs(6, 12, 5, Plan(205, 86, 0))
+    assert heads.arrange(face(large()), 68, 36) == Thumbs(4, 16, 10, Plan(103, 64, 0))
+    assert heads.arrange(face(large()), 20, 8) is None
+    assert heads.arrange(face(scores()), 80, 14) is None
+
+
+def test_all_heads() -> None:
+    lines = text(picture(large(), level="heads")).splitlines()
+    assert lines[1] == " head 0 of 12   [ ] head  o mean"
+    assert lines[2] == " [head 0]      head 1       head 2       head 3       head 4       head 5"
+    assert lines[3].split() == ["███"] * 6
+    assert lines[7].split() == ["░" * 12] * 6
+    assert lines[8].split() == ["head", "6", "head", "7", "head", "8", "head", "9", "head", "10", "head", "11"]
+    missing = text(picture(large(), level="heads", answered=False)).splitlines()
+    assert missing[3].split() == ["·" * 12] * 6
+
+
+def test_a_head_is_found_where_its_thumbnail_is() -> None:
+    shown = picture(large(), level="heads")
+    assert isinstance(shown, Heads)
+    assert [shown.head_at(*place) for place in ((2, 2), (14, 4), (70, 13), (79, 3), (5, 1))] == [0, 1, 11, None, None]
+    assert shown.title_at == (2, 2)
+
+
+# The widget
+
+
+class OverviewApp(MatrixApp):
+    """A matrix whose blocks and rows are answered."""
+
+    def __init__(self, shown: Tensor | None, terminal: Terminal = PLAIN, answers: bool = True) -> None:
+        super().__init__(shown, terminal, answers)
+        self.blocks: list[tuple[tuple[int, ...], int, int, How]] = []
+        self.rows: list[tuple[tuple[int, ...], int]] = []
+
+    def on_matrix_view_blocks_wanted(self, event: MatrixView.BlocksWanted) -> None:
+        assert event.control is self.matrix
+        self.blocks.append((event.lead, event.rows, event.cols, event.how))
+        if self.answers:
+            self.matrix.add_blocks(event.tensor.name, causal(*self.blocks[-1]))
+
+    def on_matrix_view_row_wanted(self, event: MatrixView.RowWanted) -> None:
+        self.rows.append((event.lead, event.row))
+        if self.answers:
+            values = [1.0 if col == event.row else 0.0 for col in range(1024)]
+            self.matrix.add_row(event.tensor.name, row_stats(event.lead, event.row, values, event.top))
+
+
+async def test_the_overview_and_back() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "right", "o")
+        assert app.blocks == [((0,), 56, 128, "max")]
+        assert app.matrix.keys.startswith("arrows block")
+        assert "max of 56×128" in app.lines[0]
+        assert app.matrix.describe().startswith("max of weights[0,0:56,0:128] = 1.0")
+        # Looking from further away moves nothing.
+        assert app.matrix.cursor == (1, 1)
+        await pilot.press("щ")
+        assert app.blocks[1:] == [((0,), 56, 128, "mean")]
+        assert "mean of 56×128" in app.lines[0]
+        await pilot.press("o")
+        assert app.matrix.cursor == (1, 1)
+        assert app.matrix.describe().startswith("weights[0,1,1] = ")
+        await pilot.press("o")
+        # They are still here.
+        assert len(app.blocks) == 2
+
+
+async def test_the_cursor_walks_blocks_and_looks_into_one() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o", "down", "down", "right", "up")
+        assert app.matrix.cursor == (57, 128)
+        assert app.moves[-1][0] == (0, 57, 128)
+        await pilot.press("enter")
+        assert app.matrix.keys.startswith("arrows cell")
+        assert app.matrix.cursor == (57, 128)
+        # The block begins at the corner of the view.
+        assert app.lines[3].split()[0] == "56"
+        assert app.lines[2].split()[1] == "128"
+        await pilot.press("minus", "end", "pagedown", "plus")
+        assert app.matrix.cursor == (1009, 896)
+        await pilot.press("minus", "ctrl+home", "home")
+        assert app.matrix.cursor == (1, 0)
+
+
+async def test_a_move_in_the_overview_repaints_what_differs() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o")
+        app.watch_refreshes()
+        await pilot.press("right")
+        assert app.refreshed == [Region(0, 2, 23, 1), Region(0, 3, 24, 1)]
+        app.refreshed.clear()
+        await pilot.press("down")
+        assert [region.y for region in app.refreshed] == [3, 4]
+
+
+async def test_heads_can_be_switched_in_the_overview() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o", "down", "right_square_bracket", "ъ")
+        assert [lead for lead, *_ in app.blocks] == [(0,), (1,), (2,)]
+        assert app.matrix.describe().startswith("max of weights[2,56:112,0:128]")
+        assert app.lines[1].startswith(" head 2 of 12")
+
+
+async def test_all_heads_side_by_side() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("minus")
+        assert "max of 56×128" in app.lines[0]
+        app.blocks.clear()
+        await pilot.press("minus")
+        assert [lead for lead, *_ in app.blocks] == [(head,) for head in range(12)]
+        assert app.lines[2].startswith(" [head 0] ")
+        assert app.matrix.describe() == "weights, head 0 of 12   max of its blocks: from 0 to 1"
+        await pilot.press("right", "down", "left", "left", "left")
+        head = app.matrix.lead[0]
+        assert head > 0
+        assert f"[head {head}]" in "\n".join(app.lines)
+        await pilot.press("end", "right", "down")
+        assert app.matrix.lead == (11,)
+        await pilot.press("home", "up", "left")
+        assert app.matrix.lead == (0,)
+        await pilot.press("o")
+        assert "mean of" in app.lines[0]
+        await pilot.press("o", "right", "enter")
+        assert app.matrix.lead == (1,)
+        assert app.lines[1].startswith(" head 1 of 12")
+        assert "max of 56×128" in app.lines[0]
+
+
+async def test_shades_or_numbers() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("v")
+        assert app.matrix.describe() == "Shades are for an overview: o, then v."
+        await pilot.press("o", "v")
+        assert app.blocks[-1] == ((0,), 56, 28, "max")
+        assert app.lines[3].startswith("    0 []██")
+        await pilot.press("м")
+        assert app.lines[3].startswith("    0 ▐ 1.0000▌")
+
+
+async def test_what_is_in_view_needs_no_overview() -> None:
+    app = OverviewApp(scores())
+    async with app.run_test() as pilot:
+        await pilot.press("o")
+        assert app.matrix.describe() == "All of it is in view: no overview needed."
+        await pilot.press("minus", "plus", "enter")
+        assert app.matrix.describe() == "This is all there is."
+        await pilot.press("right")
+        assert app.matrix.describe().startswith("scores[0,1]")
+
+
+async def test_enter_and_escape_are_left_to_others_in_the_cells() -> None:
+    app = OverviewApp(large())
+    async with app.run_test() as pilot:
+        for action in ("enter_block", "cells"):
+            assert app.matrix.check_action(action, ()) is False
+        await pilot.press("o", "minus", "escape")
+        assert not app.matrix.overview
+        assert app.matrix.describe().startswith("weights[0,0,0] = ")
+        await pilot.press("minus")
+        assert app.matrix.overview
+
+
+async def test_all_heads_of_small_matrices() -> None:
+    values = [float(value) for value in range(2 * 3 * 36)]
+    app = OverviewApp(tensor("w", values, (2, 3, 6, 6), ("batch", "head", "query", "key")))
+    async with app.run_test() as pilot:
+        await pilot.press("minus", "right", "right_curly_bracket")
+        assert app.blocks == []
+        assert app.matrix.lead == (1, 1)
+        assert app.lines[2].split() == ["head", "0", "[head", "1]", "head", "2"]
+        await pilot.press("enter")
+        assert app.matrix.describe().startswith("w[1,1,0,0] = 144.0")
+
+
+async def test_what_does_not_come_is_asked_for_again() -> None:
+    app = OverviewApp(large(), answers=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o", "down", "right")
+        assert len(app.blocks) == 1
+        assert app.matrix.cursor == (56, 128)
+        assert app.matrix.describe().endswith("= …")
+        app.matrix.forget(MatrixView.BlocksWanted(app.matrix, large(), *app.blocks[0]))
+        await pilot.press("down")
+        assert len(app.blocks) == 2
+        app.matrix.add_blocks("another", causal(*app.blocks[0]))
+        assert app.matrix.describe().endswith("= …")
+        app.matrix.add_blocks("weights", causal(*app.blocks[0]))
+        assert not app.matrix.describe().endswith("= …")
+
+
+async def test_other_values_are_asked_for_and_another_shape_ends_it() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o")
+        app.matrix.show(replace(large(), high=0.5), "live")
+        await pilot.pause()
+        assert len(app.blocks) == 2
+        assert "max of" in app.lines[0]
+        app.matrix.show(scores(), "live")
+        await pilot.pause()
+        assert app.matrix.describe().startswith("scores[0,0] =")
+
+
+async def test_another_size_is_another_overview() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("minus", "minus")
+        await pilot.resize_terminal(20, 5)
+        await pilot.pause()
+        await pilot.press("right", "down")
+        assert any("[]" in line for line in app.lines)
+
+
+async def test_mouse() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("o")
+        await pilot.click("#matrix", offset=(20, 5))
+        assert app.matrix.cursor == (113, 128)
+        await pilot.press("minus")
+        await pilot.click("#matrix", offset=(30, 3))
+        assert app.matrix.lead[0] > 0
+
+
+# The statistics of a row
+
+
+async def test_statistics_follow_the_cursor() -> None:
+    app = OverviewApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("t", "down")
+        assert app.rows == [((0,), 0), ((0,), 1)]
+        assert app.matrix.describe().startswith("row 1: [1] 1.00, ")
+        assert "entropy 0.00 of 0.00 bits" in app.matrix.describe()
+        await pilot.press("right", "up")
+        assert len(app.rows) == 2
+        await pilot.press("е")
+        assert app.matrix.describe().startswith("weights[0,0,1] = ")
+
+
+async def test_statistics_of_what_is_here() -> None:
+    app = OverviewApp(scores())
+    async with app.run_test() as pilot:
+        await pilot.press("t")
+        assert app.rows == []
+        assert app.matrix.describe(60) == "row Your: journey 1.35, starts 1.32, step 1.13   sum 5.93"
+        app.matrix.show(tensor("v", [0.25, 0.75], (2,)))
+        assert app.matrix.describe().startswith("v[0] = 0.25")
+
+
+async def test_statistics_that_do_not_come() -> None:
+    app = OverviewApp(large(), answers=False)
+    async with app.run_test() as pilot:
+        await pilot.press("t")
+        assert app.matrix.describe().startswith("weights[0,0,0] = …")
+        app.matrix.forget(MatrixView.RowWanted(app.matrix, large(), (0,), 0, 5))
+        await pilot.press("right")
+        assert app.rows == [((0,), 0), ((0,), 0)]

@@ -1,0 +1,401 @@
+"""An explanation in words and digits: the text that the screen and `attn-tutor explain` show. Pure functions.
+
+Digits are honest: operands are written with as many of them as make the result visibly come out, `=` stands only where
+the digits that are shown give exactly the digits that are shown, and `≈` everywhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, DecimalException, Inexact, InvalidOperation, localcontext
+
+from rich.cells import cell_len
+
+from lessons import formula as f
+from lessons.explanation import Explanation, Operand
+from tui.numbers import exact, nonfinite
+
+DECIMALS = 4
+MOST_DECIMALS = 9
+LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
+LONG = 4
+"""A sum of more terms is called by its row in symbols, or by its first terms."""
+EXACT_DIGITS = 300
+"""Digits of decimal arithmetic in which every sum of products of ordinary numbers is exact."""
+
+WORDS = {
+    "matmul": "dot product",
+    "linear": "dot product, plus a bias",
+    "copy": "copied",
+    "draw": "drawn at random",
+    "literal": "written in the code",
+    "given": "given",
+    "constant": "a constant",
+    "masked_fill": "masked fill",
+    "set": "set by you",
+}
+
+
+def shown(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
+    """A number for people: exact if that takes no more than these decimals, else rounded to them."""
+    if not math.isfinite(value):
+        return nonfinite(value)
+    if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
+        return str(int(value))
+    value += 0.0  # a zero without a sign
+    text = exact(value, dtype)
+    mantissa, e, _ = text.partition("e")
+    if len(mantissa.partition(".")[2]) <= decimals - len(e):
+        return text.removesuffix(".0")
+    if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
+        return f"{value:.{decimals - 1}e}"
+    return f"{value:.{decimals}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operands of one tensor, as the explanation walks them: `places` among its operands."""
+
+    name: str
+    pattern: str
+    places: tuple[int, ...]
+
+
+def groups(explanation: Explanation) -> tuple[Group, ...]:
+    """The operands in rows: the first factors of a dot product, the second factors; else those of each tensor."""
+    e = explanation
+    found: dict[tuple[int, str], list[int]] = {}
+    for term in _terms(e.formula):
+        for column, place in enumerate(_factors(term) or f.cells(term)):
+            name = _base(e.operands[place].name)
+            row = found.setdefault((column if _factors(term) else -1, name), [])
+            if place not in row:
+                row.append(place)
+    seen = {place for row in found.values() for place in row}
+    for place in range(len(e.operands)):
+        if place not in seen:
+            found.setdefault((-1, _base(e.operands[place].name)), []).append(place)
+    return tuple(
+        Group(name, pattern([e.operands[place] for place in row]), tuple(row if column >= 0 else sorted(row)))
+        for (column, name), row in found.items()
+    )
+
+
+def _terms(formula: f.Formula) -> tuple[f.Formula, ...]:
+    return formula.parts if isinstance(formula, f.Op) and formula.op == "+" else (formula,)
+
+
+def _base(name: str) -> str:
+    """A name without the count that tells rounds of a loop apart."""
+    base, _, count = name.rpartition("#")
+    return base if base and count.isdigit() else name
+
+
+def pattern(operands: Sequence[Operand]) -> str:
+    """What cells have in common, as Python would write it: `weights[1,:]` for a row."""
+    first = operands[0]
+    name, indices = _base(first.name), [operand.index for operand in operands]
+    if len({len(index) for index in indices}) > 1:
+        return name
+    axes = [f"{places.pop()}" if len(places := set(column)) == 1 else ":" for column in zip(*indices, strict=True)]
+    return f"{name}[{','.join(axes)}]" if axes else name
+
+
+# The formula -------------------------------------------------------------------------------------------------------
+
+
+def symbols(explanation: Explanation, unicode: bool = True) -> str:
+    """The formula in symbols: rows and columns where it goes along them, else its cells."""
+    e, dot = explanation, "·" if unicode else "*"
+    if e.leaf:
+        return WORDS.get(e.op, e.op)
+    parts = [group.pattern for group in groups(e)]
+    if e.op in ("softmax", "log_softmax") and len(parts) == 1:
+        return f"{e.op}({parts[0]})"
+    if e.op == "copy":
+        return e.operands[0].label
+    if isinstance(e.formula, f.Number) and not e.formula.code:
+        # How it was computed is not told, only from what.
+        return f"{e.op}({', '.join(parts)})"
+    if e.op == "masked_fill":
+        return _masked(e, unicode)
+    terms = _terms(e.formula)
+    products = [term for term in terms if _factors(term)]
+    if len(products) > 1 and len(terms) - len(products) <= 2:
+        columns = zip(*(_factors(term) or () for term in products), strict=False)
+        factors = [pattern([e.operands[place] for place in column]) for column in columns]
+        joined = iter([dot.join(factors)])
+        # The product stands where its first term stood.
+        return " + ".join(
+            _text(term, e, unicode) if not _factors(term) else text
+            for term in terms
+            if not _factors(term) or (text := next(joined, ""))
+        )
+    return _text(e.formula, e, unicode)
+
+
+def _masked(e: Explanation, unicode: bool) -> str:
+    """What a masked fill chose: the value for masked cells, or what was there."""
+    if not (isinstance(e.formula, f.Op) and e.formula.op == "if"):
+        return _text(e.formula, e, unicode)
+    test, yes, no = (_text(part, e, unicode) for part in e.formula.parts)
+    return f"{yes} if {test} else {no}"
+
+
+def _cell(part: f.Formula) -> int | None:
+    return part.place if isinstance(part, f.Cell) else None
+
+
+def _factors(term: f.Formula) -> tuple[int, ...] | None:
+    """The cells of a product of nothing but cells."""
+    if isinstance(term, f.Op) and term.op == "*":
+        places = [_cell(part) for part in term.parts]
+        if None not in places:
+            return tuple(place for place in places if place is not None)
+    return None
+
+
+def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
+    """A part of the formula; numbers are called by the code that gives them, long sums by their row or first terms."""
+    labels = [operand.label for operand in e.operands]
+    style: f.Style = "people" if unicode else "python"
+
+    def called(text: str) -> f.Formula:
+        labels.append(text)
+        return f.Cell(len(labels) - 1)
+
+    def named(item: f.Formula) -> f.Formula:
+        if isinstance(item, f.Number) and item.code:
+            return called(f"({item.code})" if " " in item.code else item.code)
+        if not isinstance(item, f.Op):
+            return item
+        if len(item.parts) > LONG and (row := _row(item, e)):
+            return called(f"{'sum' if item.op == '+' else item.op}({row})")
+        if len(item.parts) > LONG and item.op == "+":
+            gap = called(f"{'…' if unicode else '...'} ({len(item.parts)} terms)")
+            return f.add(*map(named, item.parts[: LONG - 1]), gap)
+        return f.Op(item.op, tuple(map(named, item.parts)))
+
+    return f.text(named(part), labels, shown, style)
+
+
+def _row(item: f.Op, e: Explanation) -> str:
+    """The pattern of the cells that are joined, if they are nothing but cells of one tensor."""
+    cells = [e.operands[part.place] for part in item.parts if isinstance(part, f.Cell)]
+    if len(cells) < len(item.parts) or len({_base(cell.name) for cell in cells}) > 1:
+        return ""
+    return pattern(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """A formula in digits: `0.55·0.57 + 0.87·0.85`, the sign that joins it to the result, the result."""
+
+    text: str
+    sign: str
+    result: str
+
+
+def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Digits:
+    """The formula with the numbers in it: of a sum at most the `most` largest terms, and what the others add up to.
+
+    Operands get as few decimals as make the result come out to its last shown digit.
+    """
+    e = explanation
+    result = shown(e.value, e.dtype)
+    short = _shortened(_taken(_short_softmax(e), e.values), e.values, most)
+    written = Digits("", "=", result)
+    for decimals in range(DECIMALS, MOST_DECIMALS + 1):
+        written, got = _digits(short, e, decimals, result, unicode)
+        if _same_text(shown(got, "float64"), result):
+            break
+    return written
+
+
+def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unicode: bool) -> tuple[Digits, float]:
+    """The formula in digits, and what these digits come to."""
+
+    def write(value: float) -> str:
+        return shown(value, "float64", decimals)
+
+    cells = set(f.cells(formula))
+    operands = [operand if place in cells else None for place, operand in enumerate(e.operands)]
+    texts = [shown(operand.value, operand.dtype, decimals) if operand else "nan" for operand in operands]
+    got = f.evaluate(_rounded(formula, lambda value: float(write(value))), [float(text) for text in texts])
+    # What is not a number equals nothing, but it is what comes out.
+    exactly = _exactly(formula, texts, write, result) or (math.isnan(got) and result == "nan")
+
+    def counted(item: f.Formula) -> f.Formula:
+        if isinstance(item, _Rest):
+            texts.append(f"({item.count} more: {write(item.value)})")
+            return f.Cell(len(texts) - 1)
+        return f.Op(item.op, tuple(map(counted, item.parts))) if isinstance(item, f.Op) else item
+
+    text = f.text(counted(formula), texts, write, "people" if unicode else "python")
+    return Digits(text, "=" if exactly else "≈" if unicode else "~", result), got
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest(f.Number):
+    """What the smaller terms of a sum add up to, or the greatest of the smaller numbers."""
+
+    count: int = 0
+
+
+def _shortened(formula: f.Formula, values: Sequence[float], most: int) -> f.Formula:
+    """The formula with the largest terms of each sum, and the largest numbers of which it takes the greatest."""
+    if not isinstance(formula, f.Op):
+        return formula
+    if formula.op == "max" and len(formula.parts) > most:
+        numbers = [f.evaluate(part, values) for part in formula.parts]
+        places = sorted(range(len(numbers)), key=lambda place: (-numbers[place], place))
+        rest = _Rest(numbers[places[most]], count=len(numbers) - most)
+        return f.Op("max", (*(formula.parts[place] for place in sorted(places[:most])), rest))
+    short = f.shorten(formula, values, most)
+    if short.left_out:
+        return f.add(*_terms(short.formula), _Rest(short.rest, count=short.left_out))
+    return f.Op(formula.op, tuple(_shortened(part, values, most) for part in formula.parts))
+
+
+def _exactly(formula: f.Formula, texts: Sequence[str], write: Callable[[float], str], result: str) -> bool:
+    """Whether what is written is exactly true, in decimal arithmetic of sums and products."""
+    try:
+        with localcontext(prec=EXACT_DIGITS) as context:
+            context.traps[Inexact] = True
+            got = _decimal(formula, [Decimal(text) for text in texts], write)
+            return got is not None and got == Decimal(result)
+    except DecimalException:
+        return False
+
+
+def _decimal(formula: f.Formula, values: Sequence[Decimal], write: Callable[[float], str]) -> Decimal | None:
+    if isinstance(formula, f.Cell):
+        return values[formula.place]
+    if isinstance(formula, _Rest):
+        return None
+    if isinstance(formula, f.Number):
+        return Decimal(write(formula.value))
+    parts = [_decimal(part, values, write) for part in formula.parts]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if formula.op == "+":
+        return sum(known, Decimal(0))
+    if formula.op == "*":
+        return math.prod(known, start=Decimal(1))
+    if formula.op == "-":
+        return known[0] - known[1]
+    if formula.op == "neg":
+        return -known[0]
+    if formula.op == "/":
+        return known[0] / known[1]
+    if formula.op in ("max", "min"):
+        return max(known) if formula.op == "max" else min(known)
+    return None
+
+
+def _same_text(one: str, other: str) -> bool:
+    try:
+        return Decimal(one) == Decimal(other)
+    except InvalidOperation:
+        return one == other
+
+
+def _rounded(formula: f.Formula, write: Callable[[float], float]) -> f.Formula:
+    """The formula with its own numbers as they are written."""
+    if isinstance(formula, f.Number):
+        return replace(formula, value=write(formula.value))
+    if isinstance(formula, f.Op):
+        return f.Op(formula.op, tuple(_rounded(part, write) for part in formula.parts))
+    return formula
+
+
+def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
+    """The branch that a choice took."""
+    while isinstance(formula, f.Op) and formula.op == "if":
+        test, yes, no = formula.parts
+        formula = yes if f.evaluate(test, values) else no
+    return formula
+
+
+def _short_softmax(e: Explanation) -> f.Formula:
+    """A softmax in digits is one exponential by the sum of all; the details list them."""
+    parts = e.formula.parts if isinstance(e.formula, f.Op) else ()
+    if e.op == "softmax" and len(e.details) >= 2 and len(parts) == 2:
+        numerator, total = f.evaluate(parts[0], e.values), e.details[1][1][0]
+        return f.Op("/", (f.Number(numerator), f.Number(total)))
+    return e.formula
+
+
+# Lines -------------------------------------------------------------------------------------------------------------
+
+
+def where(explanation: Explanation, here: str = "") -> str:
+    """The line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`."""
+    e = explanation
+    if e.line is None:
+        return ""
+    if e.file.endswith(".py"):
+        return f"{e.file}, line {e.line}"
+    file = e.file.partition(":")[0]
+    if file == here or not file:
+        return f"line {e.line}"
+    return f"line {e.line} of the setup" if file == "setup" else f"line {e.line} of '{file}'"
+
+
+def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool = True) -> str:
+    """The whole explanation in one line: symbols, digits and result, as much of it as fits."""
+    e = explanation
+    place = where(e, here)
+    tail = f"   {place}" if place else ""
+    head, sum_up = f"{e.label} = ", symbols(e, unicode)
+    if e.leaf:
+        value = f"{head}{shown(e.value, e.dtype)}"
+        candidates = [*(f"{value}   {note}" for note in e.notes[:1]), f"{value}   {sum_up}", value]
+    else:
+        found = digits(e, 8, unicode)
+        result = f"{found.sign} {found.result}"
+        arithmetic = "" if found.text in (found.result, sum_up) else found.text
+        candidates = [f"{head}{sum_up} = {arithmetic} {result}", f"{head}{arithmetic} {result}"] if arithmetic else []
+        candidates.append(f"{head}{sum_up} {result}")
+    candidates = [text + end for text in candidates for end in (tail, "")]
+    return next((text for text in candidates if cell_len(text) <= width), candidates[-1])
+
+
+def report(explanation: Explanation, unicode: bool = True) -> list[str]:
+    """The explanation in lines, one thought each: symbols, digits, notes, details."""
+    e = explanation
+    place = where(e)
+    code = f"{place}: {e.code}" if place and e.code else place or e.code
+    found = digits(e, 8, unicode)
+    lines = [f"{e.label} = {found.result}" + (f"   {code}" if code else "")]
+    if not e.leaf:
+        text = symbols(e, unicode)
+        lines.append(f"  = {text}")
+        if found.text not in (found.result, text):
+            lines.append(f"  = {found.text} {found.sign} {found.result}")
+    lines += [f"  {note}" for note in e.notes]
+    for title, row in e.details:
+        lines.append(f"  {title}: {numbers(row)}")
+    return lines
+
+
+def numbers(row: Sequence[float], most: int = 12) -> str:
+    """A row of numbers, of a long one the first."""
+    text = "  ".join(shown(value) for value in row[:most])
+    return f"{text}  (and {len(row) - most} more)" if len(row) > most else text
+
+
+def crumbs(path: Sequence[Explanation], group: str = "", unicode: bool = True, width: int = 0) -> str:
+    """The way from the first number to the one that is explained, and on to the operands in sight."""
+    steps = [*(e.label for e in path), *([group] if group else [])]
+    text = " < ".join(steps)
+    if width and cell_len(text) > width and len(steps) > 2:
+        # The beginning and the end say most.
+        gap = "…" if unicode else "..."
+        while len(steps) > 3 and cell_len(" < ".join([steps[0], gap, *steps[2:]])) > width:
+            del steps[1]
+        text = " < ".join([steps[0], gap, *steps[2:]])
+    return text

@@ -1,0 +1,93 @@
+"""The shape ribbon: right of each line of code the shapes of the tensors that it took and made.
+
+Pure functions. Names stand in the room that the longest line leaves, bare shapes also in that of their own line: what
+does not fit gets shorter, and is left out before anything is wrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from lessons.shapes import LineShapes, Shape
+from tui.numbers import visible
+
+RIBBON = Style(dim=True)
+GAP = 2
+"""Columns between the longest line and the widest ribbon, at least."""
+
+AXES = {"batch": "b", "head": "heads", "token": "tokens", "query": "queries", "key": "keys", "index": ""}
+"""What an axis is called here, if it is not by its own name."""
+
+_SIGNS = {True: ("→", {"@": "·", ",": ", "}), False: ("->", {"@": " @ ", ",": ", "})}
+
+
+def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bool = True, first: int = 1) -> Text:
+    """The code, as `rich_code` gives it, with the ribbon at its right.
+
+    Args:
+        code: The styled code.
+        lines: The shapes of its lines, as `StepResult.shapes` has them.
+        width: The columns that there are for code and ribbon.
+        unicode: Whether the ribbon may have signs beyond ASCII.
+        first: The number of the first line.
+    """
+    rows = code.split("\n", allow_blank=True)
+    room = width - max((row.cell_len for row in rows), default=0) - GAP
+    shapes = {line.line: line for line in lines}
+    for number, row in enumerate(rows, first):
+        ribbon = text(shapes[number], room, width - row.cell_len - GAP, unicode) if number in shapes else ""
+        if ribbon:
+            row.append(" " * (width - row.cell_len - cell_len(ribbon)))
+            row.append(ribbon, RIBBON)
+    return Text("\n").join(rows)
+
+
+def text(line: LineShapes, room: int, own_room: int, unicode: bool = True) -> str:
+    """The ribbon of a line in as many words as there is place for; nothing where there is none.
+
+    `room` is that beside the longest line, `own_room` that beside the line itself.
+    """
+    made = LineShapes(line.line, made=line.made)
+    forms = (
+        (_form(line, unicode, named_took=True, named_made=True), room),
+        (_form(line, unicode, named_took=False, named_made=True), room),
+        (_form(line, unicode, named_took=False, named_made=False), own_room),
+        (_form(made, unicode, named_took=False, named_made=False), own_room),
+    )
+    return next((form for form, place in forms if cell_len(form) <= place), "")
+
+
+def named(shape: Shape) -> str:
+    """A shape with the names that are known: `queries (b=2, heads=2, tokens=6, head_dim=4)`."""
+    sizes = (
+        f"{axis}={size}" if (axis := AXES.get(name, name)) else str(size)
+        for name, size in zip(shape.axes, shape.sizes, strict=True)
+    )
+    # Code is the learner's own in a prompt: it may hold anything.
+    return f"{visible(shape.name)} ({', '.join(sizes)})".strip()
+
+
+def compact(shape: Shape) -> str:
+    """The sizes alone: `(2,2,6,4)`."""
+    return f"({','.join(map(str, shape.sizes))})"
+
+
+def bare(line: LineShapes, unicode: bool = True) -> str:
+    """The ribbon of a line with nothing but shapes."""
+    return _form(line, unicode, named_took=False, named_made=False)
+
+
+def _form(line: LineShapes, unicode: bool, *, named_took: bool, named_made: bool) -> str:
+    arrow, joints = _SIGNS[unicode]
+    took = ""
+    for place, shape in enumerate(line.took):
+        joint = joints[line.joints[place - 1]] if place else ""
+        # Between words the dot of a product needs room.
+        joint = f" {joint.strip()} " if joint and named_took and line.joints[place - 1] == "@" else joint
+        took += joint + (named(shape) if named_took else compact(shape))
+    made = ", ".join(named(shape) if named_made else compact(shape) for shape in line.made)
+    return " ".join(part for part in (took, f"{arrow} {made}" if made else "") if part)

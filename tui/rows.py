@@ -1,0 +1,68 @@
+"""What a row amounts to, in one line that fits."""
+
+from __future__ import annotations
+
+from math import log2
+
+from rich.cells import cell_len
+
+from lessons.result import Tensor
+from lessons.views import RowStats
+from tui.numbers import short, truncated, visible
+
+TOP = 5
+"""Columns that are named at most."""
+
+
+def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -> str:
+    """Greatest values, and entropy or sum of a row: of all ways to say it that fit, the one that says most."""
+    ellipsis = "…" if unicode else "~"
+    dtype = tensor.dtype if tensor.dtype.startswith(("bool", "int", "uint")) else "float32"
+    head = f"row {_label(tensor, -2, stats.row)}: " if len(tensor.shape) > 1 else "row: "
+    named = [(_column(tensor, col), _rounded(value, dtype)) for col, value in stats.top]
+    best, most = truncated(head.rstrip(" :"), room, ellipsis), -1
+    for tail, worth in _tails(stats, dtype).items():
+        for count in range(len(named) + 1):
+            for longest in (12, 6):
+                top = ", ".join(f"{truncated(label, longest, ellipsis)} {value}" for label, value in named[:count])
+                text = head + "   ".join(filter(None, (top, tail)))
+                # After three columns another one says less.
+                says = worth + min(2 * count, count + 3) + (longest == 12)
+                if cell_len(text) <= room and says > most:
+                    best, most = text, says
+    return best
+
+
+def _tails(stats: RowStats, dtype: str) -> dict[str, int]:
+    """What can be said of the row as a whole, and how much that says, where a column says 2."""
+    if stats.bits is not None and stats.even is not None:
+        bits, most = f"entropy {stats.bits:.2f}", f"{log2(max(1, stats.support)):.2f}"
+        return {
+            f"{bits} of {most} bits, like sharing evenly among {stats.even:.1f}": 9,
+            f"{bits} of {most} bits, like {stats.even:.1f} equal shares": 8,
+            f"{bits} of {most} bits": 6,
+            f"{bits} bits": 5,
+            "": 0,
+        }
+    total = f"sum {_rounded(stats.total, dtype)}"
+    if stats.low is None or stats.high is None:
+        return {total: 5, "": 0}
+    span = f"from {_rounded(stats.low, dtype)} to {_rounded(stats.high, dtype)}"
+    return {f"{total}   {span}": 6, total: 5, "": 0}
+
+
+def _label(tensor: Tensor, axis: int, place: int) -> str:
+    given = tensor.labels[axis] if len(tensor.labels) >= -axis else ()
+    return visible(given[place]) if place < len(given) else str(place)
+
+
+def _column(tensor: Tensor, col: int) -> str:
+    """The label of a column; in brackets if it is nothing but a number, which could be taken for a value."""
+    label = _label(tensor, -1, col)
+    return f"[{label}]" if label == str(col) else label
+
+
+def _rounded(value: float, dtype: str) -> str:
+    if dtype == "float32" and 0.01 <= abs(value) < 1000:
+        return f"{value:.2f}" if abs(value) < 100 else f"{value:.1f}"
+    return short(value, dtype)

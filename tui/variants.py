@@ -1,0 +1,70 @@
+"""A step before and after the learner's changes, and the difference: what each matrix shows. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lessons import compare
+from lessons.cells import Cell
+from lessons.result import StepResult, Tensor
+from tui.widgets.marks import NO_CELLS, Cells
+
+Mode = Literal["after", "difference", "before"]
+MODES: tuple[Mode, ...] = ("after", "difference", "before")
+
+TOO_LARGE = "too large to compare"
+OTHER_SHAPE = "of another shape before"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What one matrix shows: a tensor, what the header says of it, which cells changed, which the learner set."""
+
+    tensor: Tensor
+    caption: str = ""
+    changed: Cells = NO_CELLS
+    set: Cells = NO_CELLS
+
+
+def pictures(base: StepResult | None, after: StepResult, mode: Mode, cells: Sequence[Cell] = ()) -> tuple[Picture, ...]:
+    """The pictures of a step's tensors; without a `base` nothing has been changed."""
+    if base is None:
+        return tuple(map(Picture, after.tensors))
+    known = {tensor.name: tensor for tensor in base.tensors}
+    return tuple(_picture(known.get(tensor.name), tensor, mode, cells) for tensor in after.tensors)
+
+
+def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[Cell]) -> Picture:
+    own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if cell.name == after.name))
+    if before is None:
+        return Picture(after, "after", set=own)
+    found = compare.difference(before, after)
+    if found is None:
+        return Picture(before, "before") if mode == "before" else Picture(after, OTHER_SHAPE, set=own)
+    if not found.known:
+        # Both hold a window only, and the worker has the numbers of one run only: those after.
+        return Picture(after, f"after; {TOO_LARGE}", set=own)
+    changed = Cells(flat=found.changed)
+    if mode == "before":
+        return Picture(before, "before", changed)
+    if mode == "difference":
+        return Picture(found.tensor, "difference", changed, own)
+    return Picture(after, "after" if found.changed else "unchanged", changed, own)
+
+
+def _positive(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    if len(index) != len(shape):
+        return index
+    return tuple(place % size if size else place for place, size in zip(index, shape, strict=True))
+
+
+def changed_lines(before: str, after: str) -> frozenset[int]:
+    """Numbers, from 1, of the lines of `after` that are not those of `before`."""
+    old, new = before.splitlines(), after.splitlines()
+    if len(old) == len(new):
+        pairs = zip(old, new, strict=True)
+        return frozenset(number for number, (one, other) in enumerate(pairs, 1) if one != other)
+    known = set(old)
+    return frozenset(number for number, line in enumerate(new, 1) if line not in known)

@@ -1,0 +1,131 @@
+"""What a learner may change at a step, as rows to walk: a cell, any cell, and the lesson's knobs. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lessons import cells, knobs
+from lessons.changes import ChangeError, Changes, apply
+from lessons.knobs import Setting
+from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
+
+TOY = "toy embeddings: numbers drawn from the letters of a word, without meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The cell that the cursor is on: the name of its tensor, its index, its value as text."""
+
+    name: str
+    index: tuple[int, ...]
+    value: str
+
+    @property
+    def label(self) -> str:
+        """The cell as Python would write it."""
+        return f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that may be changed.
+
+    Attributes:
+        kind: `spot` (the cell under the cursor), `cell` (any cell, typed; or one that was changed) or `knob`.
+        label, value: what it is and what it is set to.
+        changed: whether that is not what the lesson has.
+        hint: what can be done with it.
+        knob: the knob, if it is one.
+        cell: the changed cell, if it is one.
+    """
+
+    kind: Literal["spot", "cell", "new", "knob"]
+    label: str
+    value: str
+    changed: bool = False
+    hint: str = ""
+    knob: Knob | None = None
+    cell: cells.Cell | None = None
+
+
+def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[Row, ...]:
+    """The rows of a step: first the cell under the cursor, then cells that were changed, then knobs, then any cell."""
+    found: list[Row] = []
+    if spot is not None:
+        found.append(Row("spot", spot.label, spot.value, hint="enter, or a digit: another number"))
+    for cell in changes.cells:
+        label, _, value = str(cell).partition(" = ")
+        found.append(Row("cell", label, value, changed=True, hint="delete: as it was", cell=cell))
+    settings = changes.settings
+    for knob in knobs.at(lesson, step):
+        default = knobs.default(lesson, knob)
+        setting = {knob.name: default, **settings}[knob.name]
+        shown = "each step its own" if setting is None else str(setting)
+        found.append(Row("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
+    found.append(Row("new", "any other cell", "", hint="enter, then: inputs[1,0] = 0.9"))
+    return tuple(found)
+
+
+def _hint(knob: Knob) -> str:
+    if isinstance(knob, WordsKnob):
+        return f"enter: your words; {TOY}"
+    if isinstance(knob, SeedKnob):
+        return "left, right, or enter a whole number"
+    if isinstance(knob, ChoiceKnob):
+        return "left, right: " + " / ".join(knob.options)
+    if knob.values:
+        return "left, right: " + ", ".join(map(str, knob.values))
+    return f"left, right, or enter a number from {knob.least} to {knob.most}"
+
+
+def turned(lesson: Lesson, changes: Changes, row: Row, by: int) -> Changes:
+    """The changes with a knob turned by one; as they are if it cannot be turned further."""
+    knob = row.knob
+    if knob is None or isinstance(knob, WordsKnob):
+        return changes
+    now = changes.settings.get(knob.name, knobs.default(lesson, knob))
+    if isinstance(knob, SeedKnob):
+        start = now if isinstance(now, int) else lesson.seed
+        return changes.with_knob(lesson, knob.name, max(0, min(start + by, knobs.MOST_SEED)))
+    choices: tuple[Setting, ...] = tuple(knob.options) if isinstance(knob, ChoiceKnob) else knob.values
+    if choices:
+        place = choices.index(now) if now in choices else 0
+        if isinstance(knob, ChoiceKnob):
+            # Two choices are a switch: both keys turn it.
+            return changes.with_knob(lesson, knob.name, choices[(place + by) % len(choices)])
+        return changes.with_knob(lesson, knob.name, choices[max(0, min(place + by, len(choices) - 1))])
+    assert isinstance(knob, NumberKnob)
+    assert knob.least is not None
+    assert knob.most is not None
+    assert knob.step is not None
+    number = float(now if isinstance(now, int | float) else knob.default) + by * float(knob.step)
+    number = max(float(knob.least), min(round(number, 9), float(knob.most)))
+    return changes.with_knob(lesson, knob.name, int(number) if float(number).is_integer() else number)
+
+
+def typed(lesson: Lesson, step: str, changes: Changes, row: Row, spot: Spot | None, text: str) -> Changes:
+    """The changes with what was typed into a row. Raises `ChangeError` with a sentence for people."""
+    if row.knob is not None:
+        return changes.with_knob(lesson, row.knob.name, text)
+    altered = apply(lesson, changes)
+    if row.kind == "new":
+        return changes.with_cell(altered, cells.parse(altered, text))
+    if row.cell is not None:
+        return changes.with_cell(altered, cells.parse(altered, f"{row.cell.step}:{row.label}={text}"))
+    if spot is None:
+        raise ChangeError("There is no number under the cursor.")
+    return changes.with_cell(altered, cells.parse(altered, f"{step}:{spot.label}={text}"))
+
+
+def put_back(lesson: Lesson, changes: Changes, row: Row) -> Changes:
+    """The changes without that of a row."""
+    if row.cell is not None:
+        return changes.without_cell(row.cell)
+    if row.knob is not None and row.changed:
+        default = knobs.default(lesson, row.knob)
+        if default is None:
+            # The seed of a lesson that has several: there is no single number to go back to.
+            return Changes(tuple(pair for pair in changes.knobs if pair[0] != row.knob.name), changes.cells)
+        return changes.with_knob(lesson, row.knob.name, default)
+    return changes

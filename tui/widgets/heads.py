@@ -1,0 +1,155 @@
+"""All heads of a tensor side by side, each as a thumbnail in shades. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf, isnan
+
+from rich.style import Style
+
+from lessons.result import Tensor
+from lessons.views import Blocks, How
+from tui.numbers import truncated, visible
+from tui.widgets.overview import Plan, bounds, caption, face_of
+from tui.widgets.picture import Face, Layout, Scene, background, draw, layout
+from tui.widgets.runs import RunLine, Runs
+
+NARROWEST, LOWEST = 4, 2
+"""Columns and lines of shade in a thumbnail, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbs:
+    """Where thumbnails stand: how many side by side, columns and lines of shade in each, how they are divided."""
+
+    across: int
+    width: int
+    height: int
+    division: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """All that the picture depends on. The scene is that of header and leading axes, which stand above."""
+
+    scene: Scene
+    thumbs: Thumbs
+    grids: Mapping[tuple[int, ...], Blocks]
+
+    @property
+    def layout(self) -> Layout:
+        """Of header and leading axes."""
+        return self.scene.layout
+
+    def head_at(self, x: int, y: int) -> int | None:
+        """The head whose thumbnail is there."""
+        tier, place = (y - self.layout.labels) // (self.thumbs.height + 1), x // (self.thumbs.width + 1)
+        head = tier * self.thumbs.across + place
+        inside = y >= self.layout.labels and place < self.thumbs.across
+        return head if inside and head < self.scene.face.tensor.lead_shape[-1] else None
+
+    @property
+    def title_at(self) -> tuple[int, int]:
+        """Where the title of the chosen head begins."""
+        tier, place = divmod(self.scene.lead[-1], self.thumbs.across)
+        return place * (self.thumbs.width + 1) + 2, self.layout.labels + tier * (self.thumbs.height + 1)
+
+
+def arrange(face: Face, width: int, height: int) -> Thumbs | None:
+    """The arrangement with the finest thumbnails; None if not all of them fit."""
+    count = face.tensor.lead_shape[-1] if face.tensor.lead_shape else 0
+    # In place of the labels begins the first title.
+    lines = height - max(0, layout(face, width, height, 0, 0).labels)
+    best: Thumbs | None = None
+    for across in range(1, count + 1):
+        down = -(-count // across)
+        columns, rows = width // across - 1, lines // down - 1
+        # A line is as high as two columns are wide.
+        if (
+            columns >= NARROWEST
+            and rows >= LOWEST
+            and (best is None or min(columns, 2 * rows) > min(best.width, 2 * best.height))
+        ):
+            best = Thumbs(across, columns, rows, _division(face.tensor, columns, rows))
+    return best
+
+
+def _division(tensor: Tensor, columns: int, lines: int) -> Plan:
+    rows, cols = tensor.matrix_shape
+    return Plan(-(-rows // lines), -(-cols // columns), 0)
+
+
+def scene_of(scene: Scene, thumbs: Thumbs, how: How, grids: Mapping[tuple[int, ...], Blocks], note: str = "") -> Heads:
+    """The picture for the tensor of a scene, with the thumbnails that are here."""
+    source, shown = scene.face, tuple(grids.values())
+    face = face_of(source, thumbs.division, how, None)
+    low, high, least = bounds(source.tensor, shown)
+    # One scale for all heads, so that they can be compared.
+    face = replace(
+        face,
+        tensor=replace(face.tensor, low=low, high=high),
+        scale=replace(scene.palette.scale(face.tensor.kind, low, high), least=least),
+    )
+    times = "×" if scene.palette.unicode else "x"
+    keys = ("o mean" if how == "max" else "o max",)
+    return Heads(
+        replace(scene, face=face, caption=note + caption(thumbs.division, how, times), keys=keys), thumbs, grids
+    )
+
+
+def draw_heads(heads: Heads, y: int) -> Runs:
+    """One line of the picture."""
+    scene, thumbs, place = heads.scene, heads.thumbs, heads.scene.layout
+    if y < place.labels:
+        return draw(scene, y)
+    line = RunLine()
+    tier, inside = divmod(y - place.labels, thumbs.height + 1)
+    count = scene.face.tensor.lead_shape[-1]
+    for head in range(tier * thumbs.across, min(count, (tier + 1) * thumbs.across)):
+        x = (head - tier * thumbs.across) * (thumbs.width + 1)
+        line.pad_to(x + 1)
+        if inside == 0:
+            line.add(*_title(heads, head))
+        else:
+            _draw_strip(heads, line, (*scene.lead[:-1], head), inside - 1)
+    return line.runs(place.width)
+
+
+def _title(heads: Heads, head: int) -> tuple[str, Style | None]:
+    scene = heads.scene
+    axes = scene.face.tensor.axes
+    axis = visible(axes[len(scene.lead) - 1]) if axes else ""
+    text = f"{axis} {head}".strip()
+    if len(text) > heads.thumbs.width - 2:
+        text = str(head)
+    if head == scene.lead[-1]:
+        style = scene.palette.cursor if scene.focused else scene.palette.current
+        return f"[{truncated(text, heads.thumbs.width - 2, '')}]", style
+    return f" {text} ", None
+
+
+def _draw_strip(heads: Heads, line: RunLine, lead: tuple[int, ...], row: int) -> None:
+    """One line of a thumbnail."""
+    down, across = heads.thumbs.division.shape(heads.scene.face.shape[-2:])  # type: ignore[arg-type]
+    if row >= down:
+        return
+    blocks, scale = heads.grids.get(lead), heads.scene.face.scale
+    for col in range(across):
+        value = blocks.grid[row][col] if blocks else None
+        look = scale.look(value)
+        missing = "·" if scale.palette.unicode else "."
+        glyph = missing if value is None else "!" if isnan(value) or value == inf else look.glyph
+        line.add(glyph, background(look.style) if glyph == " " else look.style)
+
+
+def describe(heads: Heads, how: How) -> str:
+    """The chosen head in words."""
+    scene = heads.scene
+    tensor = scene.face.tensor
+    axis = visible(tensor.axes[len(scene.lead) - 1]) if tensor.axes else "axis"
+    text = f"{visible(tensor.name)}, {axis} {scene.lead[-1]} of {tensor.lead_shape[-1]}"
+    if (blocks := heads.grids.get(scene.lead)) is None:
+        return text
+    low, high, _ = bounds(replace(tensor, low=None, high=None), (blocks,))
+    return text if low is None else f"{text}   {how} of its blocks: from {low:.4g} to {high:.4g}"

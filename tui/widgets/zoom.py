@@ -1,0 +1,137 @@
+"""How far away a matrix is looked at: its cells, its blocks, all heads; and the blocks that have come for that."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Literal
+
+from lessons.result import Tensor
+from lessons.views import Blocks, How, blocks_of
+from tui.widgets import heads, overview
+from tui.widgets.heads import Heads, Thumbs
+from tui.widgets.marks import Marked, Marks
+from tui.widgets.overview import Plan
+from tui.widgets.picture import Scene, layout
+
+Level = Literal["cells", "blocks", "heads"]
+Wanted = tuple[tuple[int, ...], int, int, How]
+"""Leading indices, rows and columns of a block, and which number stands for it."""
+
+GRIDS_KEPT = 64
+
+
+class Zoom:
+    """The level and what it shows. Scenes that are passed are those of the cells, whose cursor is the only one."""
+
+    def __init__(self) -> None:
+        self.level: Level = "cells"
+        self.how: How = "max"
+        self.shades: bool | None = None
+        self._grids: OrderedDict[Wanted, Blocks] = OrderedDict()
+
+    def clear(self) -> None:
+        """Forget all blocks: the values are others."""
+        self._grids.clear()
+
+    def add(self, blocks: Blocks) -> None:
+        """Take blocks that have come."""
+        self._grids[blocks.lead, blocks.rows, blocks.cols, blocks.how] = blocks
+        while len(self._grids) > GRIDS_KEPT:
+            self._grids.popitem(last=False)
+
+    # What there is to see ------------------------------------------------------------------------------------------
+
+    def division(self, cells: Scene) -> Plan:
+        """The blocks of the overview."""
+        return overview.plan(cells.face, cells.layout.width, cells.layout.height, self.shades)
+
+    def thumbs(self, cells: Scene) -> Thumbs | None:
+        """The arrangement of all heads, None if there is but one or no room."""
+        several = bool(cells.lead) and cells.face.tensor.lead_shape[-1] > 1
+        return heads.arrange(cells.face, cells.layout.width, cells.layout.height) if several else None
+
+    def picture(self, cells: Scene, marks: Marks) -> Scene | Heads:
+        """What is drawn at this level."""
+        if self.level == "heads" and (thumbs := self.thumbs(cells)):
+            grids = {
+                lead: found for lead in self._heads(cells) if (found := self._blocks(cells, thumbs.division, lead))
+            }
+            return heads.scene_of(cells, thumbs, self.how, grids, _prefix(cells))
+        if self.level == "cells":
+            return cells
+        division, place = self.division(cells), cells.layout
+        blocks = self._blocks(cells, division, cells.lead)
+        face = overview.face_of(cells.face, division, self.how, blocks)
+        row, col = division.block(cells.row, cells.col)
+        times = "×" if cells.palette.unicode else "x"
+        return replace(
+            cells,
+            face=face,
+            layout=layout(face, place.width, place.height, row, col),
+            row=row,
+            col=col,
+            windows={0: overview.window_of(blocks)} if blocks else {},
+            caption=_prefix(cells) + overview.caption(division, self.how, times),
+            keys=(
+                "o mean" if self.how == "max" else "o cells",
+                *(["- heads"] if self.thumbs(cells) else []),
+                "v numbers" if face.shades else "v shades",
+            ),
+            marked=Marked(marks, cells.face.tensor.shape, division.rows, division.cols),
+        )
+
+    def missing(self, cells: Scene) -> list[Wanted]:
+        """The blocks that are seen and not here."""
+        if self.level == "heads" and (thumbs := self.thumbs(cells)):
+            division, leads = thumbs.division, self._heads(cells)
+        elif self.level == "cells":
+            return []
+        else:
+            division, leads = self.division(cells), [cells.lead]
+        return [self._key(division, lead) for lead in leads if self._blocks(cells, division, lead) is None]
+
+    def describe(self, cells: Scene, picture: Scene | Heads) -> str:
+        """The block or head under the cursor in words."""
+        if isinstance(picture, Heads):
+            return heads.describe(picture, self.how)
+        division = self.division(cells)
+        blocks = self._blocks(cells, division, cells.lead)
+        return overview.describe(cells.face, division, self.how, blocks, cells.lead, (cells.row, cells.col))
+
+    # Where the cursor goes -----------------------------------------------------------------------------------------
+
+    def cell(self, cells: Scene, rows: int = 0, cols: int = 0) -> tuple[int, int]:
+        """The cell that stands for the block so many blocks away."""
+        division = self.division(cells)
+        row, col = division.block(cells.row, cells.col)
+        blocks = self._blocks(cells, division, cells.lead)
+        return overview.cell_of(cells.face.tensor.matrix_shape, division, blocks, row + rows, col + cols)
+
+    def corner(self, cells: Scene) -> tuple[int, int]:
+        """The first cell of the block under the cursor."""
+        division = self.division(cells)
+        row, col = division.block(cells.row, cells.col)
+        return row * division.rows, col * division.cols
+
+    def _heads(self, cells: Scene) -> list[tuple[int, ...]]:
+        return [(*cells.lead[:-1], head) for head in range(cells.face.tensor.lead_shape[-1])]
+
+    def _key(self, division: Plan, lead: tuple[int, ...]) -> Wanted:
+        return lead, division.rows, division.cols, self.how
+
+    def _blocks(self, cells: Scene, division: Plan, lead: tuple[int, ...]) -> Blocks | None:
+        """Blocks that are here; those of a small tensor can be computed."""
+        key, tensor = self._key(division, lead), cells.face.tensor
+        if key not in self._grids and tensor.values is not None:
+            self.add(blocks_of(lead, _matrix(tensor, lead), division.rows, division.cols, self.how))
+        return self._grids.get(key)
+
+
+def _matrix(tensor: Tensor, lead: tuple[int, ...]) -> list[list[float]]:
+    rows, cols = tensor.matrix_shape
+    return [list(tensor.row(lead, row, 0, cols) or ()) for row in range(rows)]
+
+
+def _prefix(cells: Scene) -> str:
+    return f"{cells.caption}, " if cells.caption else ""

@@ -26,7 +26,8 @@ class Needs:
     Attributes:
         prose, code, output: lines, at the width that `text_width` gives them.
         matrices: columns and lines of each.
-        widest: columns of the widest line of code.
+        code_width: columns of the widest line of code.
+        widest: the same with what may stand beside it.
         panel: a number explains itself, or "what if" is open.
     """
 
@@ -34,6 +35,7 @@ class Needs:
     code: int
     output: int
     matrices: tuple[tuple[int, int], ...] = ()
+    code_width: int = 0
     widest: int = 0
     panel: bool = False
 
@@ -57,12 +59,16 @@ def panes(needs: Needs) -> tuple[int, ...]:
     return (*code, *range(len(needs.matrices)))
 
 
-def text_width(width: int, code: int = 0) -> int:
-    """Columns for prose and code beside matrices, on a screen of `width` columns; `code` is the widest line of code.
+def text_width(width: int, needs: Needs) -> int:
+    """Columns for prose and code beside matrices, on a screen of `width` columns.
 
-    The text gets no more than it can use, and at most half.
+    The text gets no more than it can use, at most half, and beyond its code only what the matrices leave.
     """
-    return min(max(code, NARROWEST_TEXT), width // 2) if width >= WIDE else width
+    if width < WIDE or not needs.matrices:
+        return width
+    figures = max(columns for columns, _ in needs.matrices)
+    least = max(needs.code_width, NARROWEST_TEXT)
+    return min(max(least, min(needs.widest, width - figures)), width // 2)
 
 
 def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangement:
@@ -83,7 +89,7 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     prose, code, output = _text(height, needs)
-    return Arrangement(True, text_width(width, needs.widest), prose, code, output, _matrices(height, needs, active))
+    return Arrangement(True, text_width(width, needs), prose, code, output, _matrices(height, needs, active))
 
 
 def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:

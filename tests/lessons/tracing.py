@@ -20,6 +20,9 @@ from lessons.worker.record import KEEP, MOST_EVENTS, Recorder
 SAMPLE = 4096
 """Cells of a tensor up to which all are checked."""
 
+WIDE = 3
+"""Operands that are followed of those that have far more."""
+
 Index = tuple[int, ...]
 
 
@@ -85,7 +88,9 @@ class Traced:
         while todo:
             one = todo.pop()
             assert_true(one)
-            for operand in one.operands:
+            # Behind a number of GPT-2's size stand millions: of many operands some are followed.
+            step = max(1, len(one.operands) // WIDE)
+            for operand in one.operands[::step] if len(one.operands) > 16 * WIDE else one.operands:
                 element = self.explainer._asked[operand.ref][0]
                 writer = self.explainer.history.writer(element)
                 key = (element.storage, element.offset, writer.time if writer else 0)

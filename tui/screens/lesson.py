@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -17,6 +18,7 @@ from lessons.changes import UNCHANGED, Changes, History, apply
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.result import StepResult
+from lessons.shapes import LineShapes
 from tui import variants
 from tui.arrange import CODE, Needs, arrange, panes, text_width
 from tui.code import marked, rich_code
@@ -146,10 +148,10 @@ class LessonView(Box):
             self._code_plain = self._code_text(altered.step(step.id))
             self._changed_lines = self._lines_changed(step, altered)
             self._line = None
-        self._show_code(keep=not fresh)
         self._output.show(self._output_text(result))
         self._show_matrices()
-        self._panes = panes(self._needs(self.room.width))
+        self._show_code(keep=not fresh)
+        self._panes = panes(self._needs())
         if fresh or self._active not in self._panes:
             self._active = 0 if 0 in self._panes else CODE
         if self._whatif_open:
@@ -178,22 +180,28 @@ class LessonView(Box):
 
     def _show_code(self, *, keep: bool) -> None:
         """The code with its shapes, the line that is explained, and those that were changed."""
-        code = self._code_plain
-        if isinstance(self._step, RunStep) and not self._step.source and self.room.width:
-            width = text_width(self.room.width, self._widest()) if self._result.tensors else self.room.width
-            code = with_ribbon(code, self._result.shapes, width - 2, self._terminal.unicode)
-        self._code.show(marked(code, self._line, self._changed_lines), keep=keep)
+        code = marked(self._code_plain, self._line, self._changed_lines)
+        if self.room.width:
+            code = with_ribbon(code, self._shapes, self._text_width() - 2, self._terminal.unicode)
+        self._code.show(code, keep=keep)
 
-    def _widest(self) -> int:
-        """Columns for the widest line of code with its bare shapes."""
-        shapes = {line.line: line for line in self._result.shapes}
-        lines = self._code_plain.plain.split("\n")
-        if isinstance(self._step, RunStep) and not self._step.source:
-            ribbons = (bare(shapes[number]) for number in range(1, len(lines) + 1) if number in shapes)
-            room = max((cell_len(ribbon) for ribbon in ribbons), default=-GAP) + GAP
-        else:
-            room = 0
-        return max(map(cell_len, lines), default=0) + room + 2
+    @property
+    def _shapes(self) -> tuple[LineShapes, ...]:
+        """The shapes of the lines, where lines are numbered as the step's are."""
+        numbered = isinstance(self._step, RunStep) and not self._step.source
+        return self._result.shapes if numbered else ()
+
+    def _text_width(self) -> int:
+        """Columns for prose and code."""
+        return text_width(self.room.width, self._sizes())
+
+    def _sizes(self) -> Needs:
+        """The widths of code and matrices; the heights are not known yet."""
+        lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
+        ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
+        places = range(min(len(self._result.tensors), MATRICES))
+        sizes = tuple(self._matrices[place].natural_size() for place in places)
+        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
 
     def _code_text(self, step: ReadStep | RunStep | ExerciseStep) -> Text:
         text = Text()
@@ -223,7 +231,7 @@ class LessonView(Box):
         width, height = self.room.width, self.room.height - 1
         if not width or height < 2:
             return
-        plan = arrange(width, height, self._needs(width), self._active)
+        plan = arrange(width, height, self._needs(), self._active)
         self._body.set_class(plan.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(plan.wide, "wide")
@@ -238,16 +246,13 @@ class LessonView(Box):
         for place, view in enumerate(self._matrices):
             set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
 
-    def _needs(self, width: int) -> Needs:
-        tensors = self._result.tensors[:MATRICES]
-        widest = self._widest()
-        columns = text_width(width, widest) if tensors else width
-        return Needs(
+    def _needs(self) -> Needs:
+        columns = self._text_width()
+        return replace(
+            self._sizes(),
             prose=self._gap(self._prose.lines_at(columns)),
             code=self._gap(self._code.lines_at(columns)),
             output=self._gap(self._output.lines_at(columns)),
-            matrices=tuple(self._matrices[place].natural_size() for place in range(len(tensors))),
-            widest=widest,
             panel=self._explanation.explanation is not None or self._whatif_open,
         )
 
@@ -393,7 +398,11 @@ class LessonView(Box):
         name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
         if name is None:
             return None
-        return Spot(name, view.index, "" if view.value is None else exact(view.value, view.tensor.dtype))
+        # Not that of the view, which may show a difference.
+        now = next(tensor for tensor in self._result.tensors if tensor.name == view.tensor.name)
+        row, col = (0, 0, *view.index)[-2:]
+        values = now.row(view.index[:-2], row, col, col + 1) if now.shape == view.tensor.shape else None
+        return Spot(name, view.index, exact(values[0], now.dtype) if values else "")
 
     def action_flip(self) -> None:
         """After, difference, before."""

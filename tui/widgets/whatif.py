@@ -135,7 +135,10 @@ class Rows(Drawn, can_focus=True):
     def on_key(self, event: events.Key) -> None:
         """A digit begins a number for a row that takes one."""
         row = self.row
-        if event.character in STARTS and event.character is not None and row is not None and row.kind != "new":
+        if row is None or row.kind == "new" or event.character is None:
+            return
+        # A minus begins a number of a cell, and turns a knob.
+        if event.character in STARTS and (event.character != "-" or row.knob is None):
             event.stop()
             self.post_message(self.Typing(event.character))
 

@@ -1,0 +1,148 @@
+"""The recorder: its bounds, what is drawn, what is overwritten."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import torch
+
+from lessons.worker.record import Region
+from tests.lessons.tracing import Traced, same
+
+
+@pytest.mark.parametrize(
+    "view", ["x", "x.T", "x[1:]", "x[:, ::2]", "x[2]", "x.reshape(2, 2, 6).transpose(0, 2)", "x.expand(2, 4, 6)[:, 1]"]
+)
+def test_a_region_finds_what_it_has(view: str) -> None:
+    """Index and offset lead to each other; other offsets are not in it."""
+    x = torch.arange(24.0).reshape(4, 6)
+    tensor = eval(view)
+    region = Region.of(tensor)
+    held = {int(number) for number in tensor.flatten()}
+    for offset in range(24):
+        index = region.find(offset)
+        assert (index is not None) == (offset in held)
+        if index is not None:
+            assert tensor[index] == offset
+
+
+DRAWS = """
+first = torch.rand(2, 3)
+second = torch.empty(3, 2).t().uniform_(-1, 2)
+layer = torch.nn.Linear(3, 2)
+weight = layer.weight
+bias = layer.bias
+"""
+
+
+def test_uniform_draws_can_be_drawn_again() -> None:
+    """Draw n of a seed is number n of `torch.rand` after it."""
+    traced = Traced()
+    torch.manual_seed(7)
+    traced.run(DRAWS)
+    torch.manual_seed(7)
+    again = torch.rand(100).tolist()
+    for name in ("first", "second", "weight", "bias"):
+        tensor = traced.namespace[name].detach()
+        for index in torch.ones_like(tensor).nonzero().tolist():
+            told = traced.tell(name, *index)
+            found = re.match(r"Uniform draw (\d+) of seed 7, between (\S+) and (\S+)\.", told.notes[0])
+            assert found is not None, told.notes
+            low, high = float(found[2]), float(found[3])
+            assert abs(again[int(found[1]) - 1] * (high - low) + low - told.value) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.randn(3, 4)",
+        "torch.randn(20)",
+        "torch.randint(0, 9, (5,))",
+        "torch.randperm(6)",
+        "torch.bernoulli(torch.full((4,), 0.5))",
+        "torch.rand(4, dtype=torch.float64)",
+    ],
+)
+def test_other_draws_count_operations(code: str) -> None:
+    """What uses up random bits in another way is told by the count of random operations, which can be done again."""
+    traced = Traced()
+    torch.manual_seed(3)
+    traced.run(f"before = torch.rand(2)\ndrawn = {code}\nafter = torch.rand(2)")
+    torch.manual_seed(3)
+    torch.rand(2)
+    again = eval(code).flatten().tolist()
+    drawn = traced.namespace["drawn"]
+    for index in torch.ones_like(drawn).nonzero().tolist():
+        told = traced.tell("drawn", *index)
+        found = re.search(r" draw (\d+) of the 2nd random operation after seed 3", told.notes[0])
+        assert found is not None, told.notes
+        assert again[int(found[1]) - 1] == told.value
+    assert "of the 3rd random operation after seed 3" in traced.tell("after", 0).notes[0]
+
+
+def test_a_generator_that_was_used_elsewhere_is_not_counted() -> None:
+    """Numbers that nobody saw drawn leave no count to tell."""
+    traced = Traced()
+    torch.manual_seed(3)
+    torch.rand(5)
+    traced.run("x = torch.rand(2)")
+    assert traced.tell("x", 0).notes[0].startswith("Uniform draw of seed 3,")
+
+
+@pytest.mark.parametrize("limit", [{"most": 6}, {"keep": 400}])
+def test_after_its_limit_it_says_so(limit: dict[str, Any]) -> None:
+    """The run goes on; what came before is still explained, unless it was overwritten after."""
+    traced = Traced(**limit)
+    traced.run(
+        """
+        a = torch.ones(4)
+        b = a + 1
+        c = torch.ones(3)
+        d = c * 2
+        for _ in range(20):
+            e = torch.zeros(30) + 5
+        b += 1
+        f = e + 1
+        """
+    )
+    assert traced.recorder.record.stopped
+    assert len(traced.recorder.record.events) <= 8
+    assert traced.namespace["f"][0] == 6
+    late = traced.tell("f", 0)
+    assert (late.op, late.value) == ("unrecorded", 6.0)
+    assert "Recording had stopped at line" in late.notes[0]
+    assert traced.tell("d", 1).op == "multiply"
+    lost = traced.tell("b", 0)
+    assert lost.op == "unrecorded"
+    assert not lost.operands
+
+
+def test_writes_past_the_recorder_are_not_told() -> None:
+    """Memory that was changed behind its back does not come to the value: no formula is told."""
+    traced = Traced("x = torch.ones(3)\ny = x * 2")
+    traced.namespace["y"].untyped_storage().fill_(0)
+    told = traced.tell("y", 1)
+    assert told.op == "unrecorded"
+    assert "does not account" in told.notes[0]
+
+
+def test_data_and_set_change_the_storage() -> None:
+    """A tensor that is given another storage is told by the new one; the old one is not lost."""
+    traced = Traced(
+        """
+        x = torch.ones(3)
+        y = x * 2
+        x.data = torch.full((3,), 5.0)
+        z = x + 1
+        x.set_(torch.full((3,), 7.0))
+        w = x + 1
+        """
+    )
+    for name, value in {"y": 2.0, "z": 6.0, "w": 8.0}.items():
+        told = traced.tell(name, 0)
+        assert told.value == value
+        assert told.op != "unrecorded"
+    traced.check_all("y", "z", "w")
+    assert same(traced.tell("y", 0).operands[0].value, 1.0)

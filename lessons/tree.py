@@ -11,6 +11,8 @@ from lessons.model import Lesson, RunStep, Shown
 from lessons.session import Run
 
 MOST_NODES = 20_000
+MOST_LEVELS = 200
+"""A loop may make a number in thousands of rounds, but no JSON parser takes a document that is nested so deeply."""
 
 
 @dataclass(slots=True)
@@ -26,18 +28,19 @@ def grow(
 ) -> Node | str | None:
     """The tree of a cell of a shown tensor, `depth` levels deep (None: down to the leaves), of at most `most` nodes.
 
-    It grows level by level, so what is cut off is what lies deepest. A sentence if the cell cannot be explained, None
-    if the worker is gone.
+    It grows level by level, so what is cut off is what lies deepest; there are never more than `MOST_LEVELS`.
+    A sentence if the cell cannot be explained, None if the worker is gone.
     """
     found = run.explain(step, name, index)
     if not isinstance(found, Explanation):
         return found
     root = Node(found)
+    depth = min(depth or MOST_LEVELS, MOST_LEVELS)
     todo, count = deque([(root, 1)]), 1
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands
-        if (depth is not None and level >= depth) or count + len(operands) > most:
+        if level >= depth or count + len(operands) > most:
             continue
         node.operands = []
         for operand in operands:
@@ -68,7 +71,7 @@ def showing(lesson: Lesson, step_id: str, name: str) -> Lesson:
         raise KeyError(step_id)
     if any(shown.name == name for shown in step.show):
         return lesson
-    shown = Shown(name=name, kind="vector")
+    shown = Shown(name=name, kind="vector", expr=name)
     steps = tuple(
         item.model_copy(update={"show": (*item.show, shown)}) if item is step and isinstance(item, RunStep) else item
         for item in lesson.steps

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.arrange import CODE, WIDE, Arrangement, Needs, arrange, panes, text_width
+from tui.arrange import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
 
 LEAST = 6
 """Lines from which the pane that the learner has chosen is always to be seen."""
@@ -21,7 +21,9 @@ needs = st.builds(
     code=lines,
     output=lines,
     matrices=st.lists(st.tuples(st.integers(4, 200), st.integers(3, 40)), max_size=4).map(tuple),
+    code_width=st.integers(0, 200),
     widest=st.integers(0, 200),
+    panel=st.booleans(),
 )
 sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 
@@ -29,7 +31,8 @@ sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 def column_heights(plan: Arrangement) -> list[int]:
     """How many lines each column of the screen takes."""
     text = plan.prose + plan.code + plan.output
-    return [text, sum(plan.matrices)] if plan.wide else [text + sum(plan.matrices)]
+    below = sum(plan.matrices)
+    return [text + plan.panel, below + plan.panel] if plan.wide else [text + below + plan.panel]
 
 
 def height_of(plan: Arrangement, pane: int) -> int:
@@ -108,10 +111,34 @@ def test_a_large_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "code", "expected"), [(80, 0, 80), (109, 70, 109), (110, 0, 52), (160, 70, 70), (160, 120, 80)]
+    ("width", "code", "with_shapes", "matrix", "expected"),
+    [
+        (80, 0, 0, 40, 80),
+        (109, 70, 70, 40, 109),
+        (110, 0, 0, 40, 52),
+        (160, 70, 70, 40, 70),
+        (160, 120, 120, 40, 80),
+        # What stands beside the code takes what the matrix leaves, and never more than half.
+        (160, 60, 75, 40, 75),
+        (160, 60, 75, 90, 70),
+        (160, 60, 75, 140, 60),
+        (160, 60, 100, 40, 80),
+    ],
 )
-def test_the_width_of_the_text(width: int, code: int, expected: int) -> None:
-    assert text_width(width, code) == expected
+def test_the_width_of_the_text(width: int, code: int, with_shapes: int, matrix: int, expected: int) -> None:
+    wanted = Needs(0, 0, 0, ((matrix, 9),), code_width=code, widest=with_shapes)
+    assert text_width(width, wanted) == expected
+
+
+def test_a_panel_takes_the_place_of_the_prose() -> None:
+    without = arrange(80, 20, Needs(6, 3, 0, (SIX,)))
+    plan = arrange(80, 20, Needs(6, 3, 0, (SIX,), panel=True))
+    assert plan.prose == 0
+    assert plan.panel >= without.prose
+    assert (plan.code, plan.matrices) == (without.code, without.matrices)
+    wide = arrange(120, 36, Needs(6, 3, 0, (SIX,), panel=True))
+    assert wide.panel == PANEL
+    assert wide.prose == 6
 
 
 def test_panes() -> None:

@@ -1,0 +1,192 @@
+"""The tree of a number: down to what nothing was computed from, or as far as it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from lessons import document, tree
+from lessons.explanation import Explanation, precise
+from lessons.formula import FUNCTIONS, evaluate
+from lessons.model import Course, Lesson
+from lessons.session import Run, Session
+from lessons.tree import MOST_LEVELS, Node, walk
+
+INDEX = (1, 2)
+
+
+@pytest.fixture(scope="module")
+def scores(worker: Session, course: Course) -> Iterator[Run]:
+    """A run of `scores = inputs @ inputs.T`, whose first step also shows the inputs."""
+    run = worker.run(course.lesson("all-queries"), "context")
+    yield run
+    run.close()
+
+
+def grown(run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = 1000) -> Node:
+    found = tree.grow(run, step, name, index, depth, most)
+    assert isinstance(found, Node), found
+    return found
+
+
+def depth_of(node: Node) -> int:
+    return 1 + max(level for _, level in walk(node))
+
+
+# Growing ------------------------------------------------------------------------------------------------------------
+
+
+def test_down_to_the_leaves(scores: Run) -> None:
+    root = grown(scores, "context", "context", (1, 0))
+    assert root.explanation.label == "context[1,0]"
+    for node, _ in walk(root):
+        e = node.explanation
+        assert node.operands is not None
+        # Each operand is explained by what is called so, and is that number.
+        told = [(operand.explanation.label, operand.explanation.value) for operand in node.operands]
+        assert told == [(operand.label, operand.value) for operand in e.operands]
+        assert (e.line is not None) or e.leaf
+        assert evaluate(e.formula, e.values) == pytest.approx(e.value, rel=1e-5, abs=1e-6)
+    ends = {node.explanation.name for node, _ in walk(root) if node.explanation.leaf}
+    assert ends == {"inputs"}
+
+
+def test_as_deep_as_asked(scores: Run) -> None:
+    whole = grown(scores, "context", "context", (1, 0))
+    for depth in range(1, depth_of(whole) + 2):
+        cut = grown(scores, "context", "context", (1, 0), depth)
+        assert depth_of(cut) == min(depth, depth_of(whole))
+        for node, level in walk(cut):
+            assert (node.operands is None) == (level + 1 == depth)
+
+
+def test_no_more_than_asked(scores: Run) -> None:
+    whole = sum(1 for _ in walk(grown(scores, "context", "context", (1, 0))))
+    for most in (1, 2, 13, 50, whole - 1, whole):
+        found = list(walk(grown(scores, "context", "context", (1, 0), most=most)))
+        assert len(found) <= most
+        assert any(node.operands is None for node, _ in found) == (most < whole)
+
+
+def test_a_node_comes_before_its_operands() -> None:
+    def node(name: str, *operands: Node) -> Node:
+        from lessons import formula as f
+
+        e = Explanation(name, (), 1.0, "float32", "", "", "", None, None, f.Number(1.0), ())
+        return Node(e, list(operands))
+
+    root = node("a", node("b", node("c")), node("d"))
+    assert [(item.explanation.name, level) for item, level in walk(root)] == [("a", 0), ("b", 1), ("c", 2), ("d", 1)]
+
+
+@pytest.mark.parametrize(("name", "index"), [("context", (9, 9)), ("context", (1,)), ("nothing", (0, 0))])
+def test_no_such_cell(scores: Run, name: str, index: tuple[int, ...]) -> None:
+    assert tree.grow(scores, "context", name, index) == "no such cell"
+
+
+def test_the_worker_has_gone(worker: Session, course: Course) -> None:
+    run = worker.run(course.lesson("all-queries"), "product")
+    run.close()
+    assert tree.grow(run, "product", "scores", INDEX) is None
+
+
+def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
+    lesson = tree.program(
+        "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
+    )
+    run = worker.run(tree.showing(lesson, "program", "x"), "program")
+    root = grown(run, "program", "x", (0,))
+    run.close()
+    assert depth_of(root) == MOST_LEVELS
+    assert json.loads(json.dumps(document.explanation(root)))["tensor"] == "x"
+
+
+# As a document ------------------------------------------------------------------------------------------------------
+
+
+def test_the_formula_gives_the_value_from_the_printed_numbers(scores: Run) -> None:
+    """As a reader of the JSON would check it, with Python and nothing of ours but the names of functions."""
+
+    def check(entry: dict[str, object]) -> None:
+        operands = entry["operands"]
+        assert isinstance(operands, list)
+        names: dict[str, object] = dict(FUNCTIONS)
+        formula = str(entry["formula"])
+        for number, operand in enumerate(sorted(operands, key=lambda item: -len(label(item)))):
+            formula = formula.replace(label(operand), f"v{number}")
+            names[f"v{number}"] = operand["value"]
+        assert eval(formula, {"__builtins__": {"sum": sum}}, names) == pytest.approx(entry["value"], rel=1e-5, abs=1e-6)
+        for operand in operands:
+            check(operand)
+
+    check(document.explanation(grown(scores, "context", "context", (1, 0))))
+
+
+def label(entry: dict[str, object]) -> str:
+    index = entry["index"]
+    assert isinstance(index, list)
+    return f"{entry['tensor']}[{','.join(map(str, index))}]" if index else str(entry["tensor"])
+
+
+def test_what_was_left_out_is_told(scores: Run) -> None:
+    entry = document.explanation(grown(scores, "product", "scores", INDEX, 1))
+    assert (entry["operands"], entry["more"], entry["op"], entry["line"]) == ([], True, "matmul", 1)
+    entry = document.explanation(grown(scores, "product", "scores", INDEX, 2))
+    assert (len(entry["operands"]), entry["more"]) == (6, False)
+    assert {operand["more"] for operand in entry["operands"]} == {False}
+    assert [operand["value"] for operand in entry["operands"]] == [0.55, 0.57, 0.87, 0.85, 0.66, 0.64]
+
+
+def test_no_more_digits_than_a_number_has() -> None:
+    assert precise(1.4754000902175903, "float32") == 1.4754001
+    assert precise(1.4754000902175903, "float64") == 1.4754000902175903
+
+
+# Any expression -----------------------------------------------------------------------------------------------------
+
+
+def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
+    lesson = course.lesson("all-queries")
+    altered = tree.showing(lesson, "product", "scores[1] * 2")
+    assert [shown.name for shown in altered.step("product").show] == ["scores", "scores[1] * 2"]  # type: ignore[union-attr]
+    run = worker.run(altered, "product")
+    root = grown(run, "product", "scores[1] * 2", (2,), 1)
+    assert root.explanation.value == pytest.approx(2 * 1.4754)
+    run.close()
+    # The lesson itself is as it was.
+    assert lesson is course.lesson("all-queries")
+    assert tree.showing(lesson, "product", "scores") is lesson
+
+
+@pytest.mark.parametrize("step", ["remember", "nowhere"])
+def test_a_step_that_runs_nothing(course: Course, step: str) -> None:
+    with pytest.raises(KeyError):
+        tree.showing(course.lesson("all-queries"), step, "scores")
+
+
+@pytest.mark.parametrize("name", ["", "x +", "x = 1", "\x00"])
+def test_no_expression(course: Course, name: str) -> None:
+    with pytest.raises(ValidationError):
+        tree.showing(course.lesson("all-queries"), "product", name)
+
+
+def test_a_program_is_a_lesson() -> None:
+    lesson = tree.program("import torch\nx = torch.ones(2)\n", "mine.py")
+    assert isinstance(lesson, Lesson)
+    assert [(step.id, step.kind) for step in lesson.steps] == [("program", "run")]
+    for code in ("", "x = ", "\x00"):
+        with pytest.raises(ValidationError):
+            tree.program(code, "mine.py")
+
+
+def test_a_program_of_ones_own(worker: Session) -> None:
+    code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
+    run = worker.run(tree.showing(tree.program(code, "mine.py"), "program", "c"), "program")
+    root = grown(run, "program", "c", ())
+    run.close()
+    assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [
+        ("c", 4), ("b[0]", 3), ("a[0]", 2), ("b[1]", 3), ("a[1]", 2),
+    ]  # fmt: skip

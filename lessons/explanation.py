@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +11,20 @@ from lessons import formula as f
 
 Index = tuple[int, ...]
 
-SINGLE = ("float32", "float16", "bfloat16")
-"""Dtypes of whose numbers nine digits are enough."""
-
 
 def label(name: str, index: Index) -> str:
-    """A cell as Python would write it: `weights[1,0]`."""
-    return f"{name}[{','.join(map(str, index))}]" if index else name
+    """A cell as Python would write it: `weights[1,0]`, `(a @ b)[0]`."""
+    return f"{primary(name)}[{','.join(map(str, index))}]" if index else name
+
+
+def primary(name: str) -> str:
+    """A name or a piece of code that an index may follow: what has signs between its parts gets brackets."""
+    depth = 0
+    for character in name:
+        depth += (character in "([{") - (character in ")]}")
+        if character == " " and depth == 0:
+            return f"({name})"
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +143,18 @@ def python(explanation: Explanation) -> str:
 
 
 def precise(value: float, dtype: str) -> float:
-    """A number of this dtype with no more digits than tell it from its neighbours: 1.4754, not 1.4754000902175903."""
-    return float(f"{value:.9g}") if dtype in SINGLE else value
+    """A number of this dtype with the fewest digits that tell it from its neighbours.
+
+    1.4754001, not 1.4754000902175903: both are the same float32.
+    """
+    code = {"float32": "f", "float16": "e"}.get(dtype)
+    if code is None or not math.isfinite(value):
+        return value
+    for digits in range(1, 10):
+        candidate = float(f"{value:.{digits}g}")
+        try:
+            if struct.unpack(code, struct.pack(code, candidate))[0] == value:
+                return candidate
+        except OverflowError:
+            continue
+    return value

@@ -113,6 +113,12 @@ def _least(*values: float) -> float:
     return math.nan if any(map(math.isnan, values)) else min(values)
 
 
+def _place(extreme: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
+    """The place of the greatest or least number, of the first NaN if there is one."""
+    odd = next((place for place, value in enumerate(values) if math.isnan(value)), None)
+    return float(values.index(extreme(values)) if odd is None else odd)
+
+
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     return lambda x: float(function(x)) if math.isfinite(x) else x
 
@@ -128,8 +134,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": abs,
     "max": _greatest,
     "min": _least,
-    "argmax": lambda *values: float(values.index(_greatest(*values))),
-    "argmin": lambda *values: float(values.index(_least(*values))),
+    "argmax": lambda *values: _place(max, values),
+    "argmin": lambda *values: _place(min, values),
     "tanh": math.tanh,
     "erf": math.erf,
     "sin": _sine(math.sin),
@@ -177,10 +183,9 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
         return product
     if formula.op == "neg":
         return -parts[0]
-    if formula.op == "and":
-        return float(all(parts))
-    if formula.op == "or":
-        return float(any(parts))
+    if formula.op in ("and", "or"):
+        # As in Python: the part that decides.
+        return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
     if formula.op == "not":
         return float(not parts[0])
     if formula.op in FUNCTIONS:

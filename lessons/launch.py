@@ -92,8 +92,11 @@ class Launcher(Protocol):
     def ready(self) -> bool:
         """Whether a child would start at once."""
 
-    def launch(self, limits: Limits) -> Job:
-        """A fresh child that waits for its job on `talk`. Raises `WorkerError`."""
+    def launch(self, limits: Limits, later: float = 0) -> Job:
+        """A fresh child that waits for its job on `talk`. Raises `WorkerError`.
+
+        `later`: processor seconds for questions about what its program has made.
+        """
 
     def close(self) -> None:
         """End everything."""
@@ -269,16 +272,16 @@ class ZygoteLauncher:
             return ""
         return lines[-1] if lines else ""
 
-    def launch(self, limits: Limits) -> Job:
+    def launch(self, limits: Limits, later: float = 0) -> Job:
         """See `Launcher`."""
         try:
-            return self._launch(limits)
+            return self._launch(limits, later)
         except wire.Closed:
             # The server was killed under us (by hand, or by the system when memory ran out).
             self.close()
-            return self._launch(limits)
+            return self._launch(limits, later)
 
-    def _launch(self, limits: Limits) -> Job:
+    def _launch(self, limits: Limits, later: float) -> Job:
         self.wait_ready()
         with self._lock:
             if self._control is None:
@@ -286,7 +289,7 @@ class ZygoteLauncher:
             talk, their_talk = socket.socketpair()
             status, their_status = socket.socketpair()
             out, err = _output_files(self._base)
-            header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory}
+            header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory, "later": later}
             fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
             with their_talk, their_status:
                 try:
@@ -419,7 +422,7 @@ class SpareLauncher:
                 self.close()
                 raise
 
-    def launch(self, limits: Limits) -> Job:
+    def launch(self, limits: Limits, later: float = 0) -> Job:
         """See `Launcher`."""
         with self._waiting:
             self.wait_ready()
@@ -429,7 +432,7 @@ class SpareLauncher:
                     raise WorkerError("The worker has been closed.")
                 self.start()
         with contextlib.suppress(wire.Closed):
-            wire.send(job.talk, {"op": "place", "cpu": limits.cpu, "memory": limits.memory})
+            wire.send(job.talk, {"op": "place", "cpu": limits.cpu, "memory": limits.memory, "later": later})
         return job
 
     def close(self) -> None:

@@ -23,6 +23,9 @@ from lessons.worker import wire
 
 ANSWER_LIMIT = 10.0
 
+QUESTIONS = 600.0
+"""Processor seconds that a child may spend on questions about what it has run."""
+
 T = TypeVar("T")
 
 
@@ -162,7 +165,7 @@ class Session:
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         steps = [step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunStep)]
         results: list[StepResult] = []
-        job = self._launch(lesson.limits)
+        job = self._launch(lesson.limits, QUESTIONS)
         try:
             with self._current(job):
                 came_to_end = self._run_steps(lesson, steps, cells, job, results)
@@ -218,16 +221,16 @@ class Session:
         self._cancelled.clear()
         return judging.check(exercise, source, self._child, self._cancelled.is_set)
 
-    def _launch(self, limits: Limits) -> Job:
+    def _launch(self, limits: Limits, later: float = 0) -> Job:
         if self._closed.is_set():
             # A request that was still waiting must not start the worker again.
             raise WorkerError("The worker has been closed.")
         try:
-            job = self._launcher.launch(limits)
+            job = self._launcher.launch(limits, later)
         except ForkUnsafe:
             self._launcher.close()
             self._launcher = SpareLauncher()
-            job = self._launcher.launch(limits)
+            job = self._launcher.launch(limits, later)
         if self._closed.is_set():
             job.close()
             self._launcher.close()

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tui.engine import Engine
     from tui.screens.exercise import ExerciseView
     from tui.screens.lesson import LessonView
+    from tui.screens.play import PlayView
     from tui.store import Store
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
@@ -86,6 +87,7 @@ class TutorApp(App[None]):
         Binding("f3", "hint", "Hint", show=False, priority=True, id="hint"),
         Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
         Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
+        Binding("p,з", "play", "Python prompt", show=False, id="play"),
         Binding("x,ч", "export", "Export progress", show=False, id="export"),
         Binding("f1", "help", "Help", show=False, priority=True, id="help"),
         Binding("question_mark", "help", "Help", show=False),
@@ -97,6 +99,7 @@ class TutorApp(App[None]):
     engine: Engine
     lesson_view: LessonView
     exercise_view: ExerciseView
+    play_view: PlayView
     history: History
 
     def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
@@ -153,11 +156,12 @@ class TutorApp(App[None]):
         self.warm_up()
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
-        ExerciseView, LessonView = await asyncio.to_thread(_step_views)
+        ExerciseView, LessonView, PlayView = await asyncio.to_thread(_step_views)
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
         self.exercise_view = ExerciseView(self.terminal, id="exercise")
-        for view in (self.lesson_view, self.exercise_view):
+        self.play_view = PlayView(self.terminal, code_theme, id="play")
+        for view in (self.lesson_view, self.exercise_view, self.play_view):
             await self.views.add_content(view)
         self._views_made.set()
 
@@ -176,6 +180,7 @@ class TutorApp(App[None]):
 
     def show_map(self) -> None:
         """Show the course map with the progress of now."""
+        self.engine.end_play()
         self.map_view.show(self.course, self.store)
         self.views.current = "map"
         if self.map_view.selected is not None:
@@ -189,6 +194,7 @@ class TutorApp(App[None]):
         from lessons.model import ExerciseStep
         from lessons.result import StepResult
 
+        self.engine.end_play()
         if lesson is not self.lesson:
             self.history = History()
             self._bases.clear()
@@ -267,6 +273,56 @@ class TutorApp(App[None]):
         )
         self.map_view.about(lesson, self.store, thumbnail)
 
+    # The prompt --------------------------------------------------------------------------------------------------
+
+    def action_play(self) -> None:
+        """Open a Python prompt on the step, with the learner's changes."""
+        if self.views.current != "lesson" or self.lesson is None:
+            return
+        self.views.current = "play"
+        self._set_title()
+        self.play_view.open(self.lesson, self.lesson.steps[self.index])
+        self.start_play(self.lesson, self.index)
+
+    @work(exclusive=True, group="play", exit_on_error=False)
+    async def start_play(self, lesson: Lesson, index: int) -> None:
+        """Have a run of its own for the prompt, and say what there is to use."""
+        try:
+            names = await self.engine.play(lesson, lesson.steps[index].id, self.history.current)
+        except WorkerError as error:
+            self.play_view.say(f"Nothing can be run: {error}")
+            return
+        if self._is_at(lesson, index, "play"):
+            self.play_view.know(names)
+
+    @work(group="play-input", exit_on_error=False)
+    async def on_play_view_entered(self, event: PlayView.Entered) -> None:
+        """Run an input and show what came of it."""
+        try:
+            played = await self.engine.enter(event.code)
+        except WorkerError as error:
+            self.play_view.say(f"This could not be run: {error}")
+            return
+        if self.views.current == "play":
+            self.play_view.show_result(played)
+
+    def on_play_view_stopped(self) -> None:
+        """Stop what the prompt runs."""
+        self.engine.stop()
+
+    def on_play_view_closed(self) -> None:
+        """Back to the step, which knows nothing of the prompt."""
+        self.engine.end_play()
+        self.views.current = "lesson"
+        self._set_title()
+        self.lesson_view.focus_active()
+        self._set_keys("lesson")
+
+    def on_play_view_panes_changed(self) -> None:
+        """The keys depend on which pane has the focus."""
+        if self.views.current == "play":
+            self._set_keys("play")
+
     # Lines -------------------------------------------------------------------------------------------------------
 
     def _rule(self, done: int, of: int) -> Text:
@@ -291,14 +347,16 @@ class TutorApp(App[None]):
             self.rule.set(self._rule(0, 1))
             return
         step = self.lesson.steps[self.index]
-        if self.views.current == "lesson" and self.history.current:
+        if self.views.current in ("lesson", "play") and self.history.current:
             where.append("what if")
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
-        self.title_line.set(Text(f" {step.title}", TITLE), "   ".join([*where, place]))
+        title = f"Python: {step.title}" if self.views.current == "play" else step.title
+        self.title_line.set(Text(f" {title}", TITLE), "   ".join([*where, place]))
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     def _set_keys(self, which: str) -> None:
-        keys = self.lesson_view.keys if which == "lesson" else KEYS[which]
+        views = {"lesson": lambda: self.lesson_view.keys, "play": lambda: self.play_view.keys}
+        keys = views[which]() if which in views else KEYS[which]
         self.keys.set(Text(f" {keys}", DIM))
 
     def on_resize(self) -> None:
@@ -339,7 +397,7 @@ class TutorApp(App[None]):
             self._set_keys("lesson")
 
     @work(group="windows", exit_on_error=False)
-    async def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
+    async def fetch(self, event: LessonView.Missing | PlayView.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
         from tui.widgets.matrix import MatrixView
 
@@ -363,22 +421,38 @@ class TutorApp(App[None]):
         elif view.tensor is wanted.tensor:
             give()
 
+    def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
+        """Fetch it."""
+        self.fetch(event)
+
+    def on_play_view_missing(self, event: PlayView.Missing) -> None:
+        """Fetch it."""
+        self.fetch(event)
+
+    def on_lesson_view_asked(self, event: LessonView.Asked) -> None:
+        """Have it explained."""
+        self.explain(event, self.lesson_view)
+
+    def on_play_view_asked(self, event: PlayView.Asked) -> None:
+        """Have it explained."""
+        self.explain(event, self.play_view)
+
     @work(exclusive=True, group="explain", exit_on_error=False)
-    async def on_lesson_view_asked(self, event: LessonView.Asked) -> None:
+    async def explain(self, event: LessonView.Asked | PlayView.Asked, view: LessonView | PlayView) -> None:
         """Have a number explained by the worker that made it."""
         lesson, index = self.lesson, self.index
         if event.ref is None:
             found = await self.engine.explain(event.step, event.name, event.index)
         else:
             found = await self.engine.follow(event.step, event.ref)
-        if lesson is None or not self._is_at(lesson, index, "lesson"):
+        if lesson is None or not self._is_at(lesson, index, view.id or ""):
             return
         if found is None:
             self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)
         elif isinstance(found, str):
             self.notify(f"No explanation: {found}", markup=False, timeout=6)
         else:
-            self.lesson_view.explain(found, further=event.ref is not None)
+            view.explain(found, further=event.ref is not None)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         """Run the step again with other changes."""
@@ -431,6 +505,8 @@ class TutorApp(App[None]):
             self.lesson_view.move_pane(step)
         elif self.views.current == "exercise":
             self.exercise_view.move_pane(step)
+        elif self.views.current == "play":
+            self.play_view.move_pane(step)
 
     def action_next_pane(self) -> None:
         """To the next pane, the editor among them."""
@@ -510,7 +586,7 @@ class TutorApp(App[None]):
         if pane.display:
             pane.display = False
             return
-        texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE}
+        texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE, "play": helps.PLAY}
         room = max(1, self.size.height - 3)
         text = texts[self.views.current or "map"].rstrip("\n") + "\n"
         pane.show(Text(text + helps.ANY_KEY))
@@ -571,11 +647,12 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine] | str:
     return course, Store(Progress.open()), Engine(session or Session(nice=NICE))
 
 
-def _step_views() -> tuple[type[ExerciseView], type[LessonView]]:
+def _step_views() -> tuple[type[ExerciseView], type[LessonView], type[PlayView]]:
     from tui.screens.exercise import ExerciseView
     from tui.screens.lesson import LessonView
+    from tui.screens.play import PlayView
 
-    return ExerciseView, LessonView
+    return ExerciseView, LessonView, PlayView
 
 
 def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:

@@ -14,7 +14,7 @@ from decimal import Decimal, DecimalException, Inexact, InvalidOperation, localc
 from rich.cells import cell_len
 
 from lessons import formula as f
-from lessons.explanation import Explanation, Operand
+from lessons.explanation import Explanation, Operand, primary
 from tui.numbers import exact, nonfinite
 
 DECIMALS = 4
@@ -100,7 +100,7 @@ def pattern(operands: Sequence[Operand]) -> str:
     if len({len(index) for index in indices}) > 1:
         return name
     axes = [f"{places.pop()}" if len(places := set(column)) == 1 else ":" for column in zip(*indices, strict=True)]
-    return f"{name}[{','.join(axes)}]" if axes else name
+    return f"{primary(name)}[{','.join(axes)}]" if axes else name
 
 
 # The formula -------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ n or space      next step             b      previous step
 tab             next pane: code, then each matrix
 m or escape     course map            q      quit; everything is kept
 r               run the step again    s      stop what is running
+p               a Python prompt with the variables of this step
 
 In a matrix
 arrows          move the cursor; the line below reads the cell out
@@ -47,6 +48,18 @@ w               change the number under the cursor, the words, the mask, ...
   escape        everything as it was; until then changes hold in the lesson
 
 "recorded" beside a matrix: numbers of an earlier run, until yours is done.
+"""
+
+PLAY = """\
+A Python prompt with the variables of the step
+
+enter           run it; a line that is not complete goes on (an empty line ends it)
+up, down        what you entered earlier      tab    complete a name
+f4              to the matrices of the last result and back; there:
+  arrows        move the cursor               enter  how the number was made
+escape          stop what is running; else back to the step, which is as it was
+
+The value at the end is shown, or the tensors that were made. torch is imported if the lesson has it.
 """
 
 EXERCISE = """\

@@ -7,6 +7,7 @@ from typing import Literal
 
 from lessons import cells, knobs
 from lessons.changes import ChangeError, Changes, apply
+from lessons.explanation import label
 from lessons.knobs import Setting
 from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
 
@@ -24,7 +25,7 @@ class Spot:
     @property
     def label(self) -> str:
         """The cell as Python would write it."""
-        return f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
+        return label(self.name, self.index)
 
 
 @dataclass(frozen=True, slots=True)

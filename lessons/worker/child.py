@@ -18,16 +18,20 @@ TALK = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a child runs and what it may use: a scratch directory, processor seconds, MiB of memory."""
+    """Where a child runs and what it may use: a scratch directory, processor seconds, MiB of memory.
+
+    `later`: processor seconds for questions, when its program has run.
+    """
 
     scratch: str
     cpu: float
     memory: int
+    later: float
 
     @classmethod
     def of(cls, header: dict[str, Any]) -> Place:
         """The place that a launch message describes."""
-        return cls(str(header["scratch"]), float(header["cpu"]), int(header["memory"]))
+        return cls(str(header["scratch"]), float(header["cpu"]), int(header["memory"]), float(header["later"]))
 
 
 def settle_in(place: Place) -> None:
@@ -49,7 +53,7 @@ def settle_in(place: Place) -> None:
     os.chdir(place.scratch)
     os.environ.update(HOME=place.scratch, TMPDIR=place.scratch)
     sys.path[:] = [entry for entry in sys.path if entry]
-    fence.limit(place.cpu, place.memory)
+    fence.limit(place.cpu, place.memory, place.later)
     with contextlib.suppress(OSError):
         os.nice(5)
     fence.confine(place.scratch)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,9 +65,12 @@ def expand(
     with recorder.aside(event.sites):
         row, start = definition(Call(recorder, history, event), output, index)
     region, time = Region.of(row), recorder.record.time
-    return {
-        tuple(map(sum, zip(start, place, strict=True))): Element.of(region, place, time) for place in region.indices()
-    }
+    found = {}
+    for place in region.indices():
+        # The row has the last axes of the result.
+        offset = (*(0 for _ in range(len(start) - len(place))), *place)
+        found[tuple(map(operator.add, start, offset))] = Element.of(region, place, time)
+    return found
 
 
 def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:

@@ -16,6 +16,8 @@ from pathlib import Path
 MIB = 1 << 20
 OUTPUT_CAP = 8 * MIB
 TASKS = 64
+GRACE = 2
+"""Seconds from the signal that asks a program to end until it is killed."""
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER = 1, 38, 36
 
@@ -50,12 +52,15 @@ def prctl(option: int, argument: int) -> bool:
     return status == 0
 
 
-def limit(cpu: float, memory: int) -> None:
-    """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of what it has now."""
+def limit(cpu: float, memory: int, later: float = 0) -> None:
+    """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of what it has now.
+
+    `later`: seconds that `allow_questions` may add to `cpu`, when the program has run.
+    """
     used = resource.getrusage(resource.RUSAGE_SELF)
     # Whole seconds are all that the kernel takes.
     soft = max(1, round(used.ru_utime + used.ru_stime + cpu))
-    _set(resource.RLIMIT_CPU, soft, soft + 2)
+    _set(resource.RLIMIT_CPU, soft, soft + GRACE + round(later))
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, OUTPUT_CAP)
     _set(resource.RLIMIT_NOFILE, 64)
@@ -65,6 +70,12 @@ def limit(cpu: float, memory: int) -> None:
         _set(resource.RLIMIT_NPROC, _tasks_of_user() + TASKS)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def allow_questions() -> None:
+    """The program has run: what it made may be asked about for longer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    _set(resource.RLIMIT_CPU, max(1, hard - GRACE), hard)
 
 
 def _set(kind: int, soft: int, hard: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Where the code of one run is executed: its namespace, the record of what it did, and the tensors that it has shown."""
+"""Where the code of one run is executed: its namespace, the record of what it did, the tensors that it has shown."""
 
 from __future__ import annotations
 

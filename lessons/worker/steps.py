@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker import answers, wire
+from lessons.worker import answers, fence, wire
 from lessons.worker.stage import Stage
 
 
@@ -50,6 +50,7 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
         wire.send(talk, report, bytes(blob))
         if failure is not None:
             break
+    fence.allow_questions()
     wire.send(talk, {"op": "done"})
     answers.serve(talk, stage)
 

@@ -51,7 +51,7 @@ TYPED = {
     ("trainable-weights", "matrices"): {"123"},  # the seed, which the reader knows from the book
     ("attention-classes", "v1"): {"123", "3"},  # the seed; lesson 3
     ("causal-mask", "open-weights"): {"789"},  # the seed
-    ("dropout", "scale"): {"0.5", "0.2", "1000"},  # rates to think of; the loop of the code
+    ("dropout", "scale"): {"0.5", "0.2"},  # rates to think of
     ("dropout", "remember"): {"0.1", "0.2"},  # usual rates
     ("gpt2-size", "layer"): {"1024"},  # GPT-2's own sizes, in a task or beside the code that has them
     ("gpt2-size", "heads-are-free"): {"12", "768"},

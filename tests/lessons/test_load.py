@@ -154,7 +154,7 @@ def test_same_labels_by_alias() -> None:
 # One finding of each kind --------------------------------------------------------------------------------------------
 
 STEP = "attention.causal:CausalAttention"
-TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, steps."
+TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, axes, steps."
 FORM = "Give '{}' a value of the right form."
 BRACE = "in a template (write {{ for a literal brace). Mend the text at this place."
 YAML = "Check the indentation and the quotes at this place."

@@ -17,8 +17,7 @@ from tests.lessons.tracing import Traced, same
 )
 def test_a_region_finds_what_it_has(view: str) -> None:
     """Index and offset lead to each other; other offsets are not in it."""
-    x = torch.arange(24.0).reshape(4, 6)
-    tensor = eval(view)
+    tensor = eval(view, {"x": torch.arange(24.0).reshape(4, 6)})
     region = Region.of(tensor)
     held = {int(number) for number in tensor.flatten()}
     for offset in range(24):

@@ -560,7 +560,7 @@ def test_cancel_before_the_child_is_there(worker: Session, monkeypatch: pytest.M
     """Someone who asks for something else while PyTorch loads does not wait for what they left."""
     launch = worker._launcher.launch
 
-    def launch_late(limits: Limits) -> object:
+    def launch_late(limits: Limits, later: float = 0) -> object:
         worker.cancel()
         return launch(limits)
 

@@ -137,7 +137,7 @@ def test_what_was_left_out_is_told(scores: Run) -> None:
     entry = document.explanation(grown(scores, "product", "scores", INDEX, 2))
     assert (len(entry["operands"]), entry["more"]) == (6, False)
     assert {operand["more"] for operand in entry["operands"]} == {False}
-    assert [operand["value"] for operand in entry["operands"]] == [0.55, 0.57, 0.87, 0.85, 0.66, 0.64]
+    assert [operand["value"] for operand in entry["operands"]] == pytest.approx([0.55, 0.57, 0.87, 0.85, 0.66, 0.64])
 
 
 def test_no_more_digits_than_a_number_has() -> None:

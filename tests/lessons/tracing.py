@@ -23,6 +23,9 @@ SAMPLE = 4096
 WIDE = 3
 """Operands that are followed of those that have far more."""
 
+MOST_WIDE = 300
+"""Numbers with so many operands that are followed in one run."""
+
 Index = tuple[int, ...]
 
 
@@ -35,6 +38,7 @@ class Traced:
         self.namespace: dict[str, Any] = {"__name__": "__lesson__", "torch": torch}
         self.checked: set[tuple[int, int, int]] = set()
         self.shown: set[str] = set()
+        self.wide = 0
         if source:
             self.run(source)
 
@@ -72,7 +76,7 @@ class Traced:
         cells = 0
         for index in indices(tuple(tensor.shape)):
             told = x.of_json(self.explainer.ask(step, name, index))
-            true = float(tensor[index])
+            true = float(tensor.detach()[index])
             assert told.value == true or (math.isnan(true) and math.isnan(told.value)), (name, index)
             cells += 1
             self._down(told)
@@ -88,6 +92,9 @@ class Traced:
         while todo:
             one = todo.pop()
             assert_true(one)
+            self.wide += len(one.operands) > 16 * WIDE
+            if self.wide > MOST_WIDE:
+                continue
             # Behind a number of GPT-2's size stand millions: of many operands some are followed.
             step = max(1, len(one.operands) // WIDE)
             for operand in one.operands[::step] if len(one.operands) > 16 * WIDE else one.operands:

@@ -9,25 +9,33 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from lessons import formula as f
 from lessons import record
-from lessons.changes import UNCHANGED, Changes
+from lessons.changes import UNCHANGED, Changes, describe
+from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
 from lessons.result import CheckResult, Failure, Judgement, StepResult, Window, WorkerError
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats, row_stats
+from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0
 """Seconds after which a thread that nobody woke gives up, so that a test fails rather than hangs."""
 
 
 class FakeRun(Run):
-    """Results, and windows in which every number tells its place: row + column / 1000."""
+    """Results, and windows in which every number tells its place: row + column / 1000.
+
+    A cell is explained as the sum of the first two cells of its row, on line 1 of the step; these are written in the
+    setup.
+    """
 
     def __init__(self, steps: list[StepResult]) -> None:
         super().__init__(steps, None)
         self.closed = threading.Event()
         self.asked: list[tuple[tuple[int, ...], int, int, int, int]] = []
+        self.explained: list[tuple[str, str, tuple[int, ...]]] = []
 
     def window(
         self, step_id: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
@@ -55,8 +63,41 @@ class FakeRun(Run):
     def alive(self) -> bool:
         return not self.closed.is_set()
 
+    def explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
+        if self.closed.is_set():
+            return None
+        self.explained.append((step_id, name, index))
+        value = self._value(step_id, name, index)
+        cells = [(*index[:-1], place) for place in range(2)]
+        pair = [operand(name, cell, self._value(step_id, name, cell), ref=ref) for ref, cell in enumerate(cells)]
+        total = f.add(f.Cell(0), f.Cell(1))
+        return explanation(
+            name, index, value, total, pair, op="add", file=step_id, line=1, code="a + b", lit={name: tuple(cells)}
+        )
+
+    def follow(self, step_id: str, ref: int) -> Explanation | str | None:
+        if not self.explained:
+            return "no such cell"
+        step_id, name, index = self.explained[-1]
+        cell = (*index[:-1], ref)
+        return leaf(name, cell, self._value(step_id, name, cell), file="setup", line=3, notes=("Written in the code.",))
+
+    def _value(self, step_id: str, name: str, index: tuple[int, ...]) -> float:
+        [tensor] = [each for step in self.steps if step.id == step_id for each in step.tensors if each.name == name]
+        row = tensor.row(index[:-2], index[-2] if len(index) > 1 else 0, index[-1], index[-1] + 1)
+        assert row is not None
+        return row[0]
+
     def close(self) -> None:
         self.closed.set()
+
+
+def changed(result: StepResult) -> StepResult:
+    """A result after changes: the first number of each matrix is greater by one."""
+    tensors = [
+        replace(each, values=(each.values[0] + 1, *each.values[1:])) if each.values else each for each in result.tensors
+    ]
+    return replace(result, tensors=tuple(tensors))
 
 
 class FakeSession(Session):
@@ -104,11 +145,13 @@ class FakeSession(Session):
         self.loaded.set()
 
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
-        self._work(f"run {lesson.id}/{upto}")
+        told = describe(lesson, changes)
+        self._work(f"run {lesson.id}/{upto}" + (f" with {', '.join(told)}" if told else ""))
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         recorded = record.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
         results = [recorded.get(step_id, StepResult(step_id)) for step_id in ids]
+        results = list(map(changed, results)) if changes else results
         run = FakeRun(
             [replace(result, seconds=0.002, stdout=self.printed.get(result.id, result.stdout)) for result in results]
         )

@@ -73,6 +73,16 @@ class Learner:
         """All that the pane of the verdict holds."""
         return self.app.query_one("#verdict", TextPane).text
 
+    def styled(self, what: str, *, reverse: bool = False, underline: bool = False) -> list[str]:
+        """The pieces that are drawn like that, of the lines that show this."""
+        strips = [strip for strip in self.app.screen._compositor.render_strips() if what in strip.text]
+        styles = [(segment.text.strip(), segment.style) for strip in strips for segment in strip if segment.style]
+        return [
+            text
+            for text, style in styles
+            if text and (style.reverse or not reverse) and (style.underline or not underline)
+        ]
+
     def dimmed(self, what: str) -> bool:
         """Whether all of the line that shows this is dimmed."""
         strips = self.app.screen._compositor.render_strips()
@@ -282,6 +292,237 @@ async def test_while_pytorch_loads() -> None:
         await learner.sees("live, 2 ms", lambda: "loading" not in learner.text)
         # The cursor has not moved.
         await learner.sees("inputs[0,1] = 0.15")
+
+
+# Explanations -------------------------------------------------------------------------------------------------------
+
+EXPLAINING = "arrows choose   enter go on   backspace back   tab matrix   esc close"
+
+
+async def test_a_number_explains_itself() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("down", "right", "right", "enter")
+        # What it is, where that was said, from what.
+        await learner.sees("scores[1,2] < scores[1,:]", "scores[1,2] = scores[1,0] + scores[1,1]", "line 1", " 0.9544 ")
+        await learner.sees(lambda: (learner.focus, learner.keys) == ("explanation", EXPLAINING))
+        assert session.runs[-1].explained == [("product", "scores", (1, 2))]
+        # The line is marked in the code, the operands in their matrix.
+        assert "1" in learner.styled("inputs @ inputs.T", reverse=True)
+        [row] = [line for line in learner.lines if line.lstrip().startswith("journey ")]
+        assert row.count("│") == 2
+        assert "".join(learner.styled("scores[1,:]", reverse=True)) == "0.9544"
+        await learner.press("right")
+        await learner.sees(lambda: "".join(learner.styled("scores[1,:]", reverse=True)) == "1.495")
+        await learner.press("enter")
+        await learner.sees(
+            "scores[1,2] < scores[1,1]", "scores[1,1] = 1.495", "written in the code", "line 3 of the setup"
+        )
+        # Nothing of that is in this step.
+        assert learner.styled("inputs @ inputs.T", reverse=True) == []
+        assert not any("│" in line for line in learner.lines)
+        await learner.press("enter", "backspace")
+        await learner.sees(
+            "scores[1,2] < scores[1,:]", lambda: "".join(learner.styled("scores[1,:]", reverse=True)) == "1.495"
+        )
+        assert "1" in learner.styled("inputs @ inputs.T", reverse=True)
+        await learner.press("escape")
+        await learner.sees(lambda: "scores[1,:]" not in learner.text, lambda: learner.focus == "matrix0", "step 2 of")
+        assert learner.styled("inputs @ inputs.T", reverse=True) == []
+        assert not any("│" in line for line in learner.lines)
+
+
+async def test_backspace_from_the_first_number_closes() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.press("enter")
+        await learner.sees("scores[0,0] < scores[0,:]")
+        await learner.press("backspace")
+        await learner.sees(lambda: "scores[0,:]" not in learner.text, lambda: learner.focus == "matrix0")
+        # Without anything open escape leads to the map, backspace nowhere.
+        await learner.press("backspace")
+        await learner.sees("step 2 of")
+        await learner.press("escape")
+        await learner.sees("course map")
+
+
+async def test_the_explanation_follows_the_cursor() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("enter")
+        await learner.sees("scores[0,0] < scores[0,:]", lambda: learner.focus == "explanation")
+        learner.app.lesson_view.focus_active()
+        await learner.sees(lambda: learner.focus == "matrix0")
+        for key, cell in (("down", "1,0"), ("right", "1,1"), ("end", "1,5")):
+            await learner.press(key)
+            await learner.sees(f"scores[{cell}] = scores[1,0] + scores[1,1]")
+            assert learner.focus == "matrix0"
+        # Enter goes back into it, escape closes it from here as well.
+        await learner.press("enter")
+        await learner.sees("scores[1,5] < scores[1,:]")
+        await learner.press("escape")
+        await learner.sees(lambda: "scores[1,:]" not in learner.text)
+        await learner.press("up")
+        await learner.sees("scores[0,5] = ")
+        assert [index for _, _, index in session.runs[-1].explained][:4] == [(0, 0), (1, 0), (1, 1), (1, 5)]
+        assert "scores[0,:]" not in learner.text
+
+
+async def test_tab_leads_from_the_explanation_to_its_matrix_and_on() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("enter")
+        await learner.sees(lambda: learner.focus == "explanation")
+        await learner.press("tab")
+        await learner.sees(lambda: learner.focus == "matrix0")
+        await learner.press("tab")
+        await learner.sees(lambda: learner.focus == "code")
+
+
+async def test_another_step_explains_nothing_yet() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.press("enter")
+        await learner.sees("scores[0,0] < scores[0,:]")
+        await learner.press("n")
+        await learner.sees("step 3 of", "live, 2 ms", lambda: learner.focus == "matrix0")
+        assert " < " not in learner.text
+
+
+async def test_before_it_has_run_no_number_explains_itself() -> None:
+    session = FakeSession(loaded=False)
+    async with tutor(session) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.press("enter")
+        await learner.sees("This number explains itself as soon")
+        session.loaded.set()
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)])
+async def test_explanations_and_what_if_of_any_size(size: tuple[int, int]) -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.pilot.resize_terminal(*size)
+        await learner.press("enter")
+        await learner.sees("scores[0,0] =", lambda: learner.focus == "explanation")
+        assert len(learner.lines) == size[1]
+        await learner.press("escape", "w")
+        await learner.sees("What if", lambda: learner.app.lesson_view._whatif.has_focus_within)
+        assert len(learner.lines) == size[1]
+
+
+# What if ------------------------------------------------------------------------------------------------------------
+
+ASKING = "up/down choose   left/right change   enter type   ctrl+z undo   esc restore"
+
+
+async def test_what_if() -> None:
+    session = FakeSession()
+    run = "run all-queries/weights"
+    async with tutor(session, size=(100, 30)) as learner:
+        await learner.goes_to("all-queries", "weights")
+        await learner.sees("live, 2 ms", "▐0.2098▌")
+        await learner.press("w")
+        await learner.sees("What if …", "weights[0,0]", "Temperature", "any other cell", lambda: learner.keys == ASKING)
+        await learner.press("down", "down", "right")
+        # What was run, with which code, what that changed.
+        await learner.sees(lambda: session.asked[-1] == f"{run} with Temperature: 2", "what if", "•", "1.2098", "after")
+        assert session.asked.count(run) == 1
+        assert learner.styled("/ 2, dim=-1", underline=True)
+        await learner.sees(lambda: "d difference" in learner.keys)
+        await learner.press("d")
+        await learner.sees("difference", "1.0000", "0.0000")
+        await learner.press("d")
+        await learner.sees("before", "0.2098")
+        await learner.press("d")
+        await learner.sees("after", "1.2098")
+        await learner.press("ctrl+z")
+        await learner.sees("0.2098", lambda: "what if" not in learner.lines[0], lambda: "• " not in learner.text)
+        await learner.press("ctrl+y")
+        await learner.sees("1.2098", lambda: session.asked[-1] == f"{run} with Temperature: 2")
+        # Everything as it was: without changes, with the keys in the matrix.
+        await learner.press("escape")
+        await learner.sees(lambda: session.asked[-1] == run, "▐0.2098▌", lambda: learner.focus == "matrix0")
+        await learner.sees(lambda: "What if" not in learner.text and "what if  " not in learner.lines[0])
+        assert not learner.styled("dim=-1", underline=True)
+        await learner.press("escape")
+        await learner.sees("course map")
+
+
+async def test_what_if_this_number_were_another() -> None:
+    session = FakeSession()
+    async with tutor(session, size=(100, 30)) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("down", "w", "9", ".", "5")
+        await learner.sees(lambda: learner.keys == "enter take it   esc leave it")
+        await learner.press("enter")
+        await learner.sees(lambda: session.asked[-1] == "run all-queries/product with scores[1,0] = 9.5")
+        # The learner's own cell, and the changed one.
+        await learner.sees("►", "•")
+        await learner.press("tab", "escape")
+        await learner.sees(lambda: session.asked[-1] == "run all-queries/product", lambda: "►" not in learner.text)
+
+
+async def test_changes_live_as_long_as_their_lesson() -> None:
+    session = FakeSession()
+    async with tutor(session, size=(100, 30)) as learner:
+        await learner.goes_to("all-queries", "weights")
+        await learner.sees("live, 2 ms")
+        await learner.press("w", "down", "down", "right")
+        await learner.sees("1.2098")
+        await learner.press("f8")
+        await learner.sees(
+            "step 4 of", lambda: session.asked[-1] == "run all-queries/wrong-axis with Temperature: 2", "after"
+        )
+        assert "what if" in learner.lines[0]
+        await learner.goes_to("all-queries", "remember")
+        await learner.press("n")
+        await learner.sees("lesson 3   step 1 of")
+        await learner.press("n")
+        await learner.sees(lambda: session.asked[-1] == "run trainable-weights/matrices", "live, 2 ms")
+        assert "what if" not in learner.lines[0]
+
+
+async def test_the_text_of_the_next_step_is_not_behind_the_panel() -> None:
+    """Escape would restore everything, so there would be no way to read it with the changes."""
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "order")
+        await learner.sees("live, 2 ms")
+        await learner.press("w", "down", "down", "right")
+        await learner.sees("what if")
+        await learner.press("f8")
+        await learner.sees("step 8 of", rich_text(COURSE.lesson("all-queries").step("remember").prose).plain[:20])
+
+
+async def test_a_step_to_read_has_nothing_to_change() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "remember")
+        await learner.press("w", "d", "enter")
+        await learner.sees("step 8 of")
+        assert "What if" not in learner.text
+
+
+async def test_an_explanation_of_another_run_is_not_followed() -> None:
+    """Its numbers are not those on the screen any more."""
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("enter")
+        await learner.sees("scores[0,0] < scores[0,:]", lambda: learner.focus == "explanation")
+        await learner.press("r")
+        await learner.sees(lambda: len(session.runs) == 2, lambda: session.runs[0].closed.is_set())
+        await learner.press("enter")
+        await learner.pilot.pause()
+        assert "No explanation" not in learner.text
+        assert "written in the code" not in learner.text
 
 
 # Exercises ----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,9 @@ TUTOR = [sys.executable, "-m", "tui"]
 KB = 1024
 # By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
 START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 4 * KB, 2560
-ENTER, ESCAPE = b"\r", b"\x1b"
+# Opening a panel moves what is below it: all but title and keys is sent once, of an explanation the marks once more.
+EXPLAIN, WHAT_IF, KNOB = 3584, 2560, 2560
+ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F1, F2, F5, F8 = b"\x1bOP", b"\x1bOQ", b"\x1b[15~", b"\x1b[19~"
 LOADING = 90
@@ -156,6 +158,45 @@ def test_overviews_of_a_large_matrix(course: Course, environ: dict[str, str]) ->
         assert len(terminal.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15)) <= ARROW
         assert len(terminal.send(DOWN, quiet=0.15)) <= ARROW
         assert terminal.quiet(0.3) == b""
+
+
+EXPLAINED = [("causal-mask", "causal-weights"), ("stacked-heads", "head-weights"), ("gpt2-size", "weights")]
+
+
+@pytest.mark.parametrize(("lesson", "step"), EXPLAINED)
+def test_explanations(lesson: str, step: str, course: Course, environ: dict[str, str]) -> None:
+    stand_at(lesson, step)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, course.lesson(lesson).step(step).title)
+        terminal.send(b"", "   live", silent=True, quiet=0.1)
+        terminal.send(DOWN, quiet=0.1)
+        assert len(terminal.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
+        way = terminal.screen.display[2]
+        assert way.startswith(" weights[")
+        for key in (RIGHT, RIGHT, LEFT, ENTER, BACKSPACE):
+            assert len(terminal.send(key, quiet=0.15)) <= ARROW
+        assert terminal.screen.display[2] == way
+        assert len(terminal.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
+        assert terminal.quiet(0.2) == b""
+
+
+@pytest.mark.parametrize(("lesson", "step"), EXPLAINED)
+def test_what_if(lesson: str, step: str, course: Course, environ: dict[str, str]) -> None:
+    stand_at(lesson, step)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, course.lesson(lesson).step(step).title)
+        terminal.send(b"", "   live", silent=True, quiet=0.1)
+        before = terminal.screen.display[10:]
+        assert len(terminal.send(b"w", "esc restore", quiet=0.15)) <= WHAT_IF
+        for _ in course.lesson(lesson).knobs:
+            if "> Temperature" not in terminal.text:
+                assert len(terminal.send(DOWN, quiet=0.1)) <= ARROW
+        for _ in range(2):
+            assert len(terminal.send(RIGHT, "  after", quiet=0.2)) <= KNOB
+        assert "what if" in terminal.screen.display[0]
+        assert terminal.screen.display[10:] != before
+        terminal.send(ESCAPE, "enter explain", quiet=0.15)
+        terminal.send(b"", lambda: "  after" not in terminal.text, silent=True, quiet=0.1)
 
 
 def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:

@@ -142,7 +142,8 @@ class LessonView(Box):
         self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
         if fresh:
             self._mode = "after"
-            self._close_explanation()
+        # It was about the numbers of another run.
+        self._close_explanation()
         if other_code:
             # The same with every result: it is not coloured again when the live one comes.
             self._code_plain = self._code_text(altered.step(step.id))

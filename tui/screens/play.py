@@ -383,6 +383,8 @@ class PlayView(Box):
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
         """Show how a number was made; `further`: an operand of the one before."""
+        if self._waiting:
+            return  # the numbers that it is about are about to go
         following = self._explanation.display and self._active >= 0 and self._matrices[self._active].has_focus
         if further:
             self._explanation.go_on(explanation)

@@ -10,6 +10,7 @@ from math import inf, isnan
 from rich.cells import cell_len
 from rich.style import Style
 
+from lessons.explanation import label
 from lessons.result import Tensor, Window
 from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.palette import Look, Palette, Scale
@@ -258,9 +259,8 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     """The cell in words, with its exact value."""
     tensor = face.tensor
     index = index_of(tensor, lead, row, col)
-    subscript = f"[{','.join(map(str, index))}]" if index else ""
     shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
-    parts = [f"{visible(tensor.name)}{subscript} = {shown}"]
+    parts = [f"{label(visible(tensor.name), index)} = {shown}"]
     if len(tensor.shape) > 1:
         parts.append("row: " + _place(tensor, len(lead), face.row_labels[row], row))
     if tensor.shape:

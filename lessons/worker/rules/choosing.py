@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import torch
+
 from lessons import formula as f
 from lessons.worker.record import Region
-from lessons.worker.rules.registry import make, region, rule, short
+from lessons.worker.rules.registry import ZERO, make, region, rule, short
 from lessons.worker.work import Index, Made, Work, broadcast
+
+
+def stored(work: Work, given: f.Formula) -> f.Formula:
+    """A number as the tensor that it is put into can hold it."""
+    dtype = region(work, "self").dtype
+    if dtype == torch.bool:
+        return f.Op("!=", (given, ZERO))
+    return given if dtype.is_floating_point else f.call("trunc", given)
 
 
 @rule("masked_fill")
@@ -20,7 +30,7 @@ def _masked_fill(work: Work, index: Index, value: float) -> Made:
         note = f"Masked{on}: the mask is {short(seen)} here, so the value is replaced."
     else:
         note = f"Not masked: the mask is {short(seen)} here, so the value stays."
-    return make("masked_fill", f.choose(test, given, original), note)
+    return make("masked_fill", f.choose(test, stored(work, given), original), note)
 
 
 MOST_STEPS = 8

@@ -116,8 +116,6 @@ _BINARY = {
     "ge": (">=", "compare"),
     "maximum": ("max", "maximum"),
     "minimum": ("min", "minimum"),
-    "logical_and": ("and", "and"),
-    "logical_or": ("or", "or"),
 }
 
 
@@ -140,10 +138,11 @@ def _fmod(work: Work, index: Index, value: float) -> Made:
     return make("remainder", f.Op("-", (first, f.multiply(second, whole))))
 
 
-@rule("logical_xor")
-def _xor(work: Work, index: Index, value: float) -> Made:
-    first, second = (f.Op("!=", (work.operand(name, index), ZERO)) for name in ("self", "other"))
-    return make("xor", f.Op("!=", (first, second)))
+@rule("logical_and", "logical_or", "logical_xor")
+def _logical(work: Work, index: Index, value: float) -> Made:
+    sign = {"logical_and": "and", "logical_or": "or", "logical_xor": "!="}[work.event.op.strip("_")]
+    tests = tuple(f.Op("!=", (work.operand(name, index), ZERO)) for name in ("self", "other"))
+    return make(sign, f.Op(sign, tests))
 
 
 @rule("bitwise_and", "bitwise_or", "bitwise_xor")

@@ -1,0 +1,167 @@
+"""What an explanation says: names, masks, births of infinities, fused kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons import explanation as x
+from lessons.worker import define
+from tests.lessons.tracing import Traced
+
+SETUP = "torch.manual_seed(2)\nF = torch.nn.functional\n"
+
+ATTENTION = [
+    "F.scaled_dot_product_attention(q, k, v)",
+    "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "F.scaled_dot_product_attention(q, k, v, scale=0.5)",
+    "F.scaled_dot_product_attention(q, k, v, attn_mask=torch.ones(5, 5).tril().bool())",
+    "F.scaled_dot_product_attention(q, k, v, attn_mask=torch.rand(5, 5))",
+    "F.scaled_dot_product_attention(q[0], k[0], v[0])",
+    "F.scaled_dot_product_attention(q[:, 0], k[:, 0], v[:, 0], is_causal=True)",
+]
+
+
+@pytest.mark.parametrize("code", ATTENTION)
+@pytest.mark.parametrize("grad", [True, False])
+def test_fused_attention(code: str, grad: bool) -> None:
+    """By its definition, and it says so."""
+    traced = Traced(SETUP + f"q, k, v = (torch.rand(2, 2, 5, 4, requires_grad={grad}) for _ in range(3))\nr = {code}\n")
+    told = traced.tell("r", *([0] * traced.namespace["r"].dim()))
+    ops = {event.op for event in traced.recorder.record.events}
+    assert bool(ops & define.DEFINED.keys()) == (define.NOTE in told.notes)
+    traced.check_all("r")
+
+
+@pytest.mark.parametrize("mode", ["eval", "train"])
+@pytest.mark.parametrize("more", ["", ", need_weights=False", ", average_attn_weights=False"])
+def test_multihead_attention(mode: str, more: str) -> None:
+    """The fast path and the slow one."""
+    traced = Traced(
+        SETUP
+        + f"""
+m = torch.nn.MultiheadAttention(4, 2, batch_first=True).{mode}()
+t = torch.rand(2, 3, 4)
+with torch.no_grad():
+    r, w = m(t, t, t{more})
+if w is None:
+    w = torch.zeros(1)
+"""
+    )
+    told = traced.tell("r", 0, 1, 2)
+    fast = any(event.op == "_native_multi_head_attention" for event in traced.recorder.record.events)
+    assert (define.NOTE in told.notes) == fast
+    traced.check_all("r", "w")
+
+
+def test_what_a_kernel_was_given_may_be_overwritten() -> None:
+    """It is recomputed from what it was then."""
+    traced = Traced(
+        SETUP + "q = torch.rand(1, 1, 3, 2)\nr = F.scaled_dot_product_attention(q, q, q)\nq.mul_(100)\nq[0] = 1"
+    )
+    traced.check_all("r")
+
+
+def test_names_of_a_loop() -> None:
+    """A variable that was given another tensor since is told apart from what it holds now."""
+    traced = Traced(
+        "kept = []\nfor i in range(3):\n    t = torch.ones(2) * (i + 1)\n    kept.append(t)\ns = torch.stack(kept)"
+    )
+    labels = [traced.tell("s", row, 0).operands[0].label for row in range(3)]
+    assert labels == ["t#1[0]", "t#2[0]", "t[0]"]
+
+
+def test_rounds_of_a_loop() -> None:
+    """`t = t + 1` is one sum over its rounds."""
+    traced = Traced("t = torch.zeros(2)\nfor _ in range(3):\n    t = t + 1")
+    told = traced.tell("t", 0)
+    assert "3 times" in told.notes[0]
+    assert told.value == 3
+
+
+LEARNER = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.rand(3, 2))
+        self.layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    def forward(self, x):
+        h = x @ self.w
+        return self.layers(h)
+def power(x, n):
+    return x if n == 0 else power(x, n - 1) * x
+net = Net()
+with torch.no_grad():
+    net.w.copy_(torch.eye(3)[:, :2])
+x = torch.rand(4, 3)
+y = net(x)
+z = net(x + 1) - y
+loss = (z ** 2).mean()
+loss.backward()
+g = net.w.grad
+p = power(x, 3)
+s = torch.stack([row.sum() for row in x])
+total = sum(row * 2 for row in x)
+f = lambda a: a.T.T.T
+q = f(x) @ x
+a, b = x.chunk(2, dim=0)
+heads = x.view(2, 2, 3).transpose(0, 1)
+alias = heads
+alias[0, 0] = 9
+r = alias.reshape(-1)
+"""
+
+
+def test_a_learners_module() -> None:
+    """Classes, recursion, comprehensions, gradients, aliases: every cell down to the leaves."""
+    traced = Traced(SETUP + LEARNER)
+    traced.check_all("y", "z", "loss", "g", "p", "s", "total", "q", "r")
+    assert [operand.name for operand in traced.tell("y", 0, 0).operands][-1] == "net.layers.1.bias"
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        ("r = torch.exp(torch.tensor([89.0]))", "beyond the largest number"),
+        ("e = torch.exp(torch.tensor([89.0, 1.0]))\nr = e / e.sum()", "inf / inf"),
+        ("r = torch.log(torch.zeros(1))", "logarithm of 0"),
+        ("z = torch.zeros(1)\nr = z / z", "0 / 0"),
+        ("r = torch.ones(1) / torch.zeros(1)", "divided by 0"),
+        ("m = torch.full((3,), -torch.inf)\nr = torch.softmax(m, dim=0)", "Nothing in the row"),
+        ("m = torch.zeros(1).masked_fill(torch.ones(1).bool(), -torch.inf)\nr = m * 0", "Infinity times 0"),
+    ],
+)
+def test_births(code: str, note: str) -> None:
+    """An infinity or NaN says where it was born and why."""
+    notes = traced_notes(code)
+    assert note in notes
+    assert "born" in notes
+
+
+def traced_notes(code: str) -> str:
+    """All notes about the first cell of `r`."""
+    return " ".join(Traced(code).tell("r", 0).notes)
+
+
+def test_a_masked_cell_says_by_which_line() -> None:
+    """In the mask itself, and in the weights that come of it."""
+    traced = Traced(
+        """
+        s = torch.rand(2, 2)
+        mask = torch.triu(torch.ones(2, 2), diagonal=1)
+        masked = s.masked_fill(mask.bool(), -torch.inf)
+        w = torch.softmax(masked / 2, dim=-1)
+        """
+    )
+    assert traced.tell("masked", 0, 1).notes == ("Masked on line 4: the mask is 1 here, so the value is replaced.",)
+    assert "(masked on line 4)" in " ".join(traced.tell("w", 0, 1).notes)
+    assert x.python(traced.tell("masked", 0, 0)) == "-inf if mask[0,0] else s[0,0]"
+
+
+def test_dropout_is_kept_or_dropped() -> None:
+    """With its factor."""
+    traced = Traced("torch.manual_seed(1)\na = torch.ones(20)\nr = torch.nn.functional.dropout(a, 0.2)")
+    for place in range(20):
+        told = traced.tell("r", place)
+        word = "kept" if told.value else "dropped"
+        assert f": {word}" in told.notes[0]
+        assert "1 / (1 - p) = 1.25" in told.notes[0]

@@ -1,0 +1,127 @@
+"""Formulas: what is written is what is evaluated."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons import formula as f
+
+VALUES = (2.0, -3.0, 0.5, 0.0)
+NAMES = ("a", "b[0,1]", "(x @ y)[2]", "-1")
+
+numbers = st.floats(-50, 50, allow_nan=False).map(lambda value: f.Number(round(value, 2)))
+leaves = st.integers(0, len(VALUES) - 1).map(f.Cell) | numbers
+
+
+def operations(inner: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
+    """Operations on parts."""
+    two = st.tuples(inner, inner)
+    many = st.lists(inner, min_size=2, max_size=4).map(tuple)
+    return st.one_of(
+        st.builds(f.Op, st.sampled_from(["+", "*", "max", "min", "and", "or"]), many),
+        st.builds(f.Op, st.sampled_from(["-", "/", "//", "%", "<", "<=", ">", ">=", "==", "!="]), two),
+        st.builds(f.Op, st.sampled_from(["neg", "not", "exp", "abs", "tanh", "sqrt", "floor"]), st.tuples(inner)),
+        st.builds(f.Op, st.just("**"), st.tuples(inner, st.sampled_from([f.Number(2.0), f.Number(3.0)]))),
+        st.builds(f.Op, st.just("if"), st.tuples(inner, inner, inner)),
+    )
+
+
+formulas = st.recursive(leaves, operations, max_leaves=12)
+
+
+def python_value(text: str) -> float:
+    """What Python makes of a formula in its notation, with the functions of formulas."""
+    names: dict[str, Any] = {**f.FUNCTIONS, "inf": math.inf, "nan": math.nan, "sum": sum}
+    return float(eval(text, {"__builtins__": {}}, names))
+
+
+@settings(max_examples=400, deadline=None)
+@given(formulas)
+def test_python_notation_means_the_same(formula: f.Formula) -> None:
+    """Python's own precedence leads to the value."""
+    operands = [repr(value) for value in VALUES]
+    try:
+        meant = python_value(f.text(formula, operands, repr))
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return  # Python raises where IEEE 754 has infinities
+    got = f.evaluate(formula, VALUES)
+    if math.isfinite(meant) and math.isfinite(got):
+        assert got == pytest.approx(meant, rel=1e-6, abs=1e-6) or _steps(formula)
+
+
+def _steps(formula: f.Formula) -> bool:
+    """Whether a step may go either way by rounding."""
+    if not isinstance(formula, f.Op):
+        return False
+    return formula.op in ("floor", "//", "%", "<", "<=", ">", ">=", "==", "!=") or any(map(_steps, formula.parts))
+
+
+@given(formulas)
+def test_notation_for_people_has_the_same_brackets(formula: f.Formula) -> None:
+    """Only signs differ."""
+    people = f.text(formula, NAMES, repr, "people")
+    assert people.replace("·", "*").replace("^", "**").replace(" ", "") == f.text(formula, NAMES, repr).replace(" ", "")
+
+
+@given(formulas)
+def test_json_round_trip(formula: f.Formula) -> None:
+    """It arrives as it was sent."""
+    assert f.from_json(json.loads(json.dumps(f.to_json(formula)))) == formula
+
+
+@pytest.mark.parametrize("tree", [None, [], [1, 2], {}, True, "a", 1.5])
+def test_what_is_no_formula_is_refused(tree: object) -> None:
+    """Anything else than a tree of operations."""
+    with pytest.raises(ValueError):  # noqa: PT011
+        f.from_json(tree)
+
+
+@pytest.mark.parametrize(
+    ("op", "parts", "value"),
+    [
+        ("/", (1, 0), math.inf),
+        ("/", (-1, 0), -math.inf),
+        ("/", (0, 0), math.nan),
+        ("/", (math.inf, math.inf), math.nan),
+        ("exp", (1000,), math.inf),
+        ("exp", (-math.inf,), 0.0),
+        ("log", (0,), -math.inf),
+        ("log", (-1,), math.nan),
+        ("sqrt", (-1,), math.nan),
+        ("*", (math.inf, 0), math.nan),
+        ("-", (math.inf, math.inf), math.nan),
+        ("+", (math.inf, -math.inf), math.nan),
+        ("+", (math.inf, 1), math.inf),
+        ("max", (1, math.nan), math.nan),
+        ("argmax", (1, math.nan, 3), 1.0),
+        ("argmin", (2, 1, 1), 1.0),
+        ("**", (0, -1), math.inf),
+        ("**", (-8, 1 / 3), math.nan),
+        ("**", (1e300, 2), math.inf),
+        ("%", (1, 0), math.nan),
+        ("//", (1, 0), math.inf),
+        ("//", (math.inf, 2), math.nan),
+    ],
+)
+def test_arithmetic_of_ieee_754(op: str, parts: tuple[float, ...], value: float) -> None:
+    """No function raises, what is undefined is NaN."""
+    got = f.evaluate(f.Op(op, tuple(map(f.Cell, range(len(parts))))), [float(part) for part in parts])
+    assert got == value or (math.isnan(got) and math.isnan(value))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 10))
+def test_shortening_keeps_the_largest_terms(terms: list[float], most: int) -> None:
+    """What is left and the rest come to the whole."""
+    formula = f.add(*map(f.Cell, range(len(terms))))
+    short = f.shorten(formula, terms, most)
+    kept = f.cells(short.formula)
+    assert len(kept) == min(most, len(terms)) == len(terms) - short.left_out
+    assert f.evaluate(short.formula, terms) + short.rest == pytest.approx(math.fsum(terms), abs=1e-6)
+    left = [abs(term) for place, term in enumerate(terms) if place not in kept]
+    assert not left or max(left) <= min(abs(terms[place]) for place in kept)

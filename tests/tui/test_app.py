@@ -902,6 +902,26 @@ async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.Monk
     progress.close()
 
 
+async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
+    async with tutor(Session()) as learner:
+        await learner.goes_to("all-queries", "context")
+        await learner.sees("live, ", seconds=90)
+        await learner.press("down", "enter")
+        await learner.sees("context[1,0] = weights[1,:]·inputs[:,0]", "line 1", "weights[1,:]", "inputs[:,0]")
+        await learner.press("right", "right", "enter")
+        await learner.sees("context[1,0] < weights[1,2] < scores[1,:]", "softmax(scores[1,:])", "line 2 of 'weights'")
+        await learner.press("right", "right", "enter")
+        await learner.sees(" < weights[1,2] < scores[1,2] < inputs[1,:]", "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754")
+        await learner.press("down", "enter")
+        await learner.sees("inputs[2,0] = 0.57", "Written in the code.", "line 5 of the setup")
+        for number in ("scores[1,2] = inputs", "weights[1,2] = softmax", "context[1,0] = weights"):
+            await learner.press("backspace")
+            await learner.sees(number)
+        # With another number all of it is another.
+        await learner.press("escape", "w", *["down"] * 2, "right")
+        await learner.sees("what if", "•", lambda: learner.app.lesson_view.keys.count("d difference"))
+
+
 async def test_with_the_real_worker() -> None:
     exercise = COURSE.exercise("3.1")[1]
     async with tutor(Session()) as learner:

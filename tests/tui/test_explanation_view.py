@@ -210,7 +210,8 @@ async def test_on_and_back() -> None:
         await pilot.press("backspace")
         assert [type(message) for message in app.posted] == [ExplanationView.Closed]
         app.view.clear()
-        assert (app.view.explanation, app.view.operand, app.view.depth) == (None, None, 0)
+        assert app.view.explanation is None
+        assert app.view.operand is None
 
 
 async def test_nothing_to_go_on_to() -> None:

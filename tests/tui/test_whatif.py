@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lessons.cells import Cell
 from lessons.changes import UNCHANGED, ChangeError, Changes, History, apply
 from lessons.model import Lesson
-from tests.lessons.making import code_step, lesson_of, text_step
+from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tui import whatif
 from tui.terminal import Terminal
 from tui.whatif import Row, Spot
@@ -21,7 +21,7 @@ INPUTS = "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your\n                 
 HEADS = {"kind": "number", "name": "heads", "label": "Heads", "default": 2, "values": [1, 2, 4]}
 RATE = {"kind": "number", "name": "rate", "label": "Rate", "default": 0.5, "least": 0, "most": 0.9, "step": 0.2}
 SCALING = {"kind": "choice", "name": "scaling", "label": "Scaling", "options": {"on": " / 2", "off": ""}}
-KNOBS = [
+KNOBS: list[Fields] = [
     {"kind": "words", "name": "words", "label": "Your own words"},
     {"kind": "seed", "name": "seed", "label": "Seed"},
     HEADS | {"find": "n=2", "replace": "n={value}"},

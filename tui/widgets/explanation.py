@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -40,14 +41,14 @@ class Choice:
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stop:
     """One stop on the way: an explanation, and what is chosen in it."""
 
     explanation: Explanation
     choice: Choice = Choice()
 
-    @property
+    @cached_property
     def rows(self) -> tuple[explained.Group, ...]:
         """The rows of operands."""
         return explained.groups(self.explanation)

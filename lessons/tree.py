@@ -11,6 +11,9 @@ from lessons.model import Lesson, RunStep, Shown
 from lessons.session import Run
 
 MOST_NODES = 20_000
+MOST_TOLD = 200_000
+"""Operands in all explanations that are asked for: those of GPT-2 have 1536 each, and the worker keeps them all."""
+
 MOST_LEVELS = 200
 """A loop may make a number in thousands of rounds, but no JSON parser takes a document that is nested so deeply."""
 
@@ -36,21 +39,25 @@ def grow(
         return found
     root = Node(found)
     depth = min(depth or MOST_LEVELS, MOST_LEVELS)
-    todo, count = deque([(root, 1)]), 1
+    todo, count, told = deque([(root, 1)]), 1, len(found.operands)
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands
         if level >= depth or count + len(operands) > most:
             continue
-        node.operands = []
+        grown: list[Node] = []
         for operand in operands:
+            if told > MOST_TOLD:
+                break
             found = run.follow(step, operand.ref)
             if found is None or isinstance(found, str):
                 return found
-            child = Node(found)
-            node.operands.append(child)
-            todo.append((child, level + 1))
-        count += len(operands)
+            grown.append(Node(found))
+            told += len(found.operands)
+        else:
+            node.operands = grown
+            todo.extend((child, level + 1) for child in grown)
+            count += len(grown)
     return root
 
 

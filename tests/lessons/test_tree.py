@@ -71,6 +71,15 @@ def test_no_more_than_asked(scores: Run) -> None:
         assert any(node.operands is None for node, _ in found) == (most < whole)
 
 
+def test_of_long_sums_the_tree_is_cut_off(scores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few nodes there are: a node has all of its operands, or none."""
+    monkeypatch.setattr(tree, "MOST_TOLD", 20)
+    found = list(walk(grown(scores, "context", "context", (1, 0))))
+    assert any(node.operands is None for node, _ in found)
+    for node, _ in found:
+        assert node.operands is None or len(node.operands) == len(node.explanation.operands)
+
+
 def test_a_node_comes_before_its_operands() -> None:
     def node(name: str, *operands: Node) -> Node:
         from lessons import formula as f

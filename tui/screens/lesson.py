@@ -456,8 +456,10 @@ class LessonView(Box):
         if self._whatif.has_focus_within:
             if self._whatif.typing:
                 return "enter take it   esc leave it"
-            flip = "d difference   " if self._base is not None else ""
-            return f"up/down choose   left/right change   enter type   {flip}ctrl+z undo   esc restore"
+            flip = ["d difference"] if self._base is not None else []
+            return self._fitting(
+                ["arrows choose, change", "enter type", "esc restore", *flip, "ctrl+z undo", "tab pane"]
+            )
         parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
         if isinstance(self._step, RunStep) and self._active >= 0:
             parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
@@ -465,8 +467,12 @@ class LessonView(Box):
             parts = [*self._pane_keys(), "d difference", "w change", "esc restore", "n next", "? help"]
         if self._active >= 0 and self._matrices[self._active].overview:
             parts = [*self._pane_keys(), "esc cells", "n next", "b back", "? help", "m map", "q quit"]
+        return self._fitting(parts)
+
+    def _fitting(self, parts: list[str]) -> str:
+        """As many of the parts as fit into the line, the first ones."""
         while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
-            del parts[-1]
+            parts = parts[:-1]
         return "   ".join(parts)
 
     def _pane_keys(self) -> list[str]:

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.changes import ChangeError, Changes, History
-from lessons.model import Lesson
+from lessons.model import Lesson, WordsKnob
 from tui import whatif
 from tui.numbers import truncated
 from tui.terminal import Terminal
@@ -80,18 +80,18 @@ class Rows(Drawn, can_focus=True):
     def __init__(self, terminal: Terminal) -> None:
         super().__init__()
         self._terminal = terminal
-        self._rows: Sequence[Row] = ()
+        self.rows: Sequence[Row] = ()
         self.chosen = 0
 
     @property
     def row(self) -> Row | None:
         """The chosen row."""
-        return self._rows[self.chosen] if self._rows else None
+        return self.rows[self.chosen] if self.rows else None
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show other rows; the same one stays chosen if it is still there."""
         before = self.row
-        self._rows = rows
+        self.rows = rows
         if before is not None:
             # The row of the cell under the cursor stays the same row when the cursor moves.
             same = [
@@ -105,17 +105,17 @@ class Rows(Drawn, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One row."""
         width, height = self.size
-        first = max(0, min(self.chosen - height + 1, len(self._rows) - height))
+        first = max(0, min(self.chosen - height + 1, len(self.rows) - height))
         place = first + y
-        if place >= len(self._rows):
+        if place >= len(self.rows):
             return Strip.blank(width, self.ground)
         chosen = place == self.chosen
-        text = row_text(self._rows[place], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
+        text = row_text(self.rows[place], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
         return Strip(self.pieces(Text(" ").append_text(text))).adjust_cell_length(width, self.ground).simplify()
 
     def action_choose(self, step: int) -> None:
         """Choose another row."""
-        chosen = max(0, min(self.chosen + step, len(self._rows) - 1))
+        chosen = max(0, min(self.chosen + step, len(self.rows) - 1))
         if chosen != self.chosen:
             self.chosen = chosen
             self.refresh()
@@ -200,11 +200,6 @@ class WhatIfView(Box):
         yield from (self._title, self._rows, self._input)
 
     @property
-    def lines(self) -> int:
-        """How many lines show everything."""
-        return 2 + len(self._rows._rows) + 1
-
-    @property
     def typing(self) -> bool:
         """Whether a value is being typed."""
         return bool(self._input.display)
@@ -212,8 +207,8 @@ class WhatIfView(Box):
     def show(self, lesson: Lesson, step: str, spot: Spot | None, history: History) -> None:
         """Show what may be changed at a step of the lesson as it stands, and what has been."""
         self._lesson, self._step, self._spot, self._history = lesson, step, spot, history
-        self._say("")
         self._refresh()
+        self._say("")
 
     def at(self, spot: Spot | None) -> None:
         """The cursor is on another cell."""
@@ -231,13 +226,15 @@ class WhatIfView(Box):
     def _say(self, problem: str) -> None:
         """The title, or what was wrong with a value."""
         title = Text(f" What if {self._terminal.ellipsis}", TITLE)
+        if any(isinstance(row.knob, WordsKnob) and row.changed for row in self._rows.rows):
+            title.append(f"   ({whatif.TOY})", DIM)
         self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
 
     def _do(self, changes: Changes) -> None:
         before = self._history.current
         self._history.do(changes)
-        self._say("")
         self._refresh()
+        self._say("")
         if changes != before:
             self.post_message(self.Changed(changes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -36,8 +37,13 @@ def pictures(base: StepResult | None, after: StepResult, mode: Mode, cells: Sequ
     return tuple(_picture(known.get(tensor.name), tensor, mode, cells) for tensor in after.tensors)
 
 
+def comparable(shown: Sequence[Picture]) -> bool:
+    """Whether there is a before, or a difference, to be seen."""
+    return any(picture.caption and TOO_LARGE not in picture.caption for picture in shown)
+
+
 def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[Cell]) -> Picture:
-    own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if cell.name == after.name))
+    own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if _is_set(cell, after)))
     if before is None:
         return Picture(after, "after", set=own)
     found = compare.difference(before, after)
@@ -52,6 +58,21 @@ def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[C
     if mode == "difference":
         return Picture(found.tensor, "difference", changed, own)
     return Picture(after, "after" if found.changed else "unchanged", changed, own)
+
+
+def _is_set(cell: Cell, tensor: Tensor) -> bool:
+    """Whether a cell that the learner set is in this tensor, which a later statement may have bound anew."""
+    if cell.name != tensor.name or len(cell.index) != len(tensor.shape):
+        return False
+    if tensor.values is None:
+        return True
+    place = 0
+    for at, size in zip(_positive(cell.index, tensor.shape), tensor.shape, strict=True):
+        if not at < size:
+            return False
+        place = place * size + at
+    now, wanted = tensor.values[place], float(cell.value)
+    return now == wanted or math.isclose(now, wanted, rel_tol=1e-5) or (math.isnan(now) and math.isnan(wanted))
 
 
 def _positive(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:

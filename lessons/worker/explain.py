@@ -52,6 +52,10 @@ class Place:
     lesson_line: int | None = None
 
 
+MOST_REFERENCES = 400_000
+"""Operands of earlier answers that can still be asked about."""
+
+
 class Explainer:
     """Answers questions about one run. References to cells are numbers that stay valid as long as it lives."""
 
@@ -61,7 +65,8 @@ class Explainer:
         self.history = History(self.record)
         self.names = Names(self.record)
         self._shown: list[Shown] = []
-        self._asked: list[tuple[Element, Called]] = []
+        self._asked: dict[int, tuple[Element, Called]] = {}
+        self._references = 0
         self._expanded: dict[tuple[Any, ...], Element | None] = {}
         self._moves: dict[int, rules.Moves | None] = {}
 
@@ -83,8 +88,6 @@ class Explainer:
 
     def follow(self, ref: int, step: str = "") -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `KeyError`."""
-        if not 0 <= ref < len(self._asked):
-            raise KeyError(ref)
         element, called = self._asked[ref]
         return self.explain(element, called, step)
 
@@ -110,8 +113,12 @@ class Explainer:
         rows = []
         for item, call, number in zip(work.elements, calls, values, strict=True):
             key = names.setdefault((call.name, _dtype(item)), len(names))
-            rows.append([key, list(call.index), number, len(self._asked), int(self._is_leaf(item))])
-            self._asked.append((item, call))
+            rows.append([key, list(call.index), number, self._references, int(self._is_leaf(item))])
+            self._asked[self._references] = (item, call)
+            self._references += 1
+            if len(self._asked) > MOST_REFERENCES:
+                # The oldest first: nobody has so many on the screen.
+                del self._asked[next(iter(self._asked))]
         return {
             "name": called.name,
             "index": list(called.index),

@@ -15,7 +15,7 @@ from lessons.changes import UNCHANGED, Changes, describe
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
-from lessons.result import CheckResult, Failure, Judgement, StepResult, Window, WorkerError
+from lessons.result import CheckResult, Failure, Judgement, StepResult, Tensor, Window, WorkerError
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats, row_stats
 from tests.tui.explanations import explanation, leaf, operand
@@ -92,12 +92,19 @@ class FakeRun(Run):
         self.closed.set()
 
 
-def changed(result: StepResult) -> StepResult:
-    """A result after changes: the first number of each matrix is greater by one."""
-    tensors = [
-        replace(each, values=(each.values[0] + 1, *each.values[1:])) if each.values else each for each in result.tensors
-    ]
-    return replace(result, tensors=tuple(tensors))
+def changed(result: StepResult, changes: Changes) -> StepResult:
+    """A result after changes: the first number of each matrix is greater by one, and cells hold what was set."""
+
+    def moved(tensor: Tensor) -> Tensor:
+        if not tensor.values:
+            return tensor
+        values = [tensor.values[0] + 1, *tensor.values[1:]]
+        for cell in changes.cells:
+            if cell.name == tensor.name and len(cell.index) == 2:
+                values[cell.index[0] * tensor.shape[1] + cell.index[1]] = float(cell.value)
+        return replace(tensor, values=tuple(values))
+
+    return replace(result, tensors=tuple(map(moved, result.tensors)))
 
 
 class FakeSession(Session):
@@ -151,7 +158,7 @@ class FakeSession(Session):
         recorded = record.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
         results = [recorded.get(step_id, StepResult(step_id)) for step_id in ids]
-        results = list(map(changed, results)) if changes else results
+        results = [changed(result, changes) for result in results] if changes else results
         run = FakeRun(
             [replace(result, seconds=0.002, stdout=self.printed.get(result.id, result.stdout)) for result in results]
         )

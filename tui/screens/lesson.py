@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lessons import cells, source, template
+from lessons.cells import Cell
 from lessons.changes import UNCHANGED, Changes, History, apply
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
@@ -142,6 +143,8 @@ class LessonView(Box):
         self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
         if fresh:
             self._mode = "after"
+            # The changes go along; the panel must not cover the text of another step.
+            self._whatif_open = False
         # It was about the numbers of another run.
         self._close_explanation()
         if other_code:
@@ -164,7 +167,7 @@ class LessonView(Box):
 
     def _show_matrices(self) -> None:
         """The matrices, before or after the learner's changes, or the difference."""
-        pictures = variants.pictures(self._base, self._result, self._mode, self._history.current.cells)
+        pictures = variants.pictures(self._base, self._result, self._mode, self._cells_shown())
         for place, view in enumerate(self._matrices):
             picture = pictures[place] if place < len(pictures) else None
             view.show(picture.tensor if picture else None, self._note)
@@ -172,6 +175,16 @@ class LessonView(Box):
                 view.caption(picture.caption)
         self._pictures = pictures
         self._light()
+
+    def _cells_shown(self) -> list[Cell]:
+        """The cells that the learner has set, by the names of the tensors that show them."""
+        show = self._step.show if isinstance(self._step, RunStep) else ()
+        return [
+            replace(cell, name=shown.name)
+            for shown in show
+            for cell in self._history.current.cells
+            if cells.variable(shown) == cell.name
+        ]
 
     def _lines_changed(self, step: ReadStep | RunStep, altered: Lesson) -> frozenset[int]:
         other = altered.step(step.id)
@@ -277,6 +290,11 @@ class LessonView(Box):
 
     def move_pane(self, step: int) -> None:
         """Give the keys to the next pane, and show it if it is not shown."""
+        if self._explanation.has_focus or self._whatif.has_focus_within:
+            # From a panel to what it is about.
+            self.focus_active()
+            self._describe()
+            return
         if not self._panes:
             return
         place = self._panes.index(self._active)
@@ -339,7 +357,7 @@ class LessonView(Box):
             return explaining
         if action == "close":
             return explaining or self._whatif_open or bool(self._history.current)
-        return action != "flip" or self._base is not None
+        return action != "flip" or self._comparable
 
     def action_explain_back(self) -> None:
         """Back to the number before."""
@@ -390,6 +408,10 @@ class LessonView(Box):
         if self._history.current:
             self._history.do(UNCHANGED)
             self.post_message(self.Changed(UNCHANGED))
+
+    @property
+    def _comparable(self) -> bool:
+        return self._base is not None and variants.comparable(self._pictures)
 
     def _spot(self) -> Spot | None:
         """The cell under the cursor, as something to change."""
@@ -456,7 +478,7 @@ class LessonView(Box):
         if self._whatif.has_focus_within:
             if self._whatif.typing:
                 return "enter take it   esc leave it"
-            flip = ["d difference"] if self._base is not None else []
+            flip = ["d difference"] if self._comparable else []
             return self._fitting(
                 ["arrows choose, change", "enter type", "esc restore", *flip, "ctrl+z undo", "tab pane"]
             )
@@ -464,7 +486,8 @@ class LessonView(Box):
         if isinstance(self._step, RunStep) and self._active >= 0:
             parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
         if self._base is not None:
-            parts = [*self._pane_keys(), "d difference", "w change", "esc restore", "n next", "? help"]
+            flip = ["d difference"] if self._comparable else []
+            parts = [*self._pane_keys(), *flip, "w change", "esc restore", "n next", "? help"]
         if self._active >= 0 and self._matrices[self._active].overview:
             parts = [*self._pane_keys(), "esc cells", "n next", "b back", "? help", "m map", "q quit"]
         return self._fitting(parts)

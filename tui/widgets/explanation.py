@@ -172,29 +172,39 @@ def _wrapped(text: str, width: int, hanging: str) -> list[str]:
 def _rows(stop: Stop, width: int, unicode: bool) -> list[Text]:
     """The rows of operands, of each as many as fit around the chosen one: factors stand below each other."""
     operands, dots = stop.explanation.operands, _dots(unicode)
-    rows = [(row, [explained.shown(operands[at].value, operands[at].dtype) for at in row.places]) for row in stop.rows]
+    # Of a thousand only those that may fit are written.
+    rows = []
+    for row in stop.rows:
+        middle = min(stop.choice.place, len(row.places) - 1)
+        near = range(max(0, middle - width), min(middle + width, len(row.places)))
+        rows.append((row, {at: _number(operands[row.places[at]]) for at in near}))
     if not rows:
         return []
-    cell = max(len(text) for _, texts in rows for text in texts) + 2
+    cell = max(len(text) for _, texts in rows for text in texts.values()) + 2
     # The chosen one is worth more than the end of a long name.
     longest = max(0, min(max(12, width // 2), width - 5 - cell))
     names = [truncated(row.pattern, longest, dots) for row, _ in rows]
     indent = max(map(cell_len, names))
     found = []
-    for number, (_, texts) in enumerate(rows):
-        count = f" {dots} {len(texts)}"
+    for number, (row, texts) in enumerate(rows):
+        size = len(row.places)
+        count = f" {dots} {size}"
         room = width - 4 - indent
-        fit = len(texts) if len(texts) * cell <= room else max(1, (room - 1 - len(count)) // cell)
-        first = max(0, min(stop.choice.place - fit // 2, len(texts) - fit))
+        fit = size if size * cell <= room else max(1, (room - 1 - len(count)) // cell)
+        first = max(0, min(stop.choice.place - fit // 2, size - fit))
         name = names[number]
         text = Text("  ").append(name, NAME).append(" " * (indent - cell_len(name) + 1))
         text.append(dots if first else " ", DIM)
-        for place in range(first, min(first + fit, len(texts))):
+        for place in range(first, min(first + fit, size)):
             chosen = Choice(number, place) == stop.choice
             text.append(" ").append(f"{texts[place].rjust(cell - 2)} ", CHOSEN if chosen else None)
-        text.append(count if first + fit < len(texts) else "", DIM)
+        text.append(count if first + fit < size else "", DIM)
         found.append(text)
     return found
+
+
+def _number(operand: Operand) -> str:
+    return explained.shown(operand.value, operand.dtype)
 
 
 def _around(chosen: int, count: int, room: int) -> range:

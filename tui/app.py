@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lessons.session import Session
     from tui.engine import Engine
     from tui.screens.exercise import ExerciseView
+    from tui.screens.explaining import Explaining
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
     from tui.store import Store
@@ -318,11 +319,6 @@ class TutorApp(App[None]):
         self.lesson_view.focus_active()
         self._set_keys("lesson")
 
-    def on_play_view_panes_changed(self) -> None:
-        """The keys depend on which pane has the focus."""
-        if self.views.current == "play":
-            self._set_keys("play")
-
     # Lines -------------------------------------------------------------------------------------------------------
 
     def _rule(self, done: int, of: int) -> Text:
@@ -391,13 +387,13 @@ class TutorApp(App[None]):
         elif self.views.current == "map":
             self._set_keys("map" if self.map_view.list.has_focus else "about")
 
-    def on_lesson_view_panes_changed(self) -> None:
-        """So do those of a lesson, and on which panes are hidden."""
-        if self.views.current == "lesson":
-            self._set_keys("lesson")
+    def on_explaining_panes_changed(self) -> None:
+        """So do those of a step and of the prompt, and on which panes are hidden."""
+        if self.views.current in ("lesson", "play"):
+            self._set_keys(self.views.current)
 
     @work(group="windows", exit_on_error=False)
-    async def fetch(self, event: LessonView.Missing | PlayView.Missing) -> None:
+    async def on_explaining_missing(self, event: Explaining.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
         from tui.widgets.matrix import MatrixView
 
@@ -421,38 +417,22 @@ class TutorApp(App[None]):
         elif view.tensor is wanted.tensor:
             give()
 
-    def on_lesson_view_missing(self, event: LessonView.Missing) -> None:
-        """Fetch it."""
-        self.fetch(event)
-
-    def on_play_view_missing(self, event: PlayView.Missing) -> None:
-        """Fetch it."""
-        self.fetch(event)
-
-    def on_lesson_view_asked(self, event: LessonView.Asked) -> None:
-        """Have it explained."""
-        self.explain(event, self.lesson_view)
-
-    def on_play_view_asked(self, event: PlayView.Asked) -> None:
-        """Have it explained."""
-        self.explain(event, self.play_view)
-
     @work(exclusive=True, group="explain", exit_on_error=False)
-    async def explain(self, event: LessonView.Asked | PlayView.Asked, view: LessonView | PlayView) -> None:
+    async def on_explaining_asked(self, event: Explaining.Asked) -> None:
         """Have a number explained by the worker that made it."""
         lesson, index = self.lesson, self.index
         if event.ref is None:
             found = await self.engine.explain(event.step, event.name, event.index)
         else:
             found = await self.engine.follow(event.step, event.ref)
-        if lesson is None or not self._is_at(lesson, index, view.id or ""):
+        if lesson is None or not self._is_at(lesson, index, event.view.id or ""):
             return
         if found is None:
             self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)
         elif isinstance(found, str):
             self.notify(f"No explanation: {found}", markup=False, timeout=6)
         else:
-            view.explain(found, further=event.ref is not None)
+            event.view.explain(found, further=event.ref is not None)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         """Run the step again with other changes."""

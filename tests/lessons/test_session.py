@@ -545,6 +545,7 @@ def test_cancel_from_another_thread(worker: Session, pipe: Path) -> None:
     assert steps[1].error is not None
     assert steps[1].error.kind == "stopped"
     assert steps[1].error.message in (
+        "Stopped by you.",  # on a busy machine the line comes too late
         "Stopped by you at line 1.",
         "Stopped by you at line 2.",
         "Stopped by you at line 3.",

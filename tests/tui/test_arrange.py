@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,6 @@ needs = st.builds(
     matrices=st.lists(st.tuples(st.integers(4, 200), st.integers(3, 40)), max_size=4).map(tuple),
     code_width=st.integers(0, 200),
     widest=st.integers(0, 200),
-    panel=st.booleans(),
 )
 sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 
@@ -128,6 +129,16 @@ def test_a_large_screen() -> None:
 def test_the_width_of_the_text(width: int, code: int, with_shapes: int, matrix: int, expected: int) -> None:
     wanted = Needs(0, 0, 0, ((matrix, 9),), code_width=code, widest=with_shapes)
     assert text_width(width, wanted) == expected
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_a_panel_stays_on_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    width, height = size
+    plan = arrange(width, height, replace(wanted, panel=True), active)
+    assert plan.panel >= 0
+    assert max(column_heights(plan)) <= height
+    # Somebody waits for it: it is to be seen where anything is.
+    assert plan.panel or height < 3 or plan.wide
 
 
 def test_a_panel_takes_the_place_of_the_prose() -> None:

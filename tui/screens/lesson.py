@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -16,7 +16,6 @@ from textual.message import Message
 from lessons import cells, source, template
 from lessons.cells import Cell
 from lessons.changes import UNCHANGED, Changes, History, apply
-from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.result import StepResult
 from lessons.shapes import LineShapes
@@ -27,41 +26,28 @@ from tui.numbers import exact
 from tui.plain import clean
 from tui.prose import in_ascii, rich_text
 from tui.ribbon import GAP, bare, with_ribbon
+from tui.screens.explaining import MATRICES, Explaining
 from tui.terminal import Terminal
 from tui.variants import MODES, Mode
 from tui.whatif import Spot
 from tui.widgets.drawn import Box, set_height
-from tui.widgets.explanation import ExplanationView
 from tui.widgets.line import Line
 from tui.widgets.marks import Cells, Marks
-from tui.widgets.matrix import MatrixView, Wanted
+from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.whatif import WhatIfView
 
-MATRICES = 4
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-class LessonView(Box):
+class LessonView(Explaining):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "explain", "Explain the number", show=False, id="explain"),
-        Binding("backspace", "explain_back", "Back to the number before", show=False),
         Binding("w,ц", "what_if", "What if", show=False, id="what-if"),
         Binding("d,в", "flip", "After, difference, before", show=False, id="flip"),
         Binding("escape", "close", "Close the explanation, restore", show=False),
     ]
-
-    class PanesChanged(Message):
-        """Another pane has the keys, or other panes are hidden."""
-
-    class Asked(Message):
-        """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
-
-        def __init__(self, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None) -> None:
-            self.step, self.name, self.index, self.ref = step, name, index, ref
-            super().__init__()
 
     class Changed(Message):
         """Other changes are to hold: none at all if the learner is done."""
@@ -70,16 +56,8 @@ class LessonView(Box):
             self.changes = changes
             super().__init__()
 
-    class Missing(Message):
-        """Something about a large tensor is wanted for a matrix."""
-
-        def __init__(self, step: str, wanted: Wanted) -> None:
-            self.step, self.wanted = step, wanted
-            super().__init__()
-
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._terminal = terminal
+        super().__init__(terminal, "matrix", id=id)
         self._code_theme = code_theme
         self._step: ReadStep | RunStep | None = None
         self._result = StepResult("")
@@ -88,12 +66,9 @@ class LessonView(Box):
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
-        self._matrices = [MatrixView(terminal, id=f"matrix{place}") for place in range(MATRICES)]
         self._text = Box(self._prose, self._code, self._output, id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
         self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
-        self._explanation = ExplanationView(terminal, id="explanation")
-        self._explanation.display = False
         self._whatif = WhatIfView(terminal, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
@@ -249,9 +224,8 @@ class LessonView(Box):
         self._body.set_class(plan.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(plan.wide, "wide")
-        explaining = self._explanation.explanation is not None
-        set_height(self._explanation, plan.panel if explaining else 0)
-        set_height(self._whatif, 0 if explaining else plan.panel)
+        set_height(self._explanation, plan.panel if self.explaining else 0)
+        set_height(self._whatif, 0 if self.explaining else plan.panel)
         if (plan.wide, plan.text_width) != self._text_place:
             self._text_place = (plan.wide, plan.text_width)
             self._text.styles.width = plan.text_width
@@ -267,7 +241,7 @@ class LessonView(Box):
             prose=self._gap(self._prose.lines_at(columns)),
             code=self._gap(self._code.lines_at(columns)),
             output=self._gap(self._output.lines_at(columns)),
-            panel=self._explanation.explanation is not None or self._whatif_open,
+            panel=self.explaining or self._whatif_open,
         )
 
     def _gap(self, lines: int) -> int:
@@ -305,34 +279,10 @@ class LessonView(Box):
 
     # Explanations ------------------------------------------------------------------------------------------------
 
-    def action_explain(self) -> None:
-        """Ask how the number under the cursor was made."""
-        if self._step is not None and self._active >= 0 and (tensor := self._matrices[self._active].tensor):
-            self.post_message(self.Asked(self._step.id, tensor.name, self._matrices[self._active].index))
-
-    def explain(self, explanation: Explanation, *, further: bool) -> None:
-        """Show how a number was made; `further`: an operand of the one before."""
-        if self._step is None:
-            return
-        following = self._matrices[self._active].has_focus and self._explanation.display
-        if further:
-            self._explanation.go_on(explanation)
-        else:
-            self._explanation.show(explanation, self._step.id)
-        self._arrange()
-        if not following or further:
-            self._explanation.focus(scroll_visible=False)
-
-    def _close_explanation(self) -> None:
-        """Explain nothing any more."""
-        if self._explanation.explanation is None:
-            return
-        had_focus = self._explanation.has_focus
-        self._explanation.clear()
-        self._light()
-        self._arrange()
-        if had_focus:
-            self.focus_active()
+    @property
+    def place(self) -> str:
+        """The id of the step."""
+        return self._step.id if self._step is not None else ""
 
     def _light(self) -> None:
         """Light up the operands in their matrices, and mark the line that joined them."""
@@ -352,39 +302,18 @@ class LessonView(Box):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key means something now; if not, it means what it does elsewhere."""
-        explaining = self._explanation.explanation is not None
         if action == "explain_back":
-            return explaining
+            return self.explaining
         if action == "close":
-            return explaining or self._whatif_open or bool(self._history.current)
+            return self.explaining or self._whatif_open or bool(self._history.current)
         return action != "flip" or self._comparable
-
-    def action_explain_back(self) -> None:
-        """Back to the number before."""
-        self._explanation.action_back()
 
     def action_close(self) -> None:
         """Close the explanation; else put everything back as the lesson has it."""
-        if self._explanation.explanation is not None:
+        if self.explaining:
             self._close_explanation()
         else:
             self._end_what_if()
-
-    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
-        """Ask about an operand."""
-        event.stop()
-        if self._step is not None:
-            self.post_message(self.Asked(self._step.id, ref=event.operand.ref))
-
-    def on_explanation_view_changed(self, event: ExplanationView.Changed) -> None:
-        """Another number is explained."""
-        event.stop()
-        self._light()
-
-    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
-        """Back to the matrix."""
-        event.stop()
-        self._close_explanation()
 
     # What if -----------------------------------------------------------------------------------------------------
 
@@ -415,7 +344,7 @@ class LessonView(Box):
 
     def _spot(self) -> Spot | None:
         """The cell under the cursor, as something to change."""
-        view = self._matrices[self._active] if self._active >= 0 else None
+        view = self._matrix
         if view is None or view.tensor is None or not isinstance(self._step, RunStep):
             return None
         name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
@@ -446,22 +375,10 @@ class LessonView(Box):
     # Messages of the matrices ------------------------------------------------------------------------------------
 
     def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
-        """Read the cell out; an open explanation goes with the cursor."""
-        event.stop()
-        self._describe()
-        if self._explanation.explanation is not None and event.view.has_focus:
-            self.action_explain()
+        """Read the cell out; the panels go with the cursor."""
+        super().on_matrix_view_cursor_moved(event)
         if self._whatif_open:
             self._whatif.at(self._spot())
-
-    @on(MatrixView.WindowWanted)
-    @on(MatrixView.BlocksWanted)
-    @on(MatrixView.RowWanted)
-    def pass_on(self, event: Wanted) -> None:
-        """Tell which step it belongs to."""
-        event.stop()
-        if self._step is not None:
-            self.post_message(self.Missing(self._step.id, event))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click may have moved the focus; the keys depend on it."""

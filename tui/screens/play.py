@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -22,16 +22,15 @@ from tui.arrange import WIDE
 from tui.code import rich_code
 from tui.numbers import truncated, visible
 from tui.plain import clean
+from tui.screens.explaining import MATRICES, Explaining
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
-from tui.widgets.explanation import ExplanationView
 from tui.widgets.line import Line
 from tui.widgets.marks import Cells, Marks
-from tui.widgets.matrix import MatrixView, Wanted
+from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.prompt import Prompt
 
-MATRICES = 4
 PROMPT = -1
 """The pane of the prompt; matrices are panes 0, 1, ..."""
 
@@ -91,7 +90,7 @@ def heights(room: int, wanted: list[int], active: int) -> list[int]:
     return found
 
 
-class PlayView(Box):
+class PlayView(Explaining):
     """The prompt and what it gave. It posts what is to be run, and is told what came of it."""
 
     DEFAULT_CSS = """
@@ -130,8 +129,6 @@ class PlayView(Box):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "explain", "Explain the number", show=False),
-        Binding("backspace", "explain_back", "Back to the number before", show=False),
         Binding("escape", "leave", "Close the explanation, to the prompt", show=False),
     ]
 
@@ -148,42 +145,20 @@ class PlayView(Box):
     class Closed(Message):
         """The learner leaves."""
 
-    class PanesChanged(Message):
-        """Another pane has the keys."""
-
-    class Missing(Message):
-        """Something about a large tensor is wanted for a matrix; `step` is `play 1`, and so on."""
-
-        def __init__(self, step: str, wanted: Wanted) -> None:
-            self.step, self.wanted = step, wanted
-            super().__init__()
-
-    class Asked(Message):
-        """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
-
-        def __init__(self, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None) -> None:
-            self.step, self.name, self.index, self.ref = step, name, index, ref
-            super().__init__()
-
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._terminal = terminal
+        super().__init__(terminal, "made", id=id)
         self._code_theme = code_theme
         self._result = StepResult("")
-        self._active = PROMPT
         self._welcome = Text()
         self._entries: deque[Text] = deque(maxlen=ENTRIES)
         self._waiting = ""
 
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="transcript")
-        self._matrices = [MatrixView(terminal, id=f"made{place}") for place in range(MATRICES)]
         self._made = Box(*self._matrices, id="made")
         self._body = Box(self._transcript, self._made, id="played")
         self._detail = Line(ellipsis=terminal.ellipsis, id="made-detail")
         self._word = Line(ellipsis=terminal.ellipsis, id="play-word")
         self._prompt = Prompt(id="prompt")
-        self._explanation = ExplanationView(terminal, id="explanation")
-        self._explanation.display = False
         self._focused: Widget = self._prompt
 
     def compose(self) -> ComposeResult:
@@ -262,8 +237,7 @@ class PlayView(Box):
         wide = width >= WIDE and count > 0
         self._body.set_class(wide, "wide")
         prompt = min(self._prompt.document.line_count, max(1, height // 3))
-        explained = self._explanation.explanation is not None
-        panel = min(self._explanation.wanted(width), (height - prompt) // 2) if explained else 0
+        panel = min(self._explanation.wanted(width), (height - prompt) // 2) if self.explaining else 0
         body = height - prompt - 1 - (1 if count else 0) - panel
         wanted = [view.natural_size()[1] for view in self._matrices[:count]]
         # On a narrow screen the transcript keeps some lines: what was entered last is in them.
@@ -301,7 +275,7 @@ class PlayView(Box):
     def move_pane(self, step: int) -> None:
         """From the prompt to the matrices, an explanation, the transcript, and on."""
         order: list[Widget] = [self._prompt, *self._matrices[: len(self._result.tensors)]]
-        if self._explanation.explanation is not None:
+        if self.explaining:
             order.append(self._explanation)
         order.append(self._transcript)
         place = order.index(self._focused) if self._focused in order else 0
@@ -372,48 +346,30 @@ class PlayView(Box):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key means something now; if not, it means what it does elsewhere."""
         if action == "explain_back":
-            return self._explanation.explanation is not None
+            return self.explaining
         return True
 
-    def action_explain(self) -> None:
-        """Ask how the number under the cursor was made."""
-        view = self._matrices[self._active] if self._active >= 0 else None
-        if view is not None and view.tensor is not None:
-            self.post_message(self.Asked(self._result.id, view.tensor.name, view.index))
+    @property
+    def place(self) -> str:
+        """The id of the last input."""
+        return self._result.id
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
-        """Show how a number was made; `further`: an operand of the one before."""
-        if self._waiting:
-            return  # the numbers that it is about are about to go
-        following = self._explanation.display and self._active >= 0 and self._matrices[self._active].has_focus
-        if further:
-            self._explanation.go_on(explanation)
-        else:
-            self._explanation.show(explanation, self._result.id)
-        self._arrange()
-        if not following or further:
-            self._go_to(self._explanation)
+        """Show how a number was made, unless the numbers that it is about are about to go."""
+        if not self._waiting:
+            super().explain(explanation, further=further)
 
-    def action_explain_back(self) -> None:
-        """Back to the number before."""
-        self._explanation.action_back()
+    def _focus_explanation(self) -> None:
+        self._go_to(self._explanation)
 
     def action_leave(self) -> None:
         """Close the explanation; stop what is running; else back to the prompt."""
-        if self._explanation.explanation is not None:
+        if self.explaining:
             self._close_explanation()
         elif self._waiting:
             self.post_message(self.Stopped())
         else:
             self._active = PROMPT
-            self.focus_active()
-
-    def _close_explanation(self) -> None:
-        had_focus = self._explanation.has_focus
-        self._explanation.clear()
-        self._light()
-        self._arrange()
-        if had_focus:
             self.focus_active()
 
     def _light(self) -> None:
@@ -422,35 +378,3 @@ class PlayView(Box):
         lit = (explanation.lit or {}) if explanation is not None else {}
         for view, tensor in zip(self._matrices, self._result.tensors, strict=False):
             view.mark(Marks(operands=Cells(patterns=lit.get(tensor.name, ()))))
-
-    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
-        """Ask about an operand."""
-        event.stop()
-        self.post_message(self.Asked(self._result.id, ref=event.operand.ref))
-
-    def on_explanation_view_changed(self, event: ExplanationView.Changed) -> None:
-        """Another number is explained."""
-        event.stop()
-        self._light()
-
-    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
-        """Back to the matrix."""
-        event.stop()
-        self._close_explanation()
-
-    # Messages of the matrices ------------------------------------------------------------------------------------
-
-    def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
-        """Read the cell out; an open explanation goes with the cursor."""
-        event.stop()
-        self._describe()
-        if self._explanation.explanation is not None and event.view.has_focus:
-            self.action_explain()
-
-    @on(MatrixView.WindowWanted)
-    @on(MatrixView.BlocksWanted)
-    @on(MatrixView.RowWanted)
-    def pass_on(self, event: Wanted) -> None:
-        """Tell which input it belongs to."""
-        event.stop()
-        self.post_message(self.Missing(self._result.id, event))

@@ -10,7 +10,7 @@ from typing import Any
 
 from lessons import knobs, shapes, template
 from lessons.changes import UNCHANGED, Changes, apply
-from lessons.explanation import precise, python
+from lessons.explanation import Operand, precise, python
 from lessons.model import ChoiceKnob, ExerciseStep, Knob, Lesson, NumberKnob, ReadStep, RunStep, SeedKnob
 from lessons.result import Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
@@ -105,7 +105,7 @@ def explanation(node: Node) -> Json:
     """How a number was made, and in `operands` how each number was that it was made from.
 
     `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); of a leaf it is the
-    value. `more` says that the operands were left out, since the tree was to be no deeper.
+    value. `more` says that a number was made from others, which are left out, since the tree was to be no deeper.
     """
     value = node.explanation
     return {
@@ -119,8 +119,29 @@ def explanation(node: Node) -> Json:
         "file": value.file,
         "code": value.code,
         "notes": list(value.notes),
-        "operands": [explanation(operand) for operand in node.operands or ()],
-        "more": node.operands is None and not value.leaf,
+        "operands": list(map(_operand, value.operands if node.operands is None else node.operands)),
+        "more": False,
+    }
+
+
+def _operand(value: Operand | Node) -> Json:
+    """An operand; one that is not explained, since the tree was to be no deeper, has its value for a formula."""
+    if isinstance(value, Node):
+        return explanation(value)
+    shown = precise(value.value, value.dtype)
+    return {
+        "tensor": value.name,
+        "index": list(value.index),
+        "value": number(shown),
+        "dtype": value.dtype,
+        "op": "",
+        "formula": repr(shown),
+        "line": None,
+        "file": "",
+        "code": "",
+        "notes": [],
+        "operands": [],
+        "more": not value.leaf,
     }
 
 

@@ -101,7 +101,7 @@ class Explanation:
 
 def of_json(data: dict[str, Any]) -> Explanation:
     """An explanation from the worker's answer. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-    names, dtypes = [str(name) for name in data["names"]], [str(dtype) for dtype in data["dtypes"]]
+    names, dtypes = ([f.printable(str(item)) for item in data[key]] for key in ("names", "dtypes"))
     operands = tuple(
         Operand(names[name], _index(index), float(value), dtypes[name], int(ref), bool(leaf))
         for name, index, value, ref, leaf in data["operands"]
@@ -110,25 +110,28 @@ def of_json(data: dict[str, Any]) -> Explanation:
     if any(not 0 <= place < len(operands) for place in f.cells(formula)):
         raise ValueError("a formula of operands that are not there")
     return Explanation(
-        name=str(data["name"]),
+        name=f.printable(str(data["name"])),
         index=_index(data["index"]),
         value=float(data["value"]),
         dtype=str(data["dtype"]),
-        op=str(data["op"]),
-        code=str(data["code"]),
-        file=str(data["file"]),
+        op=f.printable(str(data["op"])),
+        code=f.printable(str(data["code"])),
+        file=f.printable(str(data["file"])),
         line=_line(data["line"]),
         lesson_line=_line(data["lesson_line"]),
         formula=formula,
         operands=operands,
-        notes=tuple(map(str, data["notes"])),
-        details=tuple((str(title), tuple(map(float, row))) for title, row in data["details"]),
+        notes=tuple(f.printable(str(note)) for note in data["notes"]),
+        details=tuple((f.printable(str(title)), tuple(map(float, row))) for title, row in data["details"]),
         lit={str(name): tuple(map(_index, cells)) for name, cells in data["lit"].items()},
     )
 
 
 def _index(given: Any) -> Index:
-    return tuple(int(place) for place in given)
+    index = tuple(int(place) for place in given)
+    if any(abs(place) >= 1 << 63 for place in index):
+        raise ValueError("no index")
+    return index
 
 
 def _line(given: Any) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -76,10 +77,6 @@ def _divide(a: float, b: float) -> float:
     return a / b
 
 
-def _multiply(a: float, b: float) -> float:
-    return a * b
-
-
 def _power(a: float, b: float) -> float:
     try:
         result = a**b
@@ -119,6 +116,16 @@ def _place(extreme: Callable[[Sequence[float]], float], values: Sequence[float])
     return float(values.index(extreme(values)) if odd is None else odd)
 
 
+def _median_low(*values: float) -> float:
+    """The middle number in order, of two the lower; NaN if there is one."""
+    return math.nan if any(map(math.isnan, values)) else statistics.median_low(values)
+
+
+def _bits(function: Callable[[int, int], int]) -> Callable[[float, float], float]:
+    """An operation on the bits of whole numbers."""
+    return lambda a, b: float(function(int(a), int(b))) if math.isfinite(a) and math.isfinite(b) else math.nan
+
+
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     return lambda x: float(function(x)) if math.isfinite(x) else x
 
@@ -146,6 +153,11 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "trunc": _whole(math.trunc),
     "isnan": lambda x: float(math.isnan(x)),
     "isinf": lambda x: float(math.isinf(x)),
+    "median_low": _median_low,
+    "atan2": math.atan2,
+    "bitand": _bits(operator.and_),
+    "bitor": _bits(operator.or_),
+    "bitxor": _bits(operator.xor),
 }
 """What a formula may call, with the arithmetic of IEEE 754: no function raises, what is undefined is NaN."""
 
@@ -177,10 +189,7 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
     if formula.op == "+":
         return total(parts)
     if formula.op == "*":
-        product = 1.0
-        for part in parts:
-            product = _multiply(product, part)
-        return product
+        return math.prod(parts, start=1.0)
     if formula.op == "neg":
         return -parts[0]
     if formula.op in ("and", "or"):
@@ -316,14 +325,30 @@ def to_json(formula: Formula) -> Any:
     return [formula.op, *map(to_json, formula.parts)]
 
 
+_ANY = {"+", "*", "max", "min", "argmax", "argmin", "median_low", "and", "or"}
+_TWO = {*_OPERATORS, "atan2", "bitand", "bitor", "bitxor"}
+_ARITY = {"neg": 1, "not": 1, "if": 3, **dict.fromkeys(set(FUNCTIONS) - _ANY, 1), **dict.fromkeys(_TWO, 2)}
+MOST_DEPTH = 50
+
+
 def from_json(tree: Any, depth: int = 0) -> Formula:
-    """The formula again. Raises `ValueError` for what is none."""
-    if depth > 50:
+    """The formula again. Raises `ValueError` for what is none: the worker has run the learner's code."""
+    if depth > MOST_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(tree, int) and not isinstance(tree, bool):
         return Cell(tree)
-    if isinstance(tree, list) and tree and isinstance(tree[0], str):
-        if tree[0] == "n":
-            return Number(float(tree[1]), str(tree[2]))
-        return Op(tree[0], tuple(from_json(part, depth + 1) for part in tree[1:]))
-    raise ValueError("not a formula")
+    if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
+        raise ValueError("not a formula")
+    op, *parts = tree
+    if op == "n":
+        if len(parts) != 2:
+            raise ValueError("not a number")
+        return Number(float(str(parts[0])), printable(str(parts[1])))
+    if not parts if op in _ANY else _ARITY.get(op) != len(parts):
+        raise ValueError("no operation of so many parts")
+    return Op(op, tuple(from_json(part, depth + 1) for part in parts))
+
+
+def printable(text: str) -> str:
+    """A text of which nothing can move the cursor of a terminal, or do worse."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 from dataclasses import asdict
 from functools import partial
+from math import prod
 from typing import Any
 
 from lessons import explanation, labels, shapes, template
@@ -12,7 +13,7 @@ from lessons.changes import Changes, places
 from lessons.explanation import Explanation
 from lessons.launch import Job, output
 from lessons.model import Lesson, ReadStep, RunStep, Shown
-from lessons.result import Failure, FailureKind, StepResult, Tensor, Window
+from lessons.result import LONGEST_AXIS, MOST_AXES, Failure, FailureKind, StepResult, Tensor, Window
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
@@ -62,8 +63,12 @@ def step_result(lesson: Lesson, step: ReadStep | RunStep, frame: wire.Frame, job
 def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) -> Tensor:
     """A tensor from its description in a frame and the frame's blob."""
     shape = tuple(int(size) for size in entry["shape"])
+    if len(shape) > MOST_AXES or not all(0 <= size <= LONGEST_AXIS for size in shape):
+        raise ValueError("a tensor that cannot be shown")
     numbers = _cast(entry["code"], blob[entry["offset"] : entry["offset"] + entry["bytes"]])
     whole = bool(entry["whole"])
+    if whole and len(numbers) != prod(shape):
+        raise ValueError("a tensor of another size")
     rows = int(entry["rows"])
     window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, rows))
     names, texts = labels.of(lesson, shown, shape)
@@ -74,11 +79,15 @@ def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) 
         shape=shape,
         axes=names,
         labels=texts,
-        low=entry["low"],
-        high=entry["high"],
+        low=_bound(entry["low"]),
+        high=_bound(entry["high"]),
         values=tuple(numbers) if whole else None,
         window=window,
     )
+
+
+def _bound(given: object) -> float | None:
+    return float(given) if isinstance(given, int | float) else None
 
 
 def window_of(reply: wire.Frame, lead: tuple[int, ...], top: int, left: int) -> Window | None:
@@ -89,7 +98,7 @@ def window_of(reply: wire.Frame, lead: tuple[int, ...], top: int, left: int) -> 
     return Window(lead, top, left, _rows(numbers, int(reply.header["rows"])))
 
 
-def blocks_of(reply: wire.Frame, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
+def blocks_in(reply: wire.Frame, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
     """The blocks in a reply, None if there are none."""
     if reply.op != "blocks" or "error" in reply.header:
         return None
@@ -115,7 +124,8 @@ def row_of(reply: wire.Frame, lead: tuple[int, ...], row: int) -> RowStats | Non
     header = reply.header
     total, *values = _cast("d", reply.blob)
     top = tuple(zip(map(int, header["cols"]), values, strict=True))
-    return RowStats(lead, row, total, header["low"], header["high"], int(header["support"]), header["bits"], top)
+    low, high, bits = (_bound(header[key]) for key in ("low", "high", "bits"))
+    return RowStats(lead, row, total, low, high, int(header["support"]), bits, top)
 
 
 def explanation_of(reply: wire.Frame) -> Explanation | str:

@@ -158,7 +158,8 @@ def ask(
         return played, True
     except TimeoutError:
         failure = endings.timed_out(job, wall)
-    except (wire.WireError, ValueError, KeyError, TypeError, IndexError) as error:
+    except Exception as error:
+        # Whatever a child sends that cannot be read is its own end.
         failure = endings.died(job, error, lesson.limits, cancelled())
     return Played(place(number), stdout=output(job.out), error=failure, seconds=time.monotonic() - began), False
 

@@ -14,6 +14,10 @@ WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""
 
 
+LONGEST_AXIS, MOST_AXES = 100_000, 8
+"""Longer axes, and more of them, are not shown: every row and column has a label."""
+
+
 class WorkerError(Exception):
     """The worker cannot run anything: it did not start, or it is gone and did not come back."""
 

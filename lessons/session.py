@@ -53,7 +53,7 @@ class Run:
         """A shown matrix divided into blocks; None if the child is gone or does not know it."""
         question = {"op": "blocks", "step": step_id, "name": name, "lead": list(lead)}
         size = {"rows": rows, "cols": cols, "how": how}
-        return self._ask(question | size, lambda reply: frames.blocks_of(reply, lead, rows, cols, how))
+        return self._ask(question | size, lambda reply: frames.blocks_in(reply, lead, rows, cols, how))
 
     def row(self, step_id: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
         """What a row of a shown matrix amounts to; None if the child is gone or does not know it."""
@@ -81,10 +81,14 @@ class Run:
         with self._lock:
             if self._job is None:
                 return None
-            answer = ask(self._job)
-            if not answer[1]:
-                self._end()
-            return answer
+            survived = False
+            try:
+                answer = ask(self._job)
+                survived = answer[1]
+                return answer
+            finally:
+                if not survived:
+                    self._end()
 
     @property
     def alive(self) -> bool:
@@ -99,7 +103,8 @@ class Run:
             try:
                 wire.send(self._job.talk, question)
                 return read(wire.receive(self._job.talk, deadline=time.monotonic() + ANSWER_LIMIT))
-            except (wire.WireError, TimeoutError, ValueError, KeyError, TypeError):
+            except Exception:
+                # The child has run the learner's code: it may say anything.
                 self._end()
                 return None
 
@@ -200,7 +205,8 @@ class Session:
             return True
         except TimeoutError:
             failure = endings.timed_out(job, lesson.limits.wall)
-        except (wire.WireError, ValueError, KeyError, TypeError, IndexError) as error:
+        except Exception as error:
+            # Whatever a child sends that cannot be read is its own end.
             failure = endings.died(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))

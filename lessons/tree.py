@@ -47,7 +47,8 @@ def grow(
             continue
         grown: list[Node] = []
         for operand in operands:
-            if told > MOST_TOLD:
+            # Operands are much alike: the first tells what all of them would take.
+            if told > MOST_TOLD or (grown and told + len(grown[0].explanation.operands) * len(operands) > MOST_TOLD):
                 break
             found = run.follow(step, operand.ref)
             if found is None or isinstance(found, str):

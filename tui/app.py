@@ -234,6 +234,9 @@ class TutorApp(App[None]):
                 base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
             if changes:
                 run = await self.engine.run(lesson, step.id, changes)
+        except ValueError as error:  # a change that cannot be made
+            self.notify(str(error), markup=False)
+            return
         except WorkerError as error:
             self._engine_problem = str(error)
             self._set_title()
@@ -250,7 +253,8 @@ class TutorApp(App[None]):
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
-        if self._is_at(lesson, index, "lesson"):
+        # Also behind the prompt: the learner comes back to it.
+        if self._is_at(lesson, index, "lesson") or self._is_at(lesson, index, "play"):
             self.lesson_view.show_step(lesson, step, result, note, self.history, base if changes else None)
             self._set_title()
 
@@ -290,7 +294,7 @@ class TutorApp(App[None]):
         """Have a run of its own for the prompt, and say what there is to use."""
         try:
             names = await self.engine.play(lesson, lesson.steps[index].id, self.history.current)
-        except WorkerError as error:
+        except (WorkerError, ValueError) as error:
             self.play_view.say(f"Nothing can be run: {error}")
             return
         if self._is_at(lesson, index, "play"):
@@ -299,12 +303,14 @@ class TutorApp(App[None]):
     @work(group="play-input", exit_on_error=False)
     async def on_play_view_entered(self, event: PlayView.Entered) -> None:
         """Run an input and show what came of it."""
+        prompt = self.play_view.opened
         try:
             played = await self.engine.enter(event.code)
-        except WorkerError as error:
-            self.play_view.say(f"This could not be run: {error}")
+        except (WorkerError, ValueError) as error:
+            if self.play_view.opened == prompt:
+                self.play_view.say(f"This could not be run: {error}")
             return
-        if self.views.current == "play":
+        if self.play_view.opened == prompt and self.views.current == "play":
             self.play_view.show_result(played)
 
     def on_play_view_stopped(self) -> None:
@@ -420,12 +426,12 @@ class TutorApp(App[None]):
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_asked(self, event: Explaining.Asked) -> None:
         """Have a number explained by the worker that made it."""
-        lesson, index = self.lesson, self.index
+        about = event.view.result
         if event.ref is None:
             found = await self.engine.explain(event.step, event.name, event.index)
         else:
             found = await self.engine.follow(event.step, event.ref)
-        if lesson is None or not self._is_at(lesson, index, event.view.id or ""):
+        if event.view.result is not about or self.views.current != event.view.id:
             return
         if found is None:
             self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)

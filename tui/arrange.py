@@ -82,9 +82,11 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
         # Below everything, over the whole width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
-    # In the place of the prose, so that code and matrix stay where they are.
-    plan = _narrow(width, height, replace(needs, prose=max(needs.prose, PANEL - 2)), active)
-    return replace(plan, prose=0, panel=plan.prose)
+    # In the place of the prose; more than one matrix and the code give way to it.
+    lines = needs.matrices[active][1] if active >= 0 else 0
+    free = height - needs.code - needs.output - lines
+    panel = min(max(needs.prose, min(max(PANEL - 2, free), PANEL + 2)), max(height // 3, height - min(lines, 10)))
+    return replace(_below(width, height, panel, needs, active), prose=0, panel=panel)
 
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
@@ -102,6 +104,11 @@ def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:
         heights = _matrices(height - needs.prose - text, needs, active)
         return Arrangement(False, width, needs.prose, needs.code, needs.output, heights)
     prose = min(needs.prose, max(height // 3, height - text - wanted))
+    return _below(width, height, prose, needs, active)
+
+
+def _below(width: int, height: int, prose: int, needs: Needs, active: int) -> Arrangement:
+    """The chosen pane below `prose` lines of text, and what fits beside it."""
     below = height - prose
     if active == CODE:
         _, code, output = _text(below, Needs(0, needs.code, needs.output))

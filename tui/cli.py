@@ -253,6 +253,9 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
     finally:
         session.close()
     results = {result.id: result for result in run.steps}
+    for note in (note for result in run.steps if only not in (None, result.id) for note in result.notes):
+        # Those of the steps that are printed stand there.
+        print(f"attn-tutor: {note}", file=sys.stderr)
     if as_json:
         _print_json(document.lesson(lesson, results, only, made))
     else:
@@ -278,6 +281,9 @@ def _explain(options: argparse.Namespace) -> int:
         if result.error is not None:
             print(f"attn-tutor: {plain.failure(result.error)}", file=sys.stderr)
             return NOT_PASSED
+        shape = next(item.shape for item in result.tensors if item.name == options.tensor)
+        if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
+            raise UsageError(f"{options.tensor} has the shape {shape}: there is no cell {list(index)}")
         found = tree.grow(run, step, options.tensor, index, depth)
     except WorkerError as error:
         print(f"attn-tutor: {error}", file=sys.stderr)
@@ -288,8 +294,8 @@ def _explain(options: argparse.Namespace) -> int:
         print("attn-tutor: the worker ended before it had explained everything", file=sys.stderr)
         return FAILURE
     if isinstance(found, str):
-        shape = next((item.shape for item in result.tensors if item.name == options.tensor), ())
-        raise UsageError(f"{options.tensor} has the shape {tuple(shape)}: {found} as [{options.index}]")
+        print(f"attn-tutor: {found}", file=sys.stderr)
+        return FAILURE
     if options.json:
         _print_json(document.explanation(found))
     else:

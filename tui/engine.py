@@ -11,7 +11,7 @@ from lessons.changes import UNCHANGED, Changes
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
-from lessons.result import Judgement, Window
+from lessons.result import Judgement, Window, WorkerError
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats
 
@@ -67,7 +67,8 @@ class Engine:
 
     async def enter(self, code: str) -> Played:
         """Run an input of the prompt. Raises `WorkerError`."""
-        assert self._play is not None
+        if self._play is None:
+            raise WorkerError("The prompt is closed.")
         return await self._in_play(self._play.enter, code)
 
     def end_play(self) -> None:

@@ -323,7 +323,7 @@ def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
 def _short_softmax(e: Explanation) -> f.Formula:
     """A softmax in digits is one exponential by the sum of all; the details list them."""
     parts = e.formula.parts if isinstance(e.formula, f.Op) else ()
-    if e.op == "softmax" and len(e.details) >= 2 and len(parts) == 2:
+    if e.op == "softmax" and len(e.details) >= 2 and e.details[1][1] and len(parts) == 2:
         numerator, total = f.evaluate(parts[0], e.values), e.details[1][1][0]
         return f.Op("/", (f.Number(numerator), f.Number(total)))
     return e.formula

@@ -209,7 +209,7 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
 
 
 def _step(part: float, steps: int) -> int:
-    return max(0, min(steps - 1, int(part * steps)))
+    return min(steps - 1, int(max(0.0, min(part, 1.0)) * steps))
 
 
 def contrast(one: ColorTriplet, other: ColorTriplet) -> float:

@@ -25,7 +25,7 @@ AXES = {"batch": "b", "head": "heads", "token": "tokens", "query": "queries", "k
 _SIGNS = {True: ("→", {"@": "·", ",": ", "}), False: ("->", {"@": " @ ", ",": ", "})}
 
 
-def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bool = True, first: int = 1) -> Text:
+def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bool = True) -> Text:
     """The code, as `rich_code` gives it, with the ribbon at its right.
 
     Args:
@@ -33,12 +33,11 @@ def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bo
         lines: The shapes of its lines, as `StepResult.shapes` has them.
         width: The columns that there are for code and ribbon.
         unicode: Whether the ribbon may have signs beyond ASCII.
-        first: The number of the first line.
     """
     rows = code.split("\n", allow_blank=True)
     room = width - max((row.cell_len for row in rows), default=0) - GAP
     shapes = {line.line: line for line in lines}
-    for number, row in enumerate(rows, first):
+    for number, row in enumerate(rows, 1):
         ribbon = text(shapes[number], room, width - row.cell_len - GAP, unicode) if number in shapes else ""
         if ribbon:
             row.append(" " * (width - row.cell_len - cell_len(ribbon)))

@@ -11,7 +11,7 @@ from lessons.explanation import label
 from lessons.knobs import Setting
 from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
 
-TOY = "toy embeddings: numbers drawn from the letters of a word, without meaning"
+TOY = "toy embeddings, drawn from the letters: they mean nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,14 @@ class Row:
 def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[Row, ...]:
     """The rows of a step: first the cell under the cursor, then cells that were changed, then knobs, then any cell."""
     found: list[Row] = []
+    own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
-        found.append(Row("spot", spot.label, spot.value, hint="enter, or a digit: another number"))
+        hint = "delete: as it was" if own else "enter, or a digit: another number"
+        value = str(own.value) if own else spot.value
+        found.append(Row("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
     for cell in changes.cells:
+        if cell is own:
+            continue
         label, _, value = str(cell).partition(" = ")
         found.append(Row("cell", label, value, changed=True, hint="delete: as it was", cell=cell))
     settings = changes.settings

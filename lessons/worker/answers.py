@@ -33,7 +33,12 @@ def serve(talk: socket.socket, stage: Stage) -> None:
             header, blob = ANSWERS[op](stage, question)
         except Refused as error:
             header, blob = {"error": str(error)}, b""
-        wire.send(talk, {"op": op, **header}, blob)
+        try:
+            wire.send(talk, {"op": op, **header}, blob)
+        except wire.Closed:
+            raise
+        except wire.WireError:
+            wire.send(talk, {"op": op, "error": "the answer is too long to be told"})
 
 
 def explain(stage: Stage, question: Question) -> Answer:

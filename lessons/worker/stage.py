@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from lessons.result import LONGEST_AXIS, MOST_AXES
 from lessons.template import Field
 from lessons.worker import shown
 from lessons.worker.execute import Failed, describe, execute
@@ -92,6 +93,8 @@ def as_tensor(value: object) -> torch.Tensor:
     if isinstance(value, torch.Tensor):
         if value.is_complex():
             raise TypeError("its numbers are complex")
+        if value.dim() > MOST_AXES or any(size > LONGEST_AXIS for size in value.shape):
+            raise TypeError(f"its shape {tuple(value.shape)} is too large for a matrix")
         return value.detach()
     if isinstance(value, bool | int | float | list | tuple):
         return torch.tensor(value)

@@ -158,6 +158,58 @@ EXPRESSIONS = [
     "a > 0.1",
     "v.expand(3, 4) + 0",
     "a.diagonal() * 1",
+    "F.nll_loss(a, k[0, :3] % 4)",
+    "F.nll_loss(a, k[0, :3] % 4, reduction='sum')",
+    "F.nll_loss(a, k[0, :3] % 4, reduction='none')",
+    "F.nll_loss(a, k[0, :3], weight=v, ignore_index=1)",
+    "F.nll_loss(v, k[0, 2])",
+    "F.cross_entropy(a, k[0, :3], reduction='sum')",
+    "F.mse_loss(a, b)",
+    "F.mse_loss(a, b, reduction='sum')",
+    "F.mse_loss(a, b, reduction='none')",
+    "torch.native_layer_norm(x3, [4], None, None, 1e-5)[1]",
+    "torch.native_layer_norm(x3, [3, 4], None, None, 1e-5)[2]",
+    "torch.logsumexp(x3, dim=(0, 2))",
+    "torch.logsumexp(torch.full((3,), -torch.inf), dim=0)",
+    "a.cumprod(dim=1)",
+    "torch.nan_to_num(torch.log(a) / a.relu())",
+    "torch.nan_to_num(torch.log(a) / a.relu(), nan=1.5, posinf=7.0, neginf=-3.0)",
+    "F.softplus(a * 50)",
+    "F.softplus(a, beta=2)",
+    "F.leaky_relu(a, 0.2)",
+    "a.median()",
+    "a.median(dim=0).values",
+    "a.median(dim=1).indices",
+    "torch.count_nonzero(a.relu(), dim=1)",
+    "torch.count_nonzero(k)",
+    "torch.atan2(a, b)",
+    "k & 3",
+    "(k - 5) | 3",
+    "k ^ 5",
+    "k << 2",
+    "(k - 5) >> 1",
+    "torch.index_add(a, 0, k[0, :3] // 2, b, alpha=2)",
+    "torch.scatter_add(a, 1, k[:2] % 3, b)",
+    "torch.index_put(a, (k[0, :3] // 2, k[1, :3] % 2), v[:3], accumulate=True)",
+    "torch.index_put(a, (k[0, :3] // 2,), v, accumulate=True)",
+    "k.to(torch.uint8) * 100",
+    "k.to(torch.uint8) - 7",
+    "-k.to(torch.uint8)",
+    "k.to(torch.int8) * 50 + 100",
+    "k.to(torch.int16) * 32000",
+    "k.to(torch.int32) + 2147483640",
+    "(k * 100).to(torch.int8)",
+    "F.binary_cross_entropy_with_logits(a, m.float())",
+    "F.logsigmoid(a)",
+    "F.relu6(a * 20)",
+    "torch.log10(b)",
+    "torch.exp2(a)",
+    "(a * 9).frac()",
+    "torch.std_mean(a, dim=1)[1]",
+    "torch.std_mean(a, dim=1)[0]",
+    "a.round(decimals=1)",
+    "(100 * a).round(decimals=-1)",
+    "torch.tensor([0.25, 0.35, 0.45]).round(decimals=1)",
 ]
 
 STATEMENTS = [
@@ -186,7 +238,46 @@ STATEMENTS = [
     "r = a.clone(); s = r.view(-1); s[3:7] = 9",
     "q, r = a.chunk(2, dim=1); r = r * 1",
     "r = a.clone().requires_grad_(); (r.exp() @ b.T).sum().backward(); r = r.grad",
+    "r = torch.zeros(4); r.index_put_((k[0, :3] // 2,), v[:3], accumulate=True)",
+    "r = torch.zeros(3, 4); r.index_add_(0, k[0, :3] // 2, b)",
+    "r = k.to(torch.uint8); r += 250",
+    "p = [a.clone(), v * 3]; n = torch.stack(torch._foreach_norm(p)); torch._foreach_mul_(p, n[0]); r = p[1]",
+    "p = [a.clone(), v * 3]; r = torch.stack(torch._foreach_norm(p))",
 ]
+
+LOSSES = [
+    "F.cross_entropy(p, k[0, :3])",
+    "F.cross_entropy(p, k[0, :3], reduction='sum')",
+    "F.cross_entropy(p, k[0, :3], weight=v, ignore_index=1)",
+    "(F.cross_entropy(p, k[0, :3], reduction='none') * v[:3]).sum()",
+    "F.cross_entropy(p.reshape(2, 3, 2), k[:1, :4].reshape(2, 2) % 3)",
+    "F.cross_entropy(p[0], k[0, 2])",
+    "F.binary_cross_entropy_with_logits(p, b)",
+    "F.mse_loss(p, b)",
+    "F.mse_loss(p, b, reduction='sum')",
+    "(F.mse_loss(p, b, reduction='none') * b).sum()",
+    "(torch.log_softmax(p, dim=0) * b).sum()",
+    "(torch.sigmoid(p) * b).sum()",
+    "(torch.tanh(p) * b).sum()",
+    "(F.relu(p) * b).sum()",
+    "(F.leaky_relu(p) * b).sum()",
+    "(F.softplus(p, beta=2) * b).sum()",
+    "(F.silu(p) * b).sum()",
+    "(F.gelu(p) * b).sum()",
+    "(F.gelu(p, approximate='tanh') * b).sum()",
+    "(F.layer_norm(p, (4,)) * b).sum()",
+    "(F.layer_norm(p, (3, 4)) * b).sum()",
+    "(F.layer_norm(p, (4,), v, v) * b).sum()",
+    "(F.layer_norm(b, (4,), p[0], p[1]) * b).sum()",
+    "(F.layer_norm(b, (4,), v, p[1]) * b).sum()",
+    "(F.embedding(k % 2, p) ** 2).sum()",
+    "(F.embedding(k % 3, p, padding_idx=1, scale_grad_by_freq=True) ** 2).sum()",
+    "(p[[0, 2, 0]] * b).sum()",
+    "(p.gather(1, k % 3) * b).sum()",
+    "(p[1:] * p[0]).sum()",
+    "p.diagonal().prod()",
+]
+"""Losses of `p`, whose gradient is asked for."""
 
 
 def test_every_expression() -> None:
@@ -203,6 +294,24 @@ def test_every_statement(code: str) -> None:
     traced = Traced(SETUP)
     traced.run("\n".join(code.split("; ")), "more")
     traced.check_all("r")
+
+
+@pytest.mark.parametrize("code", LOSSES)
+def test_every_gradient(code: str) -> None:
+    """The backward pass has kernels of its own."""
+    traced = Traced(SETUP)
+    traced.run(f"p = a.clone().requires_grad_()\nloss = {code}\nloss.backward()\nr = p.grad", "more")
+    traced.check_all("loss", "r")
+    told = traced.tell("r", 0, 0)
+    assert not any("no rule" in note for note in told.notes)
+
+
+def test_gradient_clipping() -> None:
+    """Norms and products of lists of tensors."""
+    traced = Traced(SETUP + "p = a.clone().requires_grad_()\n(p * b * 9).sum().backward()")
+    traced.run("norm = torch.nn.utils.clip_grad_norm_([p], 0.5)\nr = p.grad", "more")
+    traced.check_all("norm", "r")
+    assert traced.tell("r", 0, 0).op == "multiply"
 
 
 def test_an_operation_outside_the_list_shows_its_operands() -> None:

@@ -141,8 +141,14 @@ def label(entry: dict[str, object]) -> str:
 
 
 def test_what_was_left_out_is_told(scores: Run) -> None:
-    entry = document.explanation(grown(scores, "product", "scores", INDEX, 1))
-    assert (entry["operands"], entry["more"], entry["op"], entry["line"]) == ([], True, "matmul", 1)
+    """The numbers of a formula are always there; where they came from may be left out."""
+    entry = document.explanation(grown(scores, "weights", "weights", INDEX, 1))
+    assert (entry["more"], entry["op"], entry["line"]) == (False, "softmax", 1)
+    assert [(item["tensor"], item["op"], item["operands"]) for item in entry["operands"]] == [("scores", "", [])] * 6
+    assert all(item["more"] and float(item["formula"]) == item["value"] for item in entry["operands"])
+
+
+def test_operands_that_are_explained(scores: Run) -> None:
     entry = document.explanation(grown(scores, "product", "scores", INDEX, 2))
     assert (len(entry["operands"]), entry["more"]) == (6, False)
     assert {operand["more"] for operand in entry["operands"]} == {False}

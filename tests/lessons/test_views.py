@@ -34,7 +34,7 @@ def same(one: float, other: float) -> bool:
 def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
     """The blocks as they arrive."""
     header, blob = views.blocks(matrix, rows, cols, how)
-    blocks = frames.blocks_of(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
+    blocks = frames.blocks_in(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
     assert blocks is not None
     return blocks
 

@@ -93,7 +93,8 @@ def test_where_there_is_room() -> None:
 
 def test_what_helps_least_is_left_out_first() -> None:
     whole = plain(SHARE)
-    assert plain(SHARE, height=5) == whole[:5]
+    assert plain(SHARE, height=5) == [*whole[:4], f"  … {len(whole) - 4} more lines: page down"]
+    assert [text.plain for text in lines((Stop(SHARE),), 80, 3, tail=True)] == whole[-3:]
     assert plain(SHARE, height=4) == whole[:4]
     # Then the way, the digits, and at last the operands.
     assert plain(SHARE, height=3) == whole[1:4]

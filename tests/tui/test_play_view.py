@@ -164,7 +164,7 @@ async def test_an_input_and_its_result() -> None:
         assert ">>> x" in app.drawn
         assert [line.strip().partition("  ")[0] for line in app.lines if "2×3   rows" in line] in (["x", "y"], [])
         assert [view.tensor.name for view in app.query(MatrixView) if view.display and view.tensor] == ["x", "y"]
-        assert app.view.prompting
+        assert app.view._prompt.has_focus
         # The last line is the prompt.
         await pilot.press(*"next")
         assert app.lines[-1].strip() == "next"
@@ -234,7 +234,7 @@ async def test_panes() -> None:
         assert " y[0,1] = 0.1666" in app.drawn
         assert "explain" in app.view.keys
         await pilot.press("escape")
-        assert app.view.prompting
+        assert app.view._prompt.has_focus
         assert app.kinds == ["Entered"]
 
 
@@ -246,7 +246,7 @@ async def test_a_matrix_that_is_gone_has_no_keys() -> None:
         app.view.move_pane(1)
         app.view.show_result(played(2, value="4"))
         await pilot.pause()
-        assert app.view.prompting
+        assert app.view._prompt.has_focus
 
 
 def explained() -> Explanation:
@@ -296,7 +296,7 @@ async def test_a_number_explains_itself() -> None:
         app.view.show_result(played(2, value="4"))
         await pilot.pause()
         assert not panel.display
-        assert app.view.prompting
+        assert app.view._prompt.has_focus
 
 
 async def test_large_tensors_ask_for_what_is_missing() -> None:

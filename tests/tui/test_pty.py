@@ -24,7 +24,7 @@ KB = 1024
 # By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
 START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 4 * KB, 2560
 # Opening a panel moves what is below it: all but title and keys is sent once, of an explanation the marks once more.
-EXPLAIN, WHAT_IF, KNOB = 3584, 2560, 2560
+EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1280, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F1, F2, F5, F8 = b"\x1bOP", b"\x1bOQ", b"\x1b[15~", b"\x1b[19~"
@@ -173,8 +173,11 @@ def test_explanations(lesson: str, step: str, course: Course, environ: dict[str,
         assert len(terminal.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
         way = terminal.screen.display[2]
         assert way.startswith(" weights[")
-        for key in (RIGHT, RIGHT, LEFT, ENTER, BACKSPACE):
+        for key in (RIGHT, RIGHT, LEFT):
             assert len(terminal.send(key, quiet=0.15)) <= ARROW
+        for key in (ENTER, BACKSPACE):
+            # All of the panel is other text.
+            assert len(terminal.send(key, quiet=0.15)) <= FURTHER
         assert terminal.screen.display[2] == way
         assert len(terminal.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
         assert terminal.quiet(0.2) == b""

@@ -290,8 +290,8 @@ async def test_a_number_is_typed() -> None:
         assert app.changed == [Changes(cells=(Cell("one", "x", (1, 0), -2.5),))]
         assert (app.view.typing, app.chosen) == (False, "x[1,0]")
         assert any(line.split()[:3] == ["•", "x[1,0]", "-2.5"] for line in app.lines)
-        # The changed cell has a row of its own, where it begins with what it is.
-        await pilot.press("down", "enter")
+        # The row is that of the changed cell now, and begins with what it is.
+        await pilot.press("enter")
         assert (app.view.typing, app.written) == (True, "-2.5")
         await pilot.press("enter")
         assert len(app.changed) == 1

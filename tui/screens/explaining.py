@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lessons.explanation import Explanation
+from lessons.result import StepResult
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.explanation import ExplanationView
@@ -50,8 +51,14 @@ class Explaining(Box):
         self._terminal = terminal
         self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(MATRICES)]
         self._active = -1
+        self._result = StepResult("")
         self._explanation = ExplanationView(terminal, id="explanation")
         self._explanation.display = False
+
+    @property
+    def result(self) -> StepResult:
+        """The result that is shown: an answer about another one comes too late."""
+        return self._result
 
     # What each view has of its own -------------------------------------------------------------------------------
 

@@ -37,6 +37,7 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.whatif import WhatIfView
 
+WITHOUT_CHANGES = "(This text speaks of the lesson as it was.)"
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
@@ -60,7 +61,6 @@ class LessonView(Explaining):
         super().__init__(terminal, "matrix", id=id)
         self._code_theme = code_theme
         self._step: ReadStep | RunStep | None = None
-        self._result = StepResult("")
         self._active = 0
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
@@ -115,7 +115,10 @@ class LessonView(Explaining):
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
         self._history, self._base, self._altered = history or History(), base, altered
         prose = template.fill(step.prose, result.text)
-        self._prose.show(rich_text(prose if self._terminal.unicode else in_ascii(prose)))
+        text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
+        if base is not None:
+            text = Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+        self._prose.show(text)
         if fresh:
             self._mode = "after"
             # The changes go along; the panel must not cover the text of another step.
@@ -357,9 +360,13 @@ class LessonView(Explaining):
         return Spot(name, view.index, exact(values[0], now.dtype) if values else "")
 
     def action_flip(self) -> None:
-        """After, difference, before."""
-        self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
-        self._show_matrices()
+        """After, difference, before; what would look the same is passed over."""
+        before = self._pictures
+        for _ in MODES:
+            self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
+            self._show_matrices()
+            if self._pictures != before:
+                break
         self._describe()
 
     def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
@@ -390,8 +397,9 @@ class LessonView(Explaining):
     def keys(self) -> str:
         """What keys do here, for the line of keys: as many as fit."""
         if self._explanation.has_focus:
-            tab = "tab matrix   " if self._active >= 0 else ""
-            return f"arrows choose   enter go on   backspace back   {tab}esc close"
+            choose = ["arrows choose", "enter go on"] if self._explanation.operand is not None else []
+            tab = ["tab matrix"] if self._active >= 0 else []
+            return self._fitting([*choose, "backspace back", *tab, "esc close"])
         if self._whatif.has_focus_within:
             if self._whatif.typing:
                 return "enter take it   esc leave it"
@@ -402,7 +410,9 @@ class LessonView(Explaining):
         parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
         if isinstance(self._step, RunStep) and self._active >= 0:
             parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
-        if self._base is not None:
+        if self.explaining:
+            parts = [*self._pane_keys(), "enter explain", "backspace back", "esc close", "? help"]
+        elif self._base is not None:
             flip = ["d difference"] if self._comparable else []
             parts = [*self._pane_keys(), *flip, "w change", "esc restore", "n next", "? help"]
         if self._active >= 0 and self._matrices[self._active].overview:

@@ -148,10 +148,11 @@ class PlayView(Explaining):
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, "made", id=id)
         self._code_theme = code_theme
-        self._result = StepResult("")
         self._welcome = Text()
         self._entries: deque[Text] = deque(maxlen=ENTRIES)
         self._waiting = ""
+        self.opened = 0
+        """How often the prompt was opened: what was entered into an earlier one is no longer shown."""
 
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="transcript")
         self._made = Box(*self._matrices, id="made")
@@ -170,8 +171,9 @@ class PlayView(Explaining):
 
     def open(self, lesson: Lesson, step: ReadStep | RunStep | ExerciseStep, names: Names = ()) -> None:
         """Begin anew on a step of a lesson."""
+        self.opened += 1
         self._entries.clear()
-        self._waiting = ""
+        self._waiting, self._prompt.held = "", False
         self._prompt.restart()
         self._say(f"after step {lesson.index(step.id) + 1} of lesson {lesson.number}")
         self._show_result(StepResult(""))
@@ -263,11 +265,6 @@ class PlayView(Explaining):
 
     # Panes -------------------------------------------------------------------------------------------------------
 
-    @property
-    def prompting(self) -> bool:
-        """Whether keys go to the prompt."""
-        return self._prompt.has_focus
-
     def focus_active(self) -> None:
         """Give the keys to the active pane."""
         self._go_to(self._matrices[self._active] if self._active >= 0 else self._prompt)
@@ -307,7 +304,8 @@ class PlayView(Explaining):
         if self._waiting:
             return "esc stop"
         if self._explanation.has_focus:
-            return "arrows choose   enter go on   backspace back   f4 pane   esc close"
+            choose = "arrows choose   enter go on   " if self._explanation.operand is not None else ""
+            return f"{choose}backspace back   f4 pane   esc close"
         if self._active >= 0 and self._matrices[self._active].has_focus:
             return f"{self._matrices[self._active].keys}enter explain   tab pane   esc to the prompt"
         if self._transcript.has_focus:

@@ -7,7 +7,7 @@ operand that is chosen.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -47,6 +47,8 @@ class Stop:
 
     explanation: Explanation
     choice: Choice = Choice()
+    written: dict[tuple[int, int, bool], list[Text]] = field(default_factory=dict, compare=False, repr=False)
+    """The arithmetic in so many columns and lines: it does not depend on the choice, and long sums take a while."""
 
     @cached_property
     def rows(self) -> tuple[explained.Group, ...]:
@@ -70,23 +72,37 @@ class Stop:
             return self
         row = min(max(self.choice.row + rows, 0), len(known) - 1)
         place = min(max(self.choice.place + places, 0), len(known[row].places) - 1)
-        return replace(self, choice=Choice(row, place))
+        found = replace(self, choice=Choice(row, place))
+        # The same rows, which are not to be found anew.
+        found.__dict__["rows"] = known
+        return found
 
 
-def lines(way: tuple[Stop, ...], width: int, height: int, here: str = "", unicode: bool = True) -> list[Text]:
-    """What the last stop of a way shows in at most so many lines of this width.
+ALL = 1000
+"""Lines that are enough for everything."""
+
+
+def lines(
+    way: tuple[Stop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
+) -> list[Text]:
+    """What the last stop of a way shows in at most so many lines of this width; `tail`: its last lines.
 
     What helps least is left out first: notes and details, the breadcrumbs, all but the chosen row of operands, digits.
     """
     if not way or height < 1:
         return []
+    if tail:
+        return lines(way, width, ALL, here, unicode)[-height:]
     stop = way[-1]
     explanation = stop.explanation
     if height == 1:
         return [_clipped(Text(explained.one_line(explanation, width, here, unicode)), width, unicode)]
     head = _head(explanation, width, here, unicode)
     rows = _rows(stop, width, unicode)
-    arithmetic = _arithmetic(explanation, width, min(MOST_ARITHMETIC, max(1, height - 2)), unicode)
+    key = (width, min(MOST_ARITHMETIC, max(1, height - 2)), unicode)
+    if key not in stop.written:
+        stop.written[key] = _arithmetic(explanation, *key)
+    arithmetic = stop.written[key]
     group = stop.row.pattern if rows else ""
     crumbs = Text(explained.crumbs([item.explanation for item in way], group, unicode, width), DIM)
     extra = [*_details(explanation, width), *_notes(explanation, width)]
@@ -104,14 +120,21 @@ def lines(way: tuple[Stop, ...], width: int, height: int, here: str = "", unicod
         head,
         *arithmetic,
         *(rows[number] for number in shown_rows),
-        *extra[: max(0, left)],
+        *_cut(extra, max(0, left), unicode),
     ]
     return [_clipped(text, width, unicode) for text in found]
 
 
+def _cut(extra: list[Text], room: int, unicode: bool) -> list[Text]:
+    """As many lines as there is room for; the last one says how many more there are."""
+    if len(extra) <= room or not room:
+        return extra[:room]
+    return [*extra[: room - 1], Text(f"  {_dots(unicode)} {len(extra) - room + 1} more lines: page down", DIM)]
+
+
 def wanted(way: tuple[Stop, ...], width: int, here: str = "", unicode: bool = True) -> int:
     """How many lines show everything."""
-    return len(lines(way, width, 100, here, unicode))
+    return len(lines(way, width, ALL, here, unicode))
 
 
 def _dots(unicode: bool) -> str:
@@ -247,6 +270,8 @@ class ExplanationView(Drawn, can_focus=True):
         Binding("down", "choose(1,0)", "Row of operands below", show=False),
         Binding("home", "choose(0,-100000)", "First operand", show=False),
         Binding("end", "choose(0,100000)", "Last operand", show=False),
+        Binding("pagedown", "page(True)", "The end of it", show=False),
+        Binding("pageup", "page(False)", "The beginning of it", show=False),
         Binding("enter", "follow", "Explain the operand", show=False),
         Binding("backspace", "back", "Back", show=False),
         Binding("escape", "close", "Close", show=False),
@@ -278,6 +303,7 @@ class ExplanationView(Drawn, can_focus=True):
         self._way: tuple[Stop, ...] = ()
         self._here = ""
         self._drawn = NOTHING_DRAWN
+        self._tail = False
 
     @property
     def explanation(self) -> Explanation | None:
@@ -298,6 +324,7 @@ class ExplanationView(Drawn, can_focus=True):
         """Explain a number, at the beginning of a new way. `here` is the step that the learner is in."""
         self._here = here
         self._drawn = NOTHING_DRAWN
+        self._tail = False
         self._go((Stop(explanation),))
 
     def go_on(self, explanation: Explanation) -> None:
@@ -313,18 +340,35 @@ class ExplanationView(Drawn, can_focus=True):
         return wanted(self._way, max(20, width - 2), self._here, self._terminal.unicode)
 
     def _go(self, way: tuple[Stop, ...]) -> None:
-        self._way = way
-        self.refresh()
+        before = self._drawn[2] if self._drawn[:2] == (self._way, self.size) else None
+        self._way, self._tail, self._drawn = way, False, NOTHING_DRAWN
+        self._repaint(before)
         self.post_message(self.Changed())
+
+    def _repaint(self, before: list[Text] | None) -> None:
+        """Repaint the lines that are not as they were."""
+        if before is None or not self.size:
+            self.refresh()
+            return
+        found = self._lines()
+        for y in range(self.size.height):
+            old, new = (texts[y] if y < len(texts) else Text() for texts in (before, found))
+            # Rich takes two texts for equal whose styles differ.
+            if (old, old.spans, old.style) != (new, new.spans, new.style):
+                self.refresh_line(y)
+
+    def _lines(self) -> list[Text]:
+        """What is drawn."""
+        if self._drawn[:2] != (self._way, self.size):
+            # A sum of hundreds of terms takes a while to lay out: not for each line again.
+            width, height = self.size
+            found = lines(self._way, max(1, width - 2), height, self._here, self._terminal.unicode, self._tail)
+            self._drawn = (self._way, self.size, found)
+        return self._drawn[2]
 
     def render_line(self, y: int) -> Strip:
         """One line."""
-        width, height = self.size
-        if self._drawn[:2] != (self._way, self.size):
-            # A sum of hundreds of terms takes a while to lay out: not for each line again.
-            found = lines(self._way, max(1, width - 2), height, self._here, self._terminal.unicode)
-            self._drawn = (self._way, self.size, found)
-        found = self._drawn[2]
+        width, found = self.size.width, self._lines()
         text = Text(" ").append_text(found[y]) if y < len(found) else Text()
         return Strip(self.pieces(text)).adjust_cell_length(width, self.ground).simplify()
 
@@ -334,6 +378,11 @@ class ExplanationView(Drawn, can_focus=True):
             moved = self._way[-1].moved(rows, places)
             if moved != self._way[-1]:
                 self._go((*self._way[:-1], moved))
+
+    def action_page(self, tail: bool) -> None:
+        """Show the end of what is told, or its beginning."""
+        self._tail, self._drawn = tail, NOTHING_DRAWN
+        self.refresh()
 
     def action_follow(self) -> None:
         """Go on to the chosen operand."""

@@ -90,7 +90,7 @@ class Rows(Drawn, can_focus=True):
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show other rows; the same one stays chosen if it is still there."""
-        before = self.row
+        before, old = self.row, self.rows
         self.rows = rows
         if before is not None:
             # The row of the cell under the cursor stays the same row when the cursor moves.
@@ -99,16 +99,37 @@ class Rows(Drawn, can_focus=True):
                 for place, row in enumerate(rows)
                 if row.kind == before.kind and (row.label == before.label or row.kind == "spot")
             ]
-            self.chosen = same[0] if same else min(self.chosen, len(rows) - 1)
+            chosen = same[0] if same else min(self.chosen, len(rows) - 1)
+            if len(rows) == len(old) and chosen == self.chosen:
+                for place, (was, now) in enumerate(zip(old, rows, strict=True)):
+                    if was != now:
+                        self.refresh_line(place - self._first)
+                return
+            self.chosen = chosen
+        self.refresh()
+
+    @property
+    def _first(self) -> int:
+        """The first row that is drawn."""
+        height = self.size.height
+        return max(0, min(self.chosen - height + 1, len(self.rows) - height))
+
+    def choose(self, label: str) -> None:
+        """Choose the row of this label, if there is one."""
+        self.chosen = next((place for place, row in enumerate(self.rows) if row.label == label), self.chosen)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row."""
+        """One row; at the edges, that there are more."""
         width, height = self.size
-        first = max(0, min(self.chosen - height + 1, len(self.rows) - height))
+        first = self._first
         place = first + y
         if place >= len(self.rows):
             return Strip.blank(width, self.ground)
+        below = len(self.rows) - first - height
+        if y == height - 1 and below > 0 and place != self.chosen:
+            more = Text(f"   {self._terminal.ellipsis} {below + 1} more: down", DIM)
+            return Strip(self.pieces(more)).adjust_cell_length(width, self.ground).simplify()
         chosen = place == self.chosen
         text = row_text(self.rows[place], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
         return Strip(self.pieces(Text(" ").append_text(text))).adjust_cell_length(width, self.ground).simplify()
@@ -283,6 +304,8 @@ class WhatIfView(Box):
                 self._say(str(error))
                 return
             self._do(changes)
+            if row.kind == "new" and changes.cells:
+                self._rows.choose(str(changes.cells[-1]).partition(" = ")[0])
         self._end_typing()
 
     def _end_typing(self) -> None:

@@ -8,7 +8,7 @@ since all others are made of them: `x @ y` arrives as `mm` or `bmm`, `nn.Linear`
 from __future__ import annotations
 
 # Each of these registers its rules.
-from lessons.worker.rules import choosing, elementwise, given, movement, products, random, reductions, rows
+from lessons.worker.rules import choosing, elementwise, given, movement, products, random, reductions, rows, training
 from lessons.worker.rules.given import LEAVES, by_hand
 from lessons.worker.rules.movement import Moves, apply, copied, moves
 from lessons.worker.rules.registry import known
@@ -29,4 +29,5 @@ __all__ = [
     "random",
     "reductions",
     "rows",
+    "training",
 ]

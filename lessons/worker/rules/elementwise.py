@@ -13,7 +13,7 @@ from lessons import formula as f
 from lessons.worker.history import Element
 from lessons.worker.record import Event, Region
 from lessons.worker.rules.random import dropout, dropped
-from lessons.worker.rules.registry import ONE, ZERO, Rule, make, region, rule, unknown
+from lessons.worker.rules.registry import ONE, ZERO, Rule, make, region, rule
 from lessons.worker.work import Index, Made, Work, broadcast
 
 CHAIN = 5000
@@ -114,6 +114,7 @@ _BINARY = {
     "le": ("<=", "compare"),
     "gt": (">", "compare"),
     "ge": (">=", "compare"),
+    "atan2": ("atan2", "atan2"),
     "maximum": ("max", "maximum"),
     "minimum": ("min", "minimum"),
 }
@@ -147,10 +148,19 @@ def _logical(work: Work, index: Index, value: float) -> Made:
 
 @rule("bitwise_and", "bitwise_or", "bitwise_xor")
 def _bitwise(work: Work, index: Index, value: float) -> Made:
+    op = work.event.op.strip("_")
+    parts = work.operand("self", index), work.operand("other", index)
     if work.event.outs[0].dtype != torch.bool:
-        return unknown(work, index, value)
-    sign = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "!="}[work.event.op.strip("_")]
-    return make(sign, f.Op(sign, (work.operand("self", index), work.operand("other", index))))
+        return make(op, f.call(op.replace("wise_", ""), *parts), "Bit by bit, negative numbers in two's complement.")
+    sign = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "!="}[op]
+    return make(sign, f.Op(sign, parts))
+
+
+@rule("__lshift__", "__rshift__", "__ilshift__", "__irshift__", "bitwise_left_shift", "bitwise_right_shift")
+def _shift(work: Work, index: Index, value: float) -> Made:
+    left = "left" in work.event.op or "lshift" in work.event.op
+    power = f.Op("**", (f.Number(2.0), work.operand("other", index)))
+    return make("shift", f.Op("*" if left else "//", (work.operand("self", index), power)))
 
 
 def _unary(build: Callable[[f.Formula], f.Formula], name: str) -> Rule:
@@ -161,7 +171,7 @@ def _unary(build: Callable[[f.Formula], f.Formula], name: str) -> Rule:
 
 
 _HALF = f.Number(0.5)
-for _op in ("exp", "log", "sqrt", "abs", "tanh", "erf", "sin", "cos", "floor", "ceil", "round", "trunc", "isnan"):
+for _op in ("exp", "log", "sqrt", "abs", "tanh", "erf", "sin", "cos", "floor", "ceil", "trunc", "isnan"):
     rule(_op)(_unary(lambda x, name=_op: f.call(name, x), _op))  # type: ignore[misc]
 for _op, _build in {
     "neg": lambda x: f.Op("neg", (x,)),
@@ -173,6 +183,9 @@ for _op, _build in {
     "sigmoid": lambda x: f.Op("/", (ONE, f.add(ONE, f.call("exp", f.Op("neg", (x,)))))),
     "silu": lambda x: f.Op("/", (x, f.add(ONE, f.call("exp", f.Op("neg", (x,)))))),
     "log2": lambda x: f.Op("/", (f.call("log", x), f.call("log", f.Number(2.0)))),
+    "log10": lambda x: f.Op("/", (f.call("log", x), f.call("log", f.Number(10.0)))),
+    "exp2": lambda x: f.Op("**", (f.Number(2.0), x)),
+    "frac": lambda x: f.Op("-", (x, f.call("trunc", x))),
     "log1p": lambda x: f.call("log", f.add(ONE, x)),
     "expm1": lambda x: f.Op("-", (f.call("exp", x), ONE)),
     "isinf": lambda x: f.call("isinf", x),
@@ -181,6 +194,73 @@ for _op, _build in {
     "sgn": lambda x: f.Op("-", (f.Op(">", (x, ZERO)), f.Op("<", (x, ZERO)))),
 }.items():
     rule(_op)(_unary(_build, _op))
+
+
+@rule("round")
+def _round(work: Work, index: Index, value: float) -> Made:
+    """With decimals it is `round(x * 10**decimals) / 10**decimals`; `torch.round` takes halves to even numbers."""
+    cell, decimals = work.operand("self", index), work.event.arg("decimals")
+    if not decimals:
+        return make("round", f.call("round", cell))
+    power = f.Number(10.0 ** abs(decimals))
+    up, down = ("*", "/") if decimals > 0 else ("/", "*")
+    whole = f.call("round", f.Op(up, (cell, power)))
+    scaled = f.evaluate(f.Op(up, (cell, power)), (work.value(region(work), index),))
+    if math.isfinite(value) and round(scaled) != round(f.evaluate(f.Op(up, (f.Number(value), power)), ())):
+        # The kernel multiplies in the precision of the tensor, which made it a half.
+        note = f"Rounded to {decimals} decimals, between which it is halfway in the precision of this tensor."
+        return make("round", None, note)
+    return make("round", f.Op(down, (whole, power)), f"Rounded to {decimals} decimals.")
+
+
+@rule("nan_to_num")
+def _nan_to_num(work: Work, index: Index, value: float) -> Made:
+    """NaN becomes 0, infinities the largest and least numbers there are, if nothing else is given."""
+    cell, dtype = work.operand("self", index), work.event.outs[0].dtype
+    if not dtype.is_floating_point:
+        return make("nan_to_num", cell)
+    info = torch.finfo(dtype)
+    defaults = {"nan": 0.0, "posinf": info.max, "neginf": info.min}
+    nan, high, low = (
+        f.Number(default) if work.event.arg(name) is None else work.number(work.event.arg(name))
+        for name, default in defaults.items()
+    )
+    infinite = f.choose(f.Op(">", (cell, ZERO)), high, low)
+    return make("nan_to_num", f.choose(f.call("isnan", cell), nan, f.choose(f.call("isinf", cell), infinite, cell)))
+
+
+@rule("softplus")
+def _softplus(work: Work, index: Index, value: float) -> Made:
+    """`log(1 + exp(beta * x)) / beta`, and `x` where `beta * x > threshold`: `nn.Softplus`."""
+    cell = work.operand("self", index)
+    beta, threshold = (work.number(work.event.arg(name)) for name in ("beta", "threshold"))
+    scaled = cell if beta.value == 1 else f.multiply(beta, cell)
+    soft = f.call("log", f.add(ONE, f.call("exp", scaled)))
+    soft = soft if beta.value == 1 else f.Op("/", (soft, beta))
+    return make("softplus", f.choose(f.Op(">", (scaled, threshold)), cell, soft))
+
+
+@rule("log_sigmoid_forward")
+def _log_sigmoid(work: Work, index: Index, value: float) -> Made:
+    """`log(1 / (1 + exp(-x)))`, written so that no exp overflows; the second result is kept for the backward pass."""
+    cell = work.operand("self", index)
+    shrunk = f.call("exp", f.Op("neg", (f.call("abs", cell),)))
+    if work.output == 1:
+        return make("exp", shrunk)
+    return make("logsigmoid", f.Op("-", (f.call("min", cell, ZERO), f.call("log", f.add(ONE, shrunk)))))
+
+
+@rule("hardtanh")
+def _hardtanh(work: Work, index: Index, value: float) -> Made:
+    least, most = (work.number(work.event.arg(name)) for name in ("min_val", "max_val"))
+    return make("clamp", f.call("min", f.call("max", work.operand("self", index), least), most))
+
+
+@rule("leaky_relu")
+def _leaky_relu(work: Work, index: Index, value: float) -> Made:
+    """`x`, and `negative_slope * x` where it is not above 0: `nn.LeakyReLU`."""
+    cell, slope = work.operand("self", index), work.number(work.event.arg("negative_slope"))
+    return make("leaky_relu", f.choose(f.Op(">", (cell, ZERO)), cell, f.multiply(slope, cell)))
 
 
 @rule("bitwise_not")

@@ -11,7 +11,7 @@ import torch
 from lessons import formula as f
 from lessons.worker.history import Element
 from lessons.worker.record import SNAPSHOT, Event, Region
-from lessons.worker.rules.registry import ZERO, find, make, rule, short, unknown
+from lessons.worker.rules.registry import MOST_TERMS, ZERO, find, make, region, rule, short, too_many, unknown
 from lessons.worker.work import Index, Made, Work, broadcast
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ _MOVES = {
         ),
         ("self",),
     ),
+    **dict.fromkeys(("select_backward", "slice_backward", "diagonal_backward"), ("grad_output",)),
     "embedding": ("weight",),
     "index_put": ("self", "values"),
     "_index_put_impl": ("self", "values"),
@@ -115,15 +116,42 @@ def apply(work: Work, element: Element, index: Index, value: float) -> Made:
     """Explain an element, which is at `index` of a result of the event."""
     source = _origin(work.explainer, work.event, element)
     if source is None:
-        return find(work.event.op)(work, index, value)
+        return _wrapped(work, find(work.event.op)(work, index, value), element.region.dtype, value)
     if _same(work.explainer, source, element):
         return make("copy", source=source)
     cell, dtype = work.of(work.explainer.through(source)), element.region.dtype
     if dtype == torch.bool:
         return make("convert", f.Op("!=", (cell, ZERO)))
     if not dtype.is_floating_point:
-        return make("convert", f.call("trunc", cell), "Cut off to a whole number.")
+        if source.region.dtype.is_floating_point:
+            whole = make("convert", f.call("trunc", cell), "Cut off to a whole number.")
+        else:
+            whole = make("convert", cell)
+        return _wrapped(work, whole, dtype, value)
     return make("convert", cell, f"Rounded to {str(dtype).removeprefix('torch.')}.")
+
+
+_NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
+
+
+def _wrapped(work: Work, made: Made, dtype: torch.dtype, value: float) -> Made:
+    """With whole numbers of few bits: what does not fit starts again at the other end (two's complement)."""
+    if made.formula is None or dtype not in _NARROW:
+        return made
+    info = torch.iinfo(dtype)
+    values = work.explainer.history.values(work.elements)
+    result = f.evaluate(made.formula, values)
+    if not math.isfinite(result) or info.min <= result <= info.max:
+        return made
+    least, count = f.Number(float(info.min)), f.Number(float(info.max - info.min + 1))
+    shifted = f.Op("-", (made.formula, least)) if info.min else made.formula
+    formula: f.Formula = f.Op("%", (shifted, count))
+    formula = f.add(formula, least) if info.min else formula
+    if f.evaluate(formula, values) == value:
+        made.formula = formula
+        name = str(dtype).removeprefix("torch.")
+        made.notes.append(f"An {name} holds {info.min} to {info.max}; what is beyond starts again at the other end.")
+    return made
 
 
 def _from_cat(event: Event, index: Index, source: Callable[[Any, Index], Element | None]) -> Element | None:
@@ -202,6 +230,70 @@ def _moved(found: Moves | None, index: Index, source: Callable[[Any, Index], Ele
 @rule(*_MOVES)
 def _put(work: Work, index: Index, value: float) -> Made:
     """What a rearrangement did not take from anywhere."""
+    if work.event.arg("accumulate"):
+        return _added(work, index, value)
     if work.explainer.moves(work.event) is None:
         return unknown(work, index, value)
     return make("constant", None, f"Set to {short(value)} here.")
+
+
+# Added up where they arrive ----------------------------------------------------------------------------------------
+
+
+def _destinations(work: Work) -> tuple[Region, torch.Tensor]:
+    """The numbers that are added to some elements, and to which: their place when all elements are in one row."""
+    event, out = work.event, work.event.outs[0]
+    places = torch.arange(out.size).reshape(out.shape)
+
+    def given(name: str) -> Any:
+        found = event.arg(name)
+        items = [
+            work.explainer.history.tensor(item, event.time) if isinstance(item, Region) else None
+            for item in (found if isinstance(found, list) else [found])
+        ]
+        return items if isinstance(found, list) else items[0]
+
+    if "index_put" in event.op:
+        return region(work, "values"), torch.ops.aten.index.Tensor(places, given("indices"))
+    if event.op.startswith("index_add"):
+        return region(work, "source"), places.index_select(event.arg("dim"), given("index").reshape(-1))
+    return region(work, "src"), places.gather(event.arg("dim"), given("index"))
+
+
+@rule("index_add", "scatter_add")
+def _added(work: Work, index: Index, value: float) -> Made:
+    """Several numbers may be added to one element: `torch.Tensor.index_add_`, `scatter_add_`, `index_put_`."""
+    out = work.event.outs[0]
+    if out.size * max(len(out.shape), 1) > MOST_MOVED:
+        return unknown(work, index, value)
+    source, destinations = _destinations(work)
+    # The one place of this element in a row of all.
+    mine = 0
+    for place, size in zip(index, out.shape, strict=True):
+        mine = mine * size + place
+    arrived = (destinations == mine).nonzero().tolist()
+    if len(arrived) > MOST_TERMS:
+        return too_many(work, len(arrived))
+    # `scatter_add` may use only a part of its source: that begins where the source does.
+    terms = [work.cell(source, broadcast(source.shape, tuple(place))) for place in arrived]
+    alpha = work.event.arg("alpha")
+    if alpha not in (None, 1):
+        terms = [f.multiply(work.number(alpha), term) for term in terms]
+    return make("add", f.add(work.operand("self", index), *terms))
+
+
+@rule("embedding_dense_backward")
+def _embedding_backward(work: Work, index: Index, value: float) -> Made:
+    """A row of the table gets the gradients of all places that looked it up: `nn.Embedding`."""
+    indices, (row, *rest) = region(work, "indices"), index
+    looked_up = work.explainer.history.tensor(indices, work.event.time)
+    places = (looked_up == row).nonzero().tolist()
+    if row == work.event.arg("padding_idx") or not places:
+        return make("embedding backward", None, f"0: nothing that counts looked up row {row}.")
+    if len(places) > MOST_TERMS:
+        return too_many(work, len(places))
+    gradient = region(work, "grad_output")
+    added = f.add(*(work.cell(gradient, (*place, *rest)) for place in places))
+    if work.event.arg("scale_grad_by_freq"):
+        added = f.Op("/", (added, f.Number(float(len(places)))))
+    return make("embedding backward", added, f"The sum over the {len(places)} places that looked up row {row}.")

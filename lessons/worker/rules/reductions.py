@@ -89,8 +89,10 @@ def _any(work: Work, given: Region, places: list[Index]) -> Made:
     return make(op, f.Op("or" if op == "any" else "and", tests))
 
 
-@_reduction("std", "var")
+@_reduction("std", "var", "std_mean", "var_mean")
 def _spread(work: Work, given: Region, places: list[Index]) -> Made:
+    if work.output == 1:
+        return make("mean", f.Op("/", (f.add(*_cells(work, given, places)), f.Number(float(len(places))))))
     correction = work.event.arg("correction")
     if correction is None:
         correction = 0 if work.event.arg("unbiased") is False else 1
@@ -99,7 +101,9 @@ def _spread(work: Work, given: Region, places: list[Index]) -> Made:
     squares = [f.Op("**", (f.Op("-", (cell, centre)), f.Number(2.0))) for cell in _cells(work, given, places)]
     variance = f.Op("/", (f.add(*squares), f.Number(float(len(places) - correction))))
     note = f"Divided by {len(places)} - {correction}."
-    return make("std", f.call("sqrt", variance), note) if work.event.op == "std" else make("var", variance, note)
+    return (
+        make("std", f.call("sqrt", variance), note) if work.event.op.startswith("std") else make("var", variance, note)
+    )
 
 
 @_reduction("linalg_vector_norm", "norm")
@@ -108,6 +112,30 @@ def _norm(work: Work, given: Region, places: list[Index]) -> Made:
         return named_only(work)
     cells = _cells(work, given, places)
     return make("norm", f.call("sqrt", f.add(*(f.Op("**", (cell, f.Number(2.0))) for cell in cells))))
+
+
+@_reduction("logsumexp")
+def _logsumexp(work: Work, given: Region, places: list[Index]) -> Made:
+    """`log(sum(exp(x)))`, as `torch.logsumexp` does it: the largest is subtracted first."""
+    cells, values = _cells(work, given, places), work.values(given, places)
+    top = max(range(len(cells)), key=lambda place: values[place], default=None)
+    if top is None or not math.isfinite(values[top]):
+        return make("logsumexp", f.call("log", f.add(ZERO, *(f.call("exp", cell) for cell in cells))))
+    exps = f.add(*(f.call("exp", f.Op("-", (cell, cells[top]))) for cell in cells))
+    return make("logsumexp", f.add(cells[top], f.call("log", exps)), "The largest is subtracted from all first.")
+
+
+@_reduction("count_nonzero")
+def _count(work: Work, given: Region, places: list[Index]) -> Made:
+    return make("count", f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in _cells(work, given, places))))
+
+
+@_reduction("median")
+def _median(work: Work, given: Region, places: list[Index]) -> Made:
+    """Of an even count the lower of the two in the middle, as in the documentation of `torch.median`."""
+    if work.output == 1:
+        return make("median", None, f"The place of the one in the middle of {len(places)} numbers.")
+    return make("median", f.call("median_low", *_cells(work, given, places)))
 
 
 @_reduction("amax", "amin", "max", "min")
@@ -126,15 +154,16 @@ def _position(work: Work, given: Region, places: list[Index]) -> Made:
     return make(f"arg{name}", f.call(f"arg{name}", *_cells(work, given, places)), note)
 
 
-@rule("cumsum")
-def _cumsum(work: Work, index: Index, value: float) -> Made:
+@rule("cumsum", "cumprod")
+def _cumulative(work: Work, index: Index, value: float) -> Made:
     given = region(work)
+    name, join = ("sum", f.add) if work.event.op.startswith("cumsum") else ("product", f.multiply)
     if not given.shape:
-        return make("sum", work.cell(given, ()))
+        return make(name, work.cell(given, ()))
     axis = int(work.event.arg("dim")) % len(given.shape)
     if index[axis] >= MOST_TERMS:
         return too_many(work, index[axis] + 1)
-    return make("sum", f.add(*(work.cell(given, _at(index, axis, place)) for place in range(index[axis] + 1))))
+    return make(name, join(*(work.cell(given, _at(index, axis, place)) for place in range(index[axis] + 1))))
 
 
 @rule("sort", "topk")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from lessons.worker import play, shown, views, wire
+from lessons.worker.explain import NoCell
 from lessons.worker.stage import Stage
 
 LARGEST_WINDOW = 256
@@ -49,7 +50,7 @@ def explain(stage: Stage, question: Question) -> Answer:
             told = explainer.follow(int(question["ref"]), step)
         else:
             told = explainer.ask(step, str(question["name"]), tuple(map(int, question["index"])))
-    except (KeyError, IndexError):
+    except NoCell:
         raise Refused("no such cell") from None
     except Exception as error:
         # One number less that explains itself, but all others go on.

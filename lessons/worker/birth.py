@@ -5,35 +5,43 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from lessons import formula as f
 from lessons.worker.history import Element
-from lessons.worker.work import Work
+from lessons.worker.work import Made, Work
 
 if TYPE_CHECKING:
     from lessons.worker.explain import Explainer
 
 CHAIN = 5000
 
+_PUT = ("masked_fill", "where", "literal", "given", "constant", "set")
+"""Operations that do not compute an infinity but put it there."""
 
-def told(explainer: Explainer, element: Element, value: float, work: Work, op: str) -> list[str]:
+_GROWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
+"""Operations that come to an infinity of finite numbers only if that is too large for its type."""
+
+
+def told(explainer: Explainer, element: Element, value: float, work: Work, made: Made) -> list[str]:
     """Where a value that is not finite was born, as notes; none for finite ones, and for those that the code gave."""
     if math.isfinite(value):
         return []
     word = "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     came_from = _carrier(explainer, value, work)
     if came_from is None:
-        if op == "masked_fill" or not work.elements:
-            # Its own note says so already.
+        if made.op in _PUT or not work.elements:
+            # Its own note or formula says so already.
             return []
-        return [f"This {word} was born here.{_reason(explainer, value, work)}"]
+        return [f"This {word} was born here.{_reason(explainer, element, value, work, made)}"]
     for _ in range(CHAIN):
         event, inner, made = explainer.made(came_from)
         earlier = _carrier(explainer, value, inner)
         if earlier is None:
             place = explainer.place(event)
             where = f" on line {place.line}" + (f" of {place.file}" if "/" in place.file else "") if place.line else ""
-            born = "was put" if made.op in ("masked_fill", "literal", "given", "constant", "set") else "was born"
             label = explainer.call(came_from, work.words).label
-            return [f"This {word} {born} in {label}{where}.{_reason(explainer, value, inner)}"]
+            if made.op in _PUT:
+                return [f"This {word} was put in {label}{where}."]
+            return [f"This {word} was born in {label}{where}.{_reason(explainer, came_from, value, inner, made)}"]
         came_from = earlier
     return []
 
@@ -45,7 +53,7 @@ def _carrier(explainer: Explainer, value: float, work: Work) -> Element | None:
     return next((item for item, number in zip(work.elements, values, strict=True) if same(number)), None)
 
 
-def _reason(explainer: Explainer, value: float, work: Work) -> str:
+def _reason(explainer: Explainer, element: Element, value: float, work: Work, made: Made) -> str:
     values = explainer.history.values(work.elements)
     op = work.event.op.strip("_")
     infinite = any(map(math.isinf, values))
@@ -62,11 +70,13 @@ def _reason(explainer: Explainer, value: float, work: Work) -> str:
             return f" There is no {'logarithm' if op == 'log' else 'square root'} of a number below 0."
         if infinite:
             return " The arithmetic of infinities has no result here."
-    if math.isinf(value):
-        if op == "exp":
-            return " The exponential is beyond the largest number of its type."
-        if op == "div":
+    if math.isinf(value) and not infinite:
+        beyond = math.isfinite(f.evaluate(made.formula, values)) if made.formula is not None else False
+        if op in ("div", "reciprocal", "rsqrt") and not beyond:
             return " It was divided by 0."
         if op == "log":
             return " The logarithm of 0 is -inf."
+        if beyond or op in _GROWING or (op == "pow" and 0 not in values):
+            what = "exponential" if op == "exp" else "result"
+            return f" The {what} is beyond the largest number of {str(element.region.dtype).removeprefix('torch.')}."
     return ""

@@ -77,7 +77,7 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     """Vaswani et al. 2017, equation 1, with an additive or a boolean mask (True = may be seen)."""
     lead, row = index[:-2], index[-2]
     query = call.given("query", *lead, slice(row, row + 1))
-    key, value = call.given("key", *lead), call.given("value", *lead)
+    key, value = (call.given(name, *_head(call, name, lead)) for name in ("key", "value"))
     scale = call.arg("scale")
     scores = query @ key.transpose(-2, -1)
     scaled = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else float(scale))
@@ -90,6 +90,14 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
         scaled = scaled.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scaled + mask
     weights = torch.ops.aten._safe_softmax(scaled, -1)
     return weights @ value, (*lead, row, 0)
+
+
+def _head(call: Call, name: str, lead: Index) -> Index:
+    """The head of the keys or values that a head of the queries meets: of fewer, each meets several in a row."""
+    if not lead:
+        return lead
+    heads, own = call.arg("query").shape[-3], call.arg(name).shape[-3]
+    return (*lead[:-1], lead[-1] * own // heads)
 
 
 def _mask_place(mask: Any, lead: Index, row: int) -> tuple[Any, ...]:

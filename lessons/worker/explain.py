@@ -8,7 +8,9 @@ No formula is told that does not come to the value: each is evaluated before.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +18,11 @@ from typing import Any
 import torch
 
 from lessons import formula as f
+from lessons.explanation import label
 from lessons.worker import birth, check, define, rules
 from lessons.worker.history import Element, Forgotten, History
 from lessons.worker.names import Called, Names
-from lessons.worker.record import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region
+from lessons.worker.record import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region, Site
 from lessons.worker.work import Made, Work
 
 MOST_LIT = 4096
@@ -30,6 +33,10 @@ GENERATIONS = 2000
 
 NOBODY = Event(0, SNAPSHOT, (), {}, (), ())
 """What wrote a number that is not in the record."""
+
+
+class NoCell(LookupError):
+    """Nothing that can be asked about."""
 
 
 @dataclass(slots=True)
@@ -77,17 +84,19 @@ class Explainer:
         self._shown.append(Shown(step, name, Region.of(tensor), self.record.time))
 
     def ask(self, step: str, name: str, index: tuple[int, ...]) -> dict[str, Any]:
-        """Explain a cell of a shown tensor. Raises `KeyError`, or `IndexError` for a cell that it does not have."""
+        """Explain a cell of a shown tensor. Raises `NoCell`."""
         shown = next((item for item in reversed(self._shown) if (item.step, item.name) == (step, name)), None)
         if shown is None:
-            raise KeyError(name)
+            raise NoCell(name)
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= place < size for place, size in zip(index, shape, strict=True)):
-            raise IndexError(index)
+            raise NoCell(index)
         return self.explain(Element.of(shown.region, index, shown.time), Called(name, index, True), step)
 
     def follow(self, ref: int, step: str = "") -> dict[str, Any]:
-        """Explain an operand of an earlier answer. Raises `KeyError`."""
+        """Explain an operand of an earlier answer. Raises `NoCell`."""
+        if ref not in self._asked:
+            raise NoCell(ref)
         element, called = self._asked[ref]
         return self.explain(element, called, step)
 
@@ -103,8 +112,8 @@ class Explainer:
         event, work, made = told
         formula = f.Number(value) if made.formula is None else made.formula
         place = self.place(event)
-        calls = self._calls(work)
-        notes = [*made.notes, *birth.told(self, element, value, work, made.op)]
+        calls = self._calls(work, called)
+        notes = [*made.notes, *birth.told(self, element, value, work, made)]
         if any("#" in call.name for call in calls):
             notes.append("#1, #2, ... number what the code called by one name or computed in one place, in its order.")
         values = self.history.values(work.elements)
@@ -169,24 +178,46 @@ class Explainer:
         last = self._final_view(writer, writer.outs[place])
         return Called(self.names.code_of(writer), last.find(element.offset) or index, False)
 
-    def _calls(self, work: Work) -> list[Called]:
-        """What the operands are called. If several would be called the same, their tensors are counted."""
+    def _calls(self, work: Work, called: Called) -> list[Called]:
+        """What the operands are called. No two share a label, nor one that of the cell that is explained.
+
+        Tensors that would be called the same are counted, in the order in which they were made. So is what a cell was
+        before, in `total = total + row`.
+        """
         calls = [self.call(element, work.words) for element in work.elements]
-        if len(set(calls)) == len(calls):
+        counts = Counter(call.label for call in calls)
+        own = label(_uncounted(called.name), called.index)
+        double = {
+            call.name for call in calls if counts[call.label] > 1 or label(_uncounted(call.name), call.index) == own
+        }
+        if not double:
             return calls
-        seen: set[Called] = set()
-        double = {call.name for call in calls if call in seen or seen.add(call)}  # type: ignore[func-returns-value]
-        tensors: dict[str, set[tuple[int, int]]] = {}
+        found: dict[str, dict[tuple[int, int], tuple[Element, Called]]] = {}
         for element, call in zip(work.elements, calls, strict=True):
             if call.name in double:
-                tensors.setdefault(call.name, set()).add(self._version(element))
-        order = {name: sorted(versions) for name, versions in tensors.items()}
-        return [
-            replace(call, name=f"{call.name}#{order[call.name].index(self._version(element)) + 1}", proper=False)
-            if call.name in order
-            else call
+                found.setdefault(call.name, {}).setdefault(self._version(element), (element, call))
+        taken = {called.name, *(call.name for call in calls if call.name not in double)}
+        names: dict[tuple[str, tuple[int, int]], str] = {}
+        for name, versions in found.items():
+            for version in sorted(versions):
+                element, call = versions[version]
+                first = 1 if len(versions) > 1 else call.count or self._age(element)
+                names[name, version] = counted = _free(name, first, taken)
+                taken.add(counted)
+        calls = [
+            replace(call, name=names[call.name, self._version(element)], proper=False) if call.name in double else call
             for element, call in zip(work.elements, calls, strict=True)
         ]
+        return _told_apart(calls, called)
+
+    def _age(self, element: Element) -> int:
+        """How often an element had been written."""
+        for count in range(GENERATIONS):
+            writer = self.history.writer(element)
+            if writer is None:
+                return count
+            element = replace(element, time=writer.time)
+        return GENERATIONS
 
     def _version(self, element: Element) -> tuple[int, int]:
         """Of tensors with the same name the one, in the order in which they were made."""
@@ -248,6 +279,8 @@ class Explainer:
             source = self.through(made.source)
             if self.names.of(source) is not None:
                 made.formula = work.of(source)
+                if source.region.dtype != element.region.dtype:
+                    made.op = "convert"
                 return event, work, made
             element = source
         return event, work, made
@@ -293,11 +326,16 @@ class Explainer:
         outer = event.sites[-1]
         lesson = not outer[0].co_filename.startswith(PACKAGE)
         return Place(
-            places.line(event.sites[0]),
+            self._line(event.sites[0]),
             file.strip("<>"),
             places.code(event.sites[0]),
-            places.line(outer) if lesson else None,
+            self._line(outer) if lesson else None,
         )
+
+    def _line(self, site: Site) -> int | None:
+        """The line of a site; none in an expression that a step only shows: it is on no line of the code."""
+        shown = site[0].co_filename.startswith("<") and ": " in site[0].co_filename
+        return None if shown else self.names.places.line(site)
 
     def _is_leaf(self, element: Element) -> bool:
         writer = self.history.writer(element)
@@ -318,6 +356,30 @@ class Explainer:
                 if index is not None:
                     lit.setdefault(item.name, []).append(list(index))
         return lit
+
+
+def _uncounted(name: str) -> str:
+    """A name without its `#2`."""
+    return re.sub(r"#\d+$", "", name)
+
+
+def _free(name: str, count: int, taken: set[str]) -> str:
+    """The name with a count, the first from `count` on that is not taken."""
+    name = _uncounted(name)
+    while f"{name}#{count}" in taken:
+        count += 1
+    return f"{name}#{count}"
+
+
+def _told_apart(calls: list[Called], called: Called) -> list[Called]:
+    """Count on until no label occurs twice: views of one tensor may have had one name, too."""
+    labels, names = {called.label}, {call.name for call in calls}
+    for place, call in enumerate(calls):
+        if call.label in labels:
+            call = calls[place] = replace(call, name=_free(call.name, 1, names))
+            names.add(call.name)
+        labels.add(call.label)
+    return calls
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -118,6 +118,13 @@ class Places:
                     return dotted(target.elts[parent.elts.index(node)])
         return ""
 
+    def statement(self, site: Site) -> str:
+        """The whole statement that a site is in, on one line."""
+        source, node = self.source(site), self.node(site)
+        while source is not None and isinstance(node, ast.expr):
+            node = source.parents.get(node)
+        return source.segment(node) if source is not None and node is not None else ""
+
     def words(self, site: Site) -> frozenset[str]:
         """Names and dotted paths that occur in the piece of code at a site."""
         found = self._words.get(site)

@@ -72,6 +72,8 @@ class Work:
     def of(self, element: Element) -> f.Formula:
         """An element as an operand. If nothing was written in between, two times are the same."""
         writer = self.explainer.history.writer(element)
+        if writer is not None and is_number(self.explainer, writer, element):
+            return f.Number(self.explainer.history.value(element))
         key = (element.storage, element.offset, writer.time if writer else 0)
         place = self.places.get(key)
         if place is None:
@@ -126,6 +128,19 @@ class Work:
         sizes = [side for side in sides if _is_size(side)]
         numbers = sizes or [side for side in sides if not any(map(names.means_tensor, map(dotted, ast.walk(side))))]
         return source.segment(numbers[0]) if len(numbers) == 1 else ""
+
+
+def is_number(explainer: Explainer, event: Event, element: Element) -> bool:
+    """Whether an event only made a tensor of a number of the code, as in `x[0] = 7`: to its reader it is no tensor."""
+    if event.op not in ("lift_fresh", "scalar_tensor") or event.outs[0].shape or event.hand or not event.sites:
+        return False
+    if explainer.names.of(element) is not None:
+        return False
+    places = explainer.names.places
+    node = places.node(event.sites[0])
+    if event.op == "lift_fresh":
+        return node is not None and not isinstance(node, ast.Call)
+    return "scalar_tensor" not in places.code(event.sites[0]).partition("(")[0]
 
 
 def _is_size(node: ast.expr) -> bool:

@@ -306,6 +306,16 @@ def test_every_gradient(code: str) -> None:
     assert not any("no rule" in note for note in told.notes)
 
 
+def test_small_whole_numbers_start_again() -> None:
+    """The formula says so, where a number does not fit."""
+    told = Traced(SETUP + "r = k.to(torch.uint8) * 100").tell("r", 2, 1)
+    assert (told.value, told.notes) == (
+        132.0,
+        ("The type uint8 holds 0 to 255; what is beyond starts again at the other end.",),
+    )
+    assert Traced(SETUP + "r = k.to(torch.uint8) * 10").tell("r", 2, 1).notes == ()
+
+
 def test_gradient_clipping() -> None:
     """Norms and products of lists of tensors."""
     traced = Traced(SETUP + "p = a.clone().requires_grad_()\n(p * b * 9).sum().backward()")

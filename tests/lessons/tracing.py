@@ -114,12 +114,12 @@ def indices(shape: Index) -> Iterator[Index]:
 
 
 def assert_true(told: x.Explanation) -> None:
-    """What an explanation says of itself: the formula comes to the value, no two operands share a label."""
+    """What an explanation says of itself: the formula comes to the value, no two cells share a label."""
     assert told.op not in ("unrecorded", "view"), told
     got = f.evaluate(told.formula, told.values)
     rough = {"bfloat16": 2.0**-8, "float16": 2.0**-11}.get(told.dtype, 2e-6)
     assert same(got, told.value, scale(told), rough), (told.label, told.value, x.python(told), told.values)
-    labels = [operand.label for operand in told.operands]
+    labels = [told.label, *(operand.label for operand in told.operands)]
     assert len(set(labels)) == len(labels), (told.label, labels)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from lessons import formula as f
-from lessons.worker.record import Region
+from lessons.worker.record import Event, Region
 from lessons.worker.rules.registry import ZERO, make, region, rule, short
 from lessons.worker.work import Index, Made, Work, broadcast
 
@@ -33,26 +35,72 @@ def _masked_fill(work: Work, index: Index, value: float) -> Made:
     return make("masked_fill", f.choose(test, stored(work, given), original), note)
 
 
-MOST_STEPS = 8
+MOST_STEPS = 32
+
+HIDDEN = 1e4
+"""Size of a score from which on it is there to hide something: such as -inf and -1e9, added or subtracted."""
+
+_CHOOSING = ("masked_fill", "where")
+_PUTTING = ("index_put_", "_index_put_impl_", "fill_", "copy_", "index_fill", "index_fill_", "masked_scatter_")
 
 
 def masked_on(work: Work, given: Region, index: Index) -> str:
-    """`masked on line 4`, if an element of an operand is -inf because it, or what it was made from, was masked."""
-    explainer = work.explainer
+    """`masked on line 4`, if an element of an operand is -inf, or about, as it, or what it was made from, was masked.
+
+    That is where a mask put it; or else where one was added that holds nothing but constants.
+    """
+    explainer, history = work.explainer, work.explainer.history
     element = work.element(given, index)
+    if not history.value(element) <= -HIDDEN:
+        return ""
+    joined: Event | None = None
     for _ in range(MOST_STEPS):
-        event = explainer.history.writer(element)
-        if event is None:
+        writer = history.writer(element)
+        event, inner, made = explainer.made(element)
+        if writer is None or event is None:
             return ""
-        if event.op in ("masked_fill", "masked_fill_"):
-            line = explainer.names.places.line(event.sites[0]) if event.sites else None
-            return f"masked on line {line}" if line else "masked"
-        _, made_from, _ = explainer.made(element)
-        same = [item for item in made_from.elements if explainer.history.value(item) == -float("inf")]
-        if not same:
-            return ""
-        element = same[0]
+        if not inner.elements:
+            return _on(work, writer if writer.op in _PUTTING else joined)
+        values = history.values(inner.elements)
+        if event.op.removesuffix("_") in _CHOOSING:
+            chosen = _chosen(made.formula, values)
+            if not isinstance(chosen, f.Cell):
+                return _on(work, event)
+            element = inner.elements[chosen.place]
+            put = history.writer(element)
+            if not explainer.made(element)[1].elements and (put is None or put.op not in _PUTTING):
+                return _on(work, event)
+            continue
+        large = [item for item, value in zip(inner.elements, values, strict=True) if abs(value) >= HIDDEN]
+        if made.op in ("add", "subtract") and len(large) < len(inner.elements):
+            joined = joined or event
+        if not large:
+            # `1e9 * (1 - kept)` is a mask; a product of scores that happens to be large is none.
+            return _on(work, joined) if _is_number_of(made.formula, history.value(element)) else ""
+        element = large[0]
     return ""
+
+
+def _chosen(formula: f.Formula | None, values: list[float]) -> f.Formula | None:
+    """What an `if` comes to."""
+    if isinstance(formula, f.Op) and formula.op == "if":
+        test, yes, no = formula.parts
+        return yes if f.evaluate(test, values) else no
+    return formula
+
+
+def _is_number_of(formula: f.Formula | None, value: float) -> bool:
+    """Whether a value is one of the numbers of its formula, up to its sign and rounding."""
+    parts = formula.parts if isinstance(formula, f.Op) else ()
+    numbers = [abs(part.value) for part in parts if isinstance(part, f.Number)]
+    return any(math.isclose(number, abs(value), rel_tol=1e-6) for number in numbers)
+
+
+def _on(work: Work, event: Event | None) -> str:
+    if event is None:
+        return ""
+    line = work.explainer.names.places.line(event.sites[0]) if event.sites else None
+    return f"masked on line {line}" if line else "masked"
 
 
 @rule("where")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from lessons import formula as f
 from lessons.worker.record import Region
-from lessons.worker.rules.registry import make, rule, short
+from lessons.worker.rules.registry import ZERO, make, rule, short
 from lessons.worker.work import Index, Made, Work
 
 LEAVES = frozenset(
@@ -35,6 +36,7 @@ LEAVES = frozenset(
         "zero_",
         "fill",
         "fill_",
+        "set_",
         "tril_indices",
         "triu_indices",
         # random numbers
@@ -74,14 +76,25 @@ def _constant(work: Work, index: Index, value: float) -> Made:
 @rule("fill")
 def _fill(work: Work, index: Index, value: float) -> Made:
     given = work.event.arg("value")
-    if isinstance(given, Region):
-        return make("fill", work.cell(given, ()))
-    return make("constant", None, f"Set to {short(value)} here.")
+    cell = work.cell(given, ()) if isinstance(given, Region) else ZERO
+    return put_here(work, value) if isinstance(cell, f.Number) else make("fill", cell)
+
+
+def put_here(work: Work, value: float) -> Made:
+    """A number that a statement put there."""
+    sites, places = work.event.sites, work.explainer.names.places
+    code = places.statement(sites[0]) if sites else ""
+    return make("constant", None, f"Set to {short(value)} here.", code=code)
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
 def _empty(work: Work, index: Index, value: float) -> Made:
     return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
+
+
+@rule("set")
+def _set(work: Work, index: Index, value: float) -> Made:
+    return make("given", None, "Its memory was handed over whole, as copy.deepcopy does: whence is not recorded.")
 
 
 @rule("eye")
@@ -106,6 +119,8 @@ def _literal(work: Work, index: Index, value: float) -> Made:
     places = work.explainer.names.places
     node = places.node(sites[0]) if sites else None
     source = places.source(sites[0]) if sites else None
+    if isinstance(node, ast.Subscript | ast.Assign | ast.AugAssign):
+        return put_here(work, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
         return make("given", None, "A number that Python computed.")
     item: ast.expr = node.args[0]

@@ -150,7 +150,9 @@ def _wrapped(work: Work, made: Made, dtype: torch.dtype, value: float) -> Made:
     if f.evaluate(formula, values) == value:
         made.formula = formula
         name = str(dtype).removeprefix("torch.")
-        made.notes.append(f"An {name} holds {info.min} to {info.max}; what is beyond starts again at the other end.")
+        made.notes.append(
+            f"The type {name} holds {info.min} to {info.max}; what is beyond starts again at the other end."
+        )
     return made
 
 

@@ -110,5 +110,5 @@ def _was_kept(work: Work, index: Index) -> bool:
 
 
 def _thinned(cell: f.Formula, survived: bool, keep: float) -> f.Formula:
-    kept = f.multiply(cell, f.Number(float(survived), "kept" if survived else "dropped"))
+    kept = f.multiply(cell, f.Number(float(survived)))
     return f.Op("/", (kept, f.Number(keep, "1 - p")))

@@ -36,9 +36,11 @@ def _softmax(work: Work, index: Index, value: float) -> Made:
     notes = []
     if math.isfinite(values[top]):
         notes.append(f"The largest of the {name}, {short(values[top])}, is subtracted first, so that no exp overflows.")
+    where = masked_on(work, given, places[mine])
     if value == 0 and values[mine] == -math.inf:
-        where = masked_on(work, given, places[mine])
         notes.append(f"Its own score is -inf{where and f' ({where})'}, and exp(-inf) is 0.")
+    elif where:
+        notes.append(f"Its own score is {short(values[mine])} ({where}).")
     details = [("exp", shifted), ("sum of exp", [f.total(shifted)])]
     if op == "log_softmax":
         own = f.Op("-", (cells[mine], cells[top]))

@@ -12,11 +12,9 @@ from collections.abc import Callable
 
 from lessons import formula as f
 from lessons.worker.record import Region
-from lessons.worker.rules import rows
-from lessons.worker.rules.registry import MOST_TERMS, ONE, ZERO, find, make, named_only, region, rule, too_many, unknown
+from lessons.worker.rules.registry import MOST_TERMS, ONE, ZERO, make, named_only, region, rule, too_many, unknown
+from lessons.worker.rules.rows import _layer_norm as _normalized
 from lessons.worker.work import Index, Made, Work, broadcast
-
-assert rows  # Its rule of layer norm is the one that is asked for the first result.
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)
@@ -205,9 +203,6 @@ def _normalized_places(work: Work, lead: Index) -> list[Index]:
 def _lead(work: Work) -> int:
     """How many axes layer norm does not join."""
     return len(region(work, "input").shape) - len(work.event.arg("normalized_shape"))
-
-
-_normalized = find("native_layer_norm")
 
 
 @rule("native_layer_norm")

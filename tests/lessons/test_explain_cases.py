@@ -1,0 +1,208 @@
+"""Programs of reviewers whose explanations were wrong: labels, masks, overflow, numbers of the code."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons import explanation as x
+from lessons.worker import answers
+from lessons.worker.explain import NoCell
+from lessons.worker.stage import Stage
+from tests.lessons.tracing import Traced
+
+ATTEND = """
+def attend(q, k, v):
+    weights = torch.softmax(q @ k.T, dim=-1)
+    context = weights @ v
+    return context
+x = torch.rand(4, 3)
+both = attend(x, x, x) + attend(2 * x, x, x)
+context = attend(x, x, x) * 2
+error = context - attend(x, x, x)
+"""
+
+
+def test_two_calls_of_a_function() -> None:
+    """Their local variables are told apart, from one another and from those of the lesson."""
+    traced = Traced(ATTEND)
+    assert x.python(traced.tell("both", 0, 1)) == "context#1[0,1] + context#2[0,1]"
+    assert x.python(traced.tell("error", 0, 1)) == "context#1[0,1] - context#2[0,1]"
+    traced.check_all("both", "error")
+
+
+STALE = """
+def f(t):
+    x = t * 2
+    return x
+x = torch.ones(2) * 5
+keep = [x]
+x = torch.ones(2) * 7
+s = torch.stack([keep[0], x, f(x), f(x)]).sum(0)
+"""
+
+
+def test_counts_do_not_collide() -> None:
+    """The count of an earlier tensor of a variable is not given to another one."""
+    traced = Traced(STALE)
+    assert x.python(traced.tell("s", 0)) == "x#1[0] + x#2[0] + x#3[0] + x#4[0]"
+    traced.check_all("s")
+
+
+def test_a_cell_is_not_made_from_itself() -> None:
+    """What it was before has a count."""
+    traced = Traced("c = torch.ones(2)\nc[0] = c[0] + 2\nc[0] = c[0] * 2\nc *= 3")
+    told = traced.tell("c", 0)
+    formulas = []
+    while told.operands:
+        formulas.append(f"{told.label} = {x.python(told)}")
+        told = traced.follow(told.operands[0])
+    assert formulas == ["c[0] = c#3[0] * 3.0", "c#3[0] = c#2[0] * 2.0", "c#2[0] = c#1[0] + 2.0"]
+
+
+def test_views_of_one_tensor_under_one_name() -> None:
+    """No write tells them apart, so their labels are counted."""
+    traced = Traced(
+        """
+        def first(t):
+            row = t.view(2)
+            return row
+        x = torch.rand(2, 2)
+        r = first(x[0]) + first(x[1])
+        """
+    )
+    traced.check_all("r")
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_grouped_queries(grad: bool) -> None:
+    """Several heads of queries meet one head of keys."""
+    traced = Traced(
+        f"""
+        q = torch.rand(1, 4, 3, 2, requires_grad={grad})
+        k, v = torch.rand(1, 2, 3, 2), torch.rand(1, 2, 3, 2)
+        r = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        """
+    )
+    traced.check_all("r")
+
+
+def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in a rule is not taken for a wrong index."""
+    stage = Stage()
+    stage.run("import torch\nx = torch.ones(2) + 1", "one")
+    stage.explainer.show("one", "x", stage.namespace["x"])
+
+    def asked(**more: object) -> str:
+        with pytest.raises(answers.Refused) as caught:
+            answers.explain(stage, {"step": "one", "name": "x", "index": [0], **more})
+        return str(caught.value)
+
+    assert asked(index=[2]) == asked(name="y") == asked(ref=10**6) == "no such cell"
+
+    def fault(*given: object) -> None:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(stage.explainer, "made", fault)
+    assert asked() == "this cell cannot be explained (IndexError: list index out of range)"
+    with pytest.raises(NoCell):
+        stage.explainer.follow(10**6)
+
+
+SCORES = "s = torch.rand(4, 4)\nlow = torch.tril(torch.ones(4, 4))\n"
+
+MASKS = [
+    "m = s.masked_fill(low == 0, -torch.inf)",
+    "m = s.masked_fill(low == 0, -1e9)",
+    "m = s + torch.triu(torch.full((4, 4), -torch.inf), diagonal=1)",
+    "m = torch.where(low == 1, s, -torch.inf)",
+    "m = torch.where(low == 1, s, torch.tensor(-1e9))",
+    "m = torch.where(low == 0, torch.full_like(s, -torch.inf), s)",
+    "m = s - 1e9 * (1 - low)",
+    "m = s + (1 - low) * -1e9",
+    "m = s.clone(); m[low == 0] = -torch.inf",
+    "m = s.clone(); m[0, 1:] = -torch.inf; m = m.masked_fill(low == 2, 0)",
+    "m = s.clone(); m[0, 1] = -1e9",
+    "m = s.clone(); m.masked_fill_(low == 0, -torch.inf)",
+]
+
+
+@pytest.mark.parametrize("code", MASKS)
+def test_masks(code: str) -> None:
+    """However a score was hidden, its weight says on which line."""
+    traced = Traced(SCORES + code + "\nw = torch.softmax(m / 2, dim=-1)\n")
+    assert "(masked on line 3)" in " ".join(traced.tell("w", 0, 1).notes)
+    assert "masked on" not in " ".join(traced.tell("w", 0, 0).notes)
+    traced.check_all("w")
+
+
+@pytest.mark.parametrize("code", ["m = s * -1e5 + low", "m = torch.log(low) + s", "m = (s - 1) * 1e6 - s"])
+def test_no_masks(code: str) -> None:
+    """A score may be low for other reasons."""
+    traced = Traced(SCORES + code + "\nw = torch.softmax(m, dim=-1)\n")
+    assert not any("masked on" in note for place in range(4) for note in traced.tell("w", 0, place).notes)
+
+
+@pytest.mark.parametrize(
+    ("code", "statement"),
+    [
+        ("b[0] = 7", "b[0] = 7"),
+        ("b[:2] = 7", "b[:2] = 7"),
+        ("b[b < 1] = 7", "b[b < 1] = 7"),
+        ("n = 7\nb[0] = n", "b[0] = n"),
+    ],
+)
+def test_numbers_that_are_set(code: str, statement: str) -> None:
+    """By a statement, which is told."""
+    told = Traced(f"b = torch.zeros(3)\n{code}").tell("b", 0)
+    assert told.notes == ("Set to 7 here.",)
+    assert (told.code, told.line, told.leaf) == (statement, 1 + len(code.splitlines()), True)
+
+
+def test_numbers_of_the_code_are_no_operands() -> None:
+    """PyTorch makes tensors of them, which nobody sees."""
+    traced = Traced("s = torch.rand(2)\nr = torch.where(s > 2, s, -torch.inf)")
+    told = traced.tell("r", 0)
+    assert x.python(told) == "s[0] if (s > 2)[0] else -inf"
+    assert not any("born" in note for note in told.notes)
+
+
+def test_an_expression_that_is_shown_is_on_no_line() -> None:
+    """It is no code of the step."""
+    stage = Stage()
+    stage.run("import torch\nx = torch.ones(2) + 1", "one")
+    _, failure = stage.show("one", [{"name": "double", "expr": "x * 2"}], bytearray())
+    assert failure is None
+    told = x.of_json(stage.explainer.ask("one", "double", (0,)))
+    assert (told.line, told.lesson_line, told.code) == (None, None, "x * 2")
+    inner = x.of_json(stage.explainer.follow(told.operands[0].ref))
+    assert inner.line == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        ("r = torch.full((1,), 1e30) * 1e30", "beyond the largest number of float32"),
+        ("r = torch.full((1,), 3e38) + 3e38", "beyond the largest number of float32"),
+        ("r = torch.full((1,), 1e6).half()", "beyond the largest number of float16"),
+        ("h = torch.full((1,), 6e4).half()\nr = h * 2 + 1", "beyond the largest number of float16"),
+        ("r = torch.full((1,), 1e30) / 1e-30", "beyond the largest number of float32"),
+        ("r = torch.full((1,), 1e300, dtype=torch.double) ** 2", "beyond the largest number of float64"),
+        ("r = 1 / torch.zeros(1)", "divided by 0"),
+    ],
+)
+def test_overflow(code: str, note: str) -> None:
+    """An infinity of finite numbers says why."""
+    assert note in " ".join(Traced(code).tell("r", 0).notes)
+
+
+def test_a_copy_of_another_type_is_a_conversion() -> None:
+    """Even if the value stays."""
+    assert Traced("q = torch.rand(2)\nr = q.double()").tell("r", 0).op == "convert"
+
+
+def test_a_deep_copy() -> None:
+    """Its memory is copied outside PyTorch's operations."""
+    traced = Traced("import copy\na = torch.rand(2)\nr = copy.deepcopy(a)")
+    told = traced.tell("r", 0)
+    assert told.leaf
+    assert "deepcopy" in told.notes[0]

@@ -75,7 +75,8 @@ def expand(
 
 def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Vaswani et al. 2017, equation 1, with an additive or a boolean mask (True = may be seen)."""
-    lead, row = index[:-2], index[-2]
+    # The second result, for the way back, has no last axis.
+    lead, row = (index[:-1], index[-1]) if output else (index[:-2], index[-2])
     query = call.given("query", *lead, slice(row, row + 1))
     key, value = (call.given(name, *_head(call, name, lead)) for name in ("key", "value"))
     scale = call.arg("scale")
@@ -88,6 +89,8 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     mask = call.tensor(name, *_mask_place(call.arg(name), lead, row))
     if mask is not None:
         scaled = scaled.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scaled + mask
+    if output:
+        return torch.logsumexp(scaled, dim=-1), (*lead, row)
     weights = torch.ops.aten._safe_softmax(scaled, -1)
     return weights @ value, (*lead, row, 0)
 

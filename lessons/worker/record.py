@@ -17,7 +17,7 @@ import math
 import operator
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -404,7 +404,10 @@ class Recorder(TorchDispatchMode):
         if generator is not None:
             event.draw = self._draw(info.op, generator, state, outs)
         self._add(event)
-        if info.written:
+        if info.op == "set_":
+            event.view = True
+            self._adopt(event)
+        elif info.written:
             # What is written may not be what is returned.
             targets = tuple(_targets(info, args, kwargs))
             storages = {region.storage for region in targets}
@@ -424,6 +427,17 @@ class Recorder(TorchDispatchMode):
             self._stop(f"the tensors of this run fill more than {_mebibytes(self._keep)}", sites)
         elif len(record.events) >= self._most:
             self._stop(f"this run has made {self._most:,} operations", sites)
+
+    def _adopt(self, event: Event) -> None:
+        """Note whose copy a tensor is that was given its memory, if that was copied as bytes: `copy.deepcopy`."""
+        region = event.outs[0]
+        last = next(reversed(self.record.writes.get(region.storage, ())), None)
+        source = last.arg("src") if last is not None and last.op == "copy_" else None
+        if last is not None and isinstance(source, Region) and source.dtype == torch.uint8 != region.dtype:
+            original = replace(region, storage=source.storage, memory=source.memory)
+            copy = Event(self.record.time, SNAPSHOT, (original, last.time), {}, (region,), event.sites, event.direct)
+            self._add(copy)
+            self._write(region, copy)
 
     def _add(self, event: Event) -> None:
         self.record.time += 1

@@ -201,8 +201,21 @@ def test_a_copy_of_another_type_is_a_conversion() -> None:
 
 
 def test_a_deep_copy() -> None:
-    """Its memory is copied outside PyTorch's operations."""
-    traced = Traced("import copy\na = torch.rand(2)\nr = copy.deepcopy(a)")
-    told = traced.tell("r", 0)
-    assert told.leaf
-    assert "deepcopy" in told.notes[0]
+    """Its memory is copied as bytes; it is followed to the original, which stays as it was."""
+    traced = Traced("import copy\na = torch.rand(2, 3) * 2\nr = copy.deepcopy(a.T)\na[0] = 0\ns = copy.deepcopy(a)")
+    traced.check_all("a", "r", "s")
+    told = traced.tell("r", 2, 1)
+    assert (told.op, [operand.label for operand in told.operands]) == ("copy", ["a[1,2]"])
+
+
+def test_what_a_fused_kernel_keeps_for_the_way_back() -> None:
+    """The logarithm of the sum of the exponentials, by definition, too."""
+    traced = Traced(
+        """
+        q = torch.rand(1, 2, 3, 4, requires_grad=True)
+        r = torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+        r.sum().backward()
+        g = q.grad
+        """
+    )
+    traced.check_all("r", "g")

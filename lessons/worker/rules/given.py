@@ -36,7 +36,6 @@ LEAVES = frozenset(
         "zero_",
         "fill",
         "fill_",
-        "set_",
         "tril_indices",
         "triu_indices",
         # random numbers
@@ -90,11 +89,6 @@ def put_here(work: Work, value: float) -> Made:
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
 def _empty(work: Work, index: Index, value: float) -> Made:
     return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
-
-
-@rule("set")
-def _set(work: Work, index: Index, value: float) -> Made:
-    return make("given", None, "Its memory was handed over whole, as copy.deepcopy does: whence is not recorded.")
 
 
 @rule("eye")

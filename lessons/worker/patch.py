@@ -12,8 +12,6 @@ from typing import Any
 
 import torch
 
-from lessons.worker.execute import After
-
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}
 
@@ -33,12 +31,8 @@ class Patch:
         self._namespace = namespace
         self.notes: list[str] = []
 
-    def after(self, part: str) -> After:
-        """What to call after each top-level statement of a part of the lesson (`setup` or a step)."""
-        return lambda statement: self.apply(part, statement)
-
     def apply(self, part: str, statement: ast.stmt) -> None:
-        """Change the cells that belong behind a statement. Never raises."""
+        """Change the cells that belong behind a top-level statement of a part (`setup` or a step). Never raises."""
         here = (part, statement.lineno, statement.col_offset)
         for cell in self._cells:
             if (cell["part"], cell["line"], cell["column"]) == here:

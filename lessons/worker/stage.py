@@ -40,15 +40,13 @@ class Stage:
 
     def run(self, code: str, place: str) -> Failed | None:
         """Run a piece of code under the recorder; `place` is what it is called, `setup` or the id of a step."""
-        change = self.patch.after(place)
         ribbon = Ribbon(self.recorder.record, self.namespace, f"<{place}>", code)
         self.lines = ribbon.lines
 
         def after(statement: ast.stmt) -> None:
             ribbon.note(statement)
-            if change is not None:
-                with self.recorder.by_hand():
-                    change(statement)
+            with self.recorder.by_hand():
+                self.patch.apply(place, statement)
             self.recorder.name(self.namespace, statement)
 
         self.recorder.watch(f"<{place}>", code)

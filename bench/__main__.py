@@ -15,6 +15,10 @@ What the table says:
                  the time from asking an endless loop to stop until it is gone.
     answers      from a key until the terminal shows what it asked for: how a number was made, or the matrix after a
                  change. A knob that is turned runs the lesson's code again from its start.
+    judging      a six-token exercise, from request to verdict: a right answer; one with a known mistake, which is named
+                 and whose line is found; one with a mistake that nobody knows, whose first wrong result is found.
+    class        with --class only, since it takes minutes: thirty processes of `attn-tutor check` at the same moment,
+                 each with a worker of its own that has to load PyTorch first.
     recorder     the code of lesson 9 (six tokens) and of lesson 10 (GPT-2 size), with the record of which operation
                  wrote which element and without it: processor time and peak memory, in processes of their own.
     memory       RSS counts pages that processes share in each of them, PSS in parts: only PSS may be added up. The
@@ -35,7 +39,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bench import recorder, screen, worker
+from bench import classroom, recorder, screen, worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the tutor on this machine.")
     parser.add_argument("--quick", action="store_true", help="fewer runs")
-    runs = 3 if parser.parse_args().quick else 9
+    parser.add_argument("--class", action="store_true", dest="learners", help="also thirty learners at once")
+    options = parser.parse_args()
+    runs = 3 if options.quick else 9
     print(f"{'':46}{'median':>12}{'least':>12}{'greatest':>12}{'runs':>10}")
     with scratch_home():
         for title, rows in (
@@ -65,8 +71,10 @@ def main() -> int:
             ("bytes", byte_rows()),
             ("worker", worker_rows(runs)),
             ("answers", answer_rows(runs)),
+            ("judging", judging_rows(runs)),
             ("recorder", recorder_rows(2 if runs < 9 else 5)),
             ("memory", memory_rows(1 if runs < 9 else 3)),
+            ("class", class_rows() if options.learners else ()),
         ):
             print(f"\n{title}")
             for row in rows:
@@ -117,6 +125,18 @@ def answer_rows(runs: int) -> Iterable[Row]:
     """How long a question takes."""
     for name, seconds in screen.answers(runs).items():
         yield Row(name, "ms", tuple(each * 1000 for each in seconds))
+
+
+def judging_rows(runs: int) -> Iterable[Row]:
+    """How long a verdict takes."""
+    for name, unit, values in worker.verdicts(3 * runs):
+        yield Row(name, unit, tuple(values))
+
+
+def class_rows() -> Iterable[Row]:
+    """How it is for thirty at once."""
+    for name, unit, values in classroom.times():
+        yield Row(name, unit, tuple(values))
 
 
 def recorder_rows(rounds: int) -> Iterable[Row]:

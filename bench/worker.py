@@ -18,6 +18,7 @@ def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
     course = load_course()
     lesson = course.lesson("all-queries")
     _, exercise = course.exercise("3.1")
+    assert isinstance(exercise, ExerciseStep)
 
     def load() -> None:
         session = Session()
@@ -41,6 +42,24 @@ def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
         yield "a step with six tokens", "ms", [run() for _ in range(2 * runs)]
         yield "check of a right answer", "ms", [1000 * _seconds(check) for _ in range(runs)]
         yield "stop of an endless loop", "ms", [1000 * _stop(session, exercise) for _ in range(runs)]
+    finally:
+        session.close()
+
+
+def verdicts(runs: int) -> Iterator[tuple[str, str, list[float]]]:
+    """Name, unit and values of each kind of verdict on a six-token exercise, with the worker warm."""
+    _, exercise = load_course().exercise("scaled-attention")
+    assert isinstance(exercise, ExerciseStep)
+    answers = {
+        "a right answer": exercise.solution,
+        "a known mistake, named": exercise.solution.replace("dim=-1", "dim=0"),
+        "an unknown mistake, shown": exercise.solution.replace("weights @ values", "weights @ values * 3"),
+    }
+    session = Session()
+    try:
+        session.wait_ready()
+        for name, source in answers.items():
+            yield name, "ms", [1000 * session.check(exercise, source).seconds for _ in range(runs)]
     finally:
         session.close()
 

@@ -11,8 +11,8 @@ from typing import Any
 from lessons import knobs, shapes, template
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Operand, precise, python
-from lessons.model import ChoiceKnob, ExerciseStep, Knob, Lesson, NumberKnob, ReadStep, RunStep, SeedKnob
-from lessons.result import Failure, Judgement, StepResult, Tensor
+from lessons.model import ChoiceKnob, Exercise, Knob, Lesson, NumberKnob, ReadStep, RunningStep, RunStep, SeedKnob
+from lessons.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ def failure(value: Failure | None) -> Json | None:
     return None if value is None else {"kind": value.kind, "message": value.message, "line": value.line}
 
 
-def step(spec: ReadStep | RunStep | ExerciseStep, result: StepResult | None) -> Json:
+def step(spec: ReadStep | RunStep | Exercise, result: StepResult | None) -> Json:
     """One step of a lesson and what it gave."""
     result = result or StepResult(spec.id)
     return {
@@ -60,7 +60,7 @@ def step(spec: ReadStep | RunStep | ExerciseStep, result: StepResult | None) -> 
         "kind": spec.kind,
         "title": spec.title,
         "prose": template.fill(spec.prose, result.text),
-        "code": spec.code if isinstance(spec, RunStep) else "",
+        "code": spec.code if isinstance(spec, RunningStep) else "",
         "stdout": result.stdout,
         "error": failure(result.error),
         "notes": list(result.notes),
@@ -145,6 +145,19 @@ def _operand(value: Operand | Node) -> Json:
     }
 
 
+def difference(value: Difference | None) -> Json | None:
+    """Where an answer leaves the way of the model answer, or None."""
+    if value is None:
+        return None
+    return {
+        "name": value.name,
+        "line": value.line,
+        "yours": tensor(value.yours),
+        "expected": None if value.expected is None else tensor(value.expected),
+        "agreed": list(value.agreed),
+    }
+
+
 def judgement(value: Judgement) -> Json:
     """The judge's word on an answer."""
     return {
@@ -153,7 +166,10 @@ def judgement(value: Judgement) -> Json:
         "verdict": value.verdict,
         "message": value.message,
         "line": value.line,
-        "mistake": value.mistake,
+        "mistake": "+".join(item.id for item in value.mistakes) or None,
+        "mistakes": [{"id": item.id, "name": item.name, "text": item.text} for item in value.mistakes],
+        "difference": difference(value.difference),
+        "seed": value.seed,
         "checks": [{"name": item.name, "passed": item.passed, "message": item.message} for item in value.checks],
         "seconds": value.seconds,
         "stdout": value.stdout,

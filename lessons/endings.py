@@ -10,6 +10,8 @@ from lessons.result import Failure
 from lessons.worker import wire
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+CUT_OFF = 97
+"""The exit code of a child whose program has closed its connection."""
 BROKEN = 99
 """The exit code of a child whose own tools no longer work."""
 
@@ -42,6 +44,10 @@ def died(job: Job, error: Exception, limits: Limits, cancelled: bool) -> Failure
         return Failure("crash", f"The Python interpreter itself crashed{where}.", line)
     if ended.code == -signal.SIGKILL:
         return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
+    if ended.code == CUT_OFF:
+        return Failure(
+            "crash", "The code closed files that are not its own, so that its result could not be sent.", line
+        )
     if ended.code == BROKEN:
         return Failure("crash", "The code broke Python's own tools, so that its result could not be sent.", line)
     return Failure("crash", "The code ended the program itself (os._exit) before it was done.", line)

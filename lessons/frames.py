@@ -8,27 +8,27 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons import explanation, labels, shapes, template
+from lessons import explanation, labels, shapes
 from lessons.changes import Changes, places
 from lessons.explanation import Explanation
 from lessons.launch import Job, output
-from lessons.model import Lesson, ReadStep, RunStep, Shown
+from lessons.model import Lesson, ReadStep, RunningStep, Shown
 from lessons.result import LONGEST_AXIS, MOST_AXES, Failure, FailureKind, StepResult, Tensor, Window
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
 
-def request_of(lesson: Lesson, step: ReadStep | RunStep) -> dict[str, Any]:
+def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
     """What the worker needs to know to run a step."""
-    run = step if isinstance(step, RunStep) else None
+    run = step if isinstance(step, RunningStep) else None
     return {
         "id": step.id,
         "code": run.code if run else "",
         "seed": run.seed if run and run.seed is not None else lesson.seed,
-        "show": [{"name": shown.name, "expr": shown.expression} for shown in run.show] if run else [],
+        "show": [{"name": shown.name, "expr": shown.expression} for shown in run.tensors] if run else [],
         "fields": [
             {"expression": field.expression, "conversion": field.conversion, "spec": field.spec}
-            for field in template.fields(step.prose)
+            for field in step.fields
         ],
     }
 
@@ -41,10 +41,10 @@ def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
     ]
 
 
-def step_result(lesson: Lesson, step: ReadStep | RunStep, frame: wire.Frame, job: Job) -> StepResult:
+def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame, job: Job) -> StepResult:
     """The result of a step from the worker's report. Raises what a wrong report makes it raise."""
     header = frame.header
-    shown = step.show if isinstance(step, RunStep) else ()
+    shown = step.tensors if isinstance(step, RunningStep) else ()
     start, end = header["stdout"]
     return StepResult(
         id=step.id,

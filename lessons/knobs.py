@@ -19,7 +19,7 @@ from lessons.model import (
     Knob,
     Lesson,
     NumberKnob,
-    RunStep,
+    RunningStep,
     SeedKnob,
     Shown,
     WordsKnob,
@@ -51,7 +51,7 @@ def default(lesson: Lesson, knob: Knob) -> Setting | None:
         return " ".join(lesson.tokens)
     seeds = {lesson.seed} if not knob.within or SETUP in knob.within else set()
     for step in lesson.steps:
-        if isinstance(step, RunStep) and _reaches(knob, step.id):
+        if isinstance(step, RunningStep) and _reaches(knob, step.id):
             seeds.add(lesson.seed if step.seed is None else step.seed)
     return seeds.pop() if len(seeds) == 1 else None
 
@@ -190,7 +190,7 @@ def alter(lesson: Lesson, settings: Mapping[str, Setting]) -> Lesson:
         update["seed"] = seeds[SETUP]
     steps = []
     for step in lesson.steps:
-        if isinstance(step, RunStep):
+        if isinstance(step, RunningStep):
             # A step that the knob does not reach keeps its seed, also when that is the lesson's.
             own = seeds.get(step.id, lesson.seed if step.seed is None and SETUP in seeds else step.seed)
             show = [_shown(shown, lesson.tokens, tokens) if tokens else shown for shown in step.show]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.model import Lesson, RunStep, Shown
+from lessons.model import Lesson, RunningStep, Shown
 
 WORDS = ("token", "query", "key")
 PREFIX = {"dim": "d", "head_dim": "d", "head": "head ", "batch": "text ", "index": ""}
@@ -24,7 +24,7 @@ def known(lesson: Lesson, step_id: str, name: str, dims: int) -> Shown | None:
     shown = [
         (place, spec)
         for place, step in by_nearness
-        if isinstance(step, RunStep)
+        if isinstance(step, RunningStep)
         for spec in step.show
         if spec.expression == name and len(spec.axes) == dims
     ]

@@ -6,80 +6,73 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons import knobs, model, source
-from lessons.model import Course, ExerciseStep, Lesson, LessonFile, ReadStep, RunStep
+from lessons import knobs, library, model, source
+from lessons.library import Library
+from lessons.model import (
+    ChoiceStep,
+    Course,
+    Exercise,
+    ExerciseStep,
+    Lesson,
+    LessonFile,
+    PointStep,
+    Question,
+    ReadStep,
+    RunningStep,
+)
+from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+
+__all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
 
 COURSE = Path(__file__).parent / "course"
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing wrong in a lesson: where (line and column from 1), what, and what to do about it."""
-
-    file: str
-    line: int
-    column: int
-    problem: str
-    remedy: str
-
-    def __str__(self) -> str:
-        # What was found may hold line breaks, but a finding is one line.
-        told = " ".join(f"{self.problem}. {self.remedy}".split())
-        return f"{self.file}:{self.line}:{self.column}: {told}"
-
-
-class LessonError(Exception):
-    """A lesson or course that cannot be used. `findings` holds everything that was found."""
-
-    def __init__(self, findings: list[Finding]) -> None:
-        super().__init__("\n".join(str(finding) for finding in findings))
-        self.findings = findings
+INCLUDE = "include"
 
 
 def load_course(folder: Path = COURSE) -> Course:
     """Every lesson under `folder`, ordered by number. Raises `LessonError` with the findings of all files together."""
+    lessons, findings = read_course(folder)
+    if findings:
+        raise LessonError(findings)
+    return Course(lessons=lessons)
+
+
+def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
+    """The lessons under `folder` that can be read, ordered by number, and the findings of all files together."""
+    paths = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    folders = sorted(path for path in paths if FOLDER.match(path.name))
+    if not folders:
+        remedy = "Make a folder such as '01-first' with a lesson.yaml in it."
+        return (), [Finding(str(folder), 1, 1, "there are no lessons here", remedy)]
+    try:
+        known = _library_beside(folder)
+    except LessonError as error:
+        # Without it, every exercise would seem to name mistakes that nobody knows.
+        return (), error.findings
     lessons: list[Lesson] = []
     findings: list[Finding] = []
-    folders = (
-        sorted(path for path in folder.iterdir() if path.is_dir() and FOLDER.match(path.name))
-        if folder.is_dir()
-        else []
-    )
-    if not folders:
-        raise LessonError(
-            [
-                Finding(
-                    str(folder),
-                    1,
-                    1,
-                    "there are no lessons here",
-                    "Make a folder such as '01-first' with a lesson.yaml in it.",
-                )
-            ]
-        )
     for path in folders:
         try:
-            lessons.append(load_lesson(path))
+            lessons.append(load_lesson(path, known))
         except LessonError as error:
             findings += error.findings
     findings += _repeated_lessons(lessons)
     findings += _repeated_exercises(lessons)
-    if findings:
-        raise LessonError(findings)
-    return Course(lessons=tuple(sorted(lessons, key=lambda lesson: lesson.number)))
+    return tuple(sorted(lessons, key=lambda lesson: lesson.number)), findings
 
 
-def load_lesson(folder: Path) -> Lesson:
-    """The lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings."""
+def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
+    """The lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings.
+
+    `mistakes` is the library that exercises name theirs from (default: the one beside the folder's course).
+    """
+    known = _library_beside(folder.parent) if mistakes is None else mistakes
     match = FOLDER.match(folder.name)
     file = folder / "lesson.yaml"
     if match is None:
@@ -94,13 +87,35 @@ def load_lesson(folder: Path) -> Lesson:
                 )
             ]
         )
-    return parse_lesson(_read(file), str(file), number=int(match[1]), slug=match[2], folder=str(folder))
+    return parse_lesson(read(file), str(file), number=int(match[1]), slug=match[2], folder=str(folder), mistakes=known)
 
 
-def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = "") -> Lesson:
-    """The lesson that `text` describes; `file` is the name that findings carry. Raises `LessonError`."""
-    root, data = _read_yaml(text, file)
-    findings = list(_repeated_keys(root, file, set()))
+def _library_beside(course: Path) -> Library:
+    """The library of mistakes beside a course, or that of the tutor's own."""
+    folder = course.parent / library.MISTAKES.name
+    return library.load_library(folder if folder.is_dir() else library.MISTAKES)
+
+
+def nodes(lesson: Lesson) -> yaml.Node:
+    """The YAML nodes of a lesson that was loaded from a folder, which know their places. Raises `LessonError`."""
+    file = Path(lesson.folder) / "lesson.yaml"
+    root = parse(read(file), str(file))
+    _include(root, Path(lesson.folder))
+    return root
+
+
+def parse_lesson(
+    text: str, file: str, *, number: int, slug: str, folder: str = "", mistakes: Library | None = None
+) -> Lesson:
+    """The lesson that `text` describes; `file` is the name that findings carry. Raises `LessonError`.
+
+    A step `include: FILE` stands for the step in that file of the folder.
+    """
+    root = parse(text, file)
+    _include(root, Path(folder) if folder else None)
+    _take_on_for_a_name(root)
+    findings = list(repeated_keys(root, set()))
+    data = data_of(root)
     if not isinstance(data, dict):
         raise LessonError(
             [
@@ -109,6 +124,9 @@ def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = 
                 )
             ]
         )
+    steps = data.get("steps")
+    for position, step in enumerate(steps if isinstance(steps, list) else ()):
+        findings += library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])
     try:
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
@@ -120,132 +138,70 @@ def parse_lesson(text: str, file: str, *, number: int, slug: str, folder: str = 
             if item["type"] != "too_short" or not any(
                 len(place) > above and place[:above] == item["loc"] for place in places
             ):
-                findings.append(_finding(root, file, item))
+                findings.append(_finding(root, item))
         raise LessonError(_in_order(findings)) from None
     lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
-    findings += _contents(lesson, root, file)
+    findings += _contents(lesson, root)
     if findings:
         raise LessonError(_in_order(findings))
     return lesson
 
 
 def _in_order(findings: list[Finding]) -> list[Finding]:
-    return sorted(set(findings), key=lambda found: (found.line, found.column, found.problem))
+    return sorted(set(findings), key=lambda found: (found.file, found.line, found.column, found.problem))
 
 
-# Reading ---------------------------------------------------------------------------------------------------------
+def _include(root: yaml.Node, folder: Path | None) -> None:
+    """Put the contents of files in the place of the steps that name them. Raises `LessonError`."""
+    findings = []
+    steps = _steps(root)
+    for position, step in enumerate(steps):
+        named = [value for key, value in _pairs(step) if key.value == INCLUDE]
+        if not named:
+            continue
+        where, name = place(step.start_mark), named[0].value
+        outside = isinstance(name, str) and (Path(name).is_absolute() or ".." in Path(name).parts)
+        if len(step.value) > 1 or not isinstance(name, str) or folder is None or outside:
+            remedy = "Write nothing but 'include: FILE', a file below the lesson's folder."
+            findings.append(Finding(*where, "this is not something to include", remedy))
+            continue
+        try:
+            file = folder / name
+            steps[position] = parse(read(file), str(file))
+        except LessonError as error:
+            missing = not file.exists()
+            findings += [Finding(*where, f"there is no file {name}", "Mend the name.")] if missing else error.findings
+    if findings:
+        raise LessonError(_in_order(findings))
 
 
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LessonError(
-            [Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]
-        ) from None
-    except UnicodeDecodeError as error:
-        before = file.read_bytes()[: error.start]
-        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
-        raise LessonError(
-            [Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]
-        ) from None
-    except OSError as error:
-        raise LessonError(
-            [Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]
-        ) from None
+def _steps(root: yaml.Node) -> list[yaml.Node]:
+    """The nodes of the steps, as the file has them: what takes the place of one is part of the lesson."""
+    found = next((value for key, value in _pairs(root) if key.value == "steps"), None)
+    return found.value if isinstance(found, yaml.SequenceNode) else []
 
 
-def _read_yaml(text: str, file: str) -> tuple[yaml.Node, object]:
-    """The nodes of a file, which know their places, and its data."""
-    lines = text.count("\n") + (not text.endswith("\n"))
-    try:
-        node: yaml.Node | None = yaml.compose(text, Loader=Loader)
-        data: object = yaml.load(text, Loader=Loader)  # a safe loader: see Loader
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        if mark and mark.line >= lines:
-            # What is not closed runs to the end of the file: better tell where it begins.
-            mark = error.context_mark or mark
-        line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
-        problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        here = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
-        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, here))]) from None
-    except yaml.reader.ReaderError as error:
-        line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
-        raise LessonError(
-            [
-                Finding(
-                    file,
-                    line,
-                    1,
-                    f"a character that YAML does not allow ({error.reason})",
-                    "Delete it, or write it as an escape in double quotes.",
-                )
-            ]
-        ) from None
-    except (ValueError, RecursionError) as error:
-        # Such as a date that is none.
-        raise LessonError([Finding(file, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")]) from None
-    if node is None:
-        raise LessonError([Finding(file, 1, 1, "the file is empty", "Start it with 'title: ...'.")])
-    return node, data
+def _take_on_for_a_name(root: yaml.Node) -> None:
+    """The field `on` of a step: YAML takes the bare word for a truth value."""
+    for step in _steps(root):
+        for key, _ in _pairs(step):
+            if isinstance(key, yaml.ScalarNode) and key.value == "on":
+                key.tag = "tag:yaml.org,2002:str"
 
 
-def _yaml_remedy(problem: str, character: str) -> str:
-    if "tab" in problem or character == "\t":
-        return "Indent with spaces, not tabs."
-    if "mapping values are not allowed" in problem:
-        return "Put a text with a colon in quotes, or write it as a block after '|'."
-    return "Check the indentation and the quotes at this place."
-
-
-def _repeated_keys(node: yaml.Node, file: str, visited: set[int]) -> Iterator[Finding]:
-    """YAML takes the last of two equal keys without a word; here that is a finding."""
-    if id(node) in visited:  # an alias
-        return
-    visited.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            if key.value in seen:
-                yield Finding(
-                    file,
-                    key.start_mark.line + 1,
-                    key.start_mark.column + 1,
-                    f"'{key.value}' is given twice",
-                    "Keep one of the two.",
-                )
-            seen.add(key.value)
-            yield from _repeated_keys(value, file, visited)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _repeated_keys(item, file, visited)
+def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
+    """Keys and values of a mapping, nothing of anything else."""
+    return list(node.value) if isinstance(node, yaml.MappingNode) else []
 
 
 # From a complaint to a place ---------------------------------------------------------------------------------------
 
 
-def _locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yaml.Node]:
-    """The key node and value node at a path, or of its nearest existing ancestor."""
-    key = node = root
-    for part in path:
-        if isinstance(node, yaml.MappingNode):
-            for candidate, value in reversed(node.value):  # of equal keys the last one counts
-                if candidate.value == str(part):
-                    key, node = candidate, value
-                    break
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            key = node = node.value[part]
-    return key, node
-
-
-def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
+def _finding(root: yaml.Node, error: Any) -> Finding:
     """A pydantic error as a finding."""
     path: tuple[int | str, ...] = error["loc"]
     # The kind of a step or knob is part of the path, but not of the file.
-    key, node = _locate(root, path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path)
+    key, node = locate(root, path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path)
     name = str(path[-1]) if path else "lesson"
     kind, context = error["type"], error.get("ctx", {})
     mark, down = node.start_mark, 0
@@ -284,14 +240,25 @@ def _finding(root: yaml.Node, file: str, error: Any) -> Finding:
         message = str(error["msg"])
         problem, remedy = f"'{name}': {message[0].lower()}{message[1:]}", f"Give '{name}' a value of the right form."
     column = 1 if down else mark.column + 1
-    return Finding(file, mark.line + 1 + down, column, problem, remedy)
+    return Finding(mark.name, mark.line + 1 + down, column, problem, remedy)
 
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     """The keys that the model at the end of a path (its last part being the wrong key) knows."""
     current: type[BaseModel] = model.LessonFile
     kinds = _kinds(model.Step) | _kinds(model.Knob)
-    inside: dict[str, type[BaseModel]] = {"show": model.Shown, "checks": model.Check, "limits": model.Limits}
+    inside: dict[str, type[BaseModel]] = {
+        "show": model.Shown,
+        "reveal": model.Shown,
+        "checks": model.Check,
+        "limits": model.Limits,
+        "mistakes": model.Mistake,
+        "edits": model.Edit,
+        "accepted": model.Variant,
+        "cheats": model.Variant,
+        "options": model.Option,
+        "wrong": model.Wrong,
+    }
     for part in map(str, path[:-1]):
         current = kinds.get(part) or inside.get(part) or current
     return [field.alias or name for name, field in current.model_fields.items()]
@@ -306,12 +273,11 @@ def _kinds(union: Any) -> dict[str, type[BaseModel]]:
 # What the model cannot see -----------------------------------------------------------------------------------------
 
 
-def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
+def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
     """Ids used twice, names that lead nowhere, knobs that change nothing."""
 
     def at(path: tuple[int | str, ...], problem: str, remedy: str) -> Finding:
-        mark = _locate(root, path)[1].start_mark
-        return Finding(file, mark.line + 1, mark.column + 1, problem, remedy)
+        return Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
 
     seen: set[str] = set()
     for position, step in enumerate(lesson.steps):
@@ -321,27 +287,31 @@ def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
         if step.id == model.SETUP:
             yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
-        if isinstance(step, ReadStep | RunStep) and step.source:
+        if isinstance(step, ReadStep | RunningStep) and step.source:
             try:
                 source.read(step.source)
             except LookupError as error:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
-        if isinstance(step, RunStep):
+        if isinstance(step, RunningStep):
             names: set[str] = set()
-            for place, shown in enumerate(step.show):
+            for number, shown in enumerate(step.tensors):
+                which, count = ("show", number) if number < len(step.show) else ("reveal", number - len(step.show))
                 if not shown.expr and not shown.name.isidentifier():
                     yield at(
-                        (*path, "show", place, "name"),
+                        (*path, which, count, "name"),
                         f"'{shown.name}' is not a variable",
                         "Add an 'expr' that gives the tensor.",
                     )
                 if shown.name in names:
                     yield at(
-                        (*path, "show", place, "name"),
+                        (*path, which, count, "name"),
                         f"'{shown.name}' is shown twice in one step",
                         "Give one of them another name.",
                     )
                 names.add(shown.name)
+            if isinstance(step, Question):
+                for inside, problem, remedy in _of_question(step):
+                    yield at((*path, *inside), problem, remedy)
         elif isinstance(step, ExerciseStep):
             missing = set(step.defines) - _defined(step.solution)
             if missing:
@@ -358,6 +328,29 @@ def _contents(lesson: Lesson, root: yaml.Node, file: str) -> Iterator[Finding]:
             f"'{lesson.thumbnail}' is not a shown tensor",
             f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
         )
+
+
+def _of_question(step: Question) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """What is wrong in a question before it is run: place, problem and remedy."""
+    if isinstance(step, ChoiceStep):
+        right = sum(option.right for option in step.options)
+        if right != 1:
+            problem = f"{right} options are right" if right else "no option is right"
+            yield ("options",), problem, "Give exactly one of them 'right: true'."
+        texts = [option.text for option in step.options]
+        for place, text in enumerate(texts):
+            if text in texts[:place]:
+                yield ("options", place, "text"), "two options say the same", "Give one of them another text."
+        return
+    if isinstance(step, PointStep) and step.on not in (names := [shown.name for shown in step.show]):
+        remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
+        yield ("on",), f"'{step.on}' is not shown in this step", remedy
+    right_answer, *wrong = map(str.strip, step.facts)
+    for place, answer in enumerate(wrong):
+        if answer == right_answer:
+            yield ("wrong", place, "is"), "this is the right answer", "Give what a learner may answer instead."
+        elif answer in wrong[:place]:
+            yield ("wrong", place, "is"), "this wrong answer stands here twice", "Keep one of the two."
 
 
 def _defined(code: str) -> set[str]:
@@ -377,7 +370,7 @@ def _defined(code: str) -> set[str]:
 
 
 def _tensor_names(lesson: Lesson) -> set[str]:
-    return {f"{step.id}/{shown.name}" for step in lesson.steps if isinstance(step, RunStep) for shown in step.show}
+    return {f"{step.id}/{shown.name}" for step in lesson.steps if isinstance(step, RunningStep) for shown in step.show}
 
 
 def _repeated_lessons(lessons: list[Lesson]) -> Iterator[Finding]:
@@ -394,15 +387,13 @@ def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:
     owners: dict[str, Lesson] = {}
     for lesson in lessons:
         for position, step in enumerate(lesson.steps):
-            if not isinstance(step, ExerciseStep):
+            if not isinstance(step, Exercise):
                 continue
             for key, name in (("exercise", step.exercise), ("number", step.number)):
                 if name in owners:
-                    file = Path(lesson.folder) / "lesson.yaml"
-                    root, _ = _read_yaml(_read(file), str(file))
-                    mark = _locate(root, ("steps", position, key))[1].start_mark
+                    where = place(locate(nodes(lesson), ("steps", position, key))[1].start_mark)
                     problem = f"the exercise '{name}' also stands in lesson '{owners[name].id}'"
                     remedy = "Exercise ids and numbers are unique in the course."
-                    yield Finding(str(file), mark.line + 1, mark.column + 1, problem, remedy)
+                    yield Finding(*where, problem, remedy)
                 elif name:
                     owners[name] = lesson

@@ -1,4 +1,4 @@
-"""What a lesson is: the only definition of the lesson format.
+"""What a lesson is: the only definition of the lesson format, with `lessons.exercise` for the exercises.
 
 A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
 file may hold; `lessons.load` reads a file into them and turns every complaint into file, line, column and remedy.
@@ -6,163 +6,69 @@ file may hold; `lessons.load` reads a file into them and turns every complaint i
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field
 
-from lessons import template
+from lessons.exercise import (
+    Check,
+    ChoiceStep,
+    Edit,
+    ExerciseStep,
+    Mistake,
+    Option,
+    PointStep,
+    PredictStep,
+    Question,
+    Variant,
+    Wrong,
+)
+from lessons.fields import Model, Number, OptionalCode, Slug, Text, is_text
+from lessons.step import AxisName, Kind, Limits, ReadStep, RunningStep, RunStep, Shown
 
+__all__ = [
+    "SETUP",
+    "AxisName",
+    "Check",
+    "ChoiceKnob",
+    "ChoiceStep",
+    "Course",
+    "Edit",
+    "Exercise",
+    "ExerciseStep",
+    "Kind",
+    "Knob",
+    "Lesson",
+    "LessonFile",
+    "Limits",
+    "Mistake",
+    "NumberKnob",
+    "Option",
+    "PointStep",
+    "PredictStep",
+    "Question",
+    "ReadStep",
+    "RunStep",
+    "RunningStep",
+    "SeedKnob",
+    "Shown",
+    "Step",
+    "Variant",
+    "WordsKnob",
+    "Wrong",
+]
 
-def _python(mode: Literal["exec", "eval"]) -> AfterValidator:
-    def compiles(text: str) -> str:
-        if not text:  # an optional field that is not given; the types of the others forbid it
-            return text
-        try:
-            compile(text.strip() if mode == "eval" else text, "lesson", mode)
-        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-            what = {
-                "message": getattr(error, "msg", str(error) or "it is nested too deeply"),
-                "line": getattr(error, "lineno", None) or 1,
-            }
-            raise PydanticCustomError("python", "this is not Python: {message}", what) from None
-        return text
+Exercise = ExerciseStep | ChoiceStep | PredictStep | PointStep
+"""What a learner has to do: write code, or answer a question."""
 
-    return AfterValidator(compiles)
-
-
-def _is_template(text: str) -> str:
-    template.parse(text)
-    return text
-
-
-def _number(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"'{value}' is not a number")
-    return value
-
-
-def _words(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("on, off, yes and no mean true and false in YAML: put quotes around them")
-    return value
-
-
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Template = Annotated[Text, AfterValidator(_is_template)]
-Code = Annotated[Text, _python("exec")]
-Expression = Annotated[Text, _python("eval")]
-Number = Annotated[int | float, BeforeValidator(_number)]
-
-Kind = Literal["score", "weight", "mask", "vector"]
-"""What the numbers of a tensor are: it decides how they are coloured, not what they say."""
-
-AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", "index"]
-"""What an axis of a tensor runs over. `token`, `query` and `key` are labelled with the words of the lesson."""
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
-
-
-class Shown(_Model):
-    """One tensor that a step shows, as a matrix with labelled rows and columns.
-
-    `expr` is the Python expression that gives it (default: the name itself). `axes` names every axis, outermost
-    first; `labels` replaces the usual labels of an axis.
-    """
-
-    name: Text
-    kind: Kind
-    axes: tuple[AxisName, ...] = ()
-    expr: Annotated[str, _python("eval")] = ""
-    labels: dict[AxisName, tuple[str, ...]] = {}
-
-    @property
-    def expression(self) -> str:
-        """The Python expression whose value is shown."""
-        return self.expr or self.name
-
-
-class _Step(_Model):
-    id: Slug
-    title: Text
-    prose: Template
-
-
-class ReadStep(_Step):
-    """A piece of text. `source` (`module:Class`) shows the code of the `attention` package itself."""
-
-    kind: Literal["read"]
-    source: str = ""
-
-
-class RunStep(_Step):
-    """A piece of text and code that runs live; `show` names the tensors to draw.
-
-    `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
-    random numbers differ between processors for one seed (dropout), so that its recorded output is no reference.
-    """
-
-    kind: Literal["run"]
-    code: Code
-    source: str = ""
-    show: tuple[Shown, ...] = ()
-    seed: int | None = None
-    varies: bool = False
-
-
-class Check(_Model):
-    """One thing that an answer is judged by.
-
-    `test` is a Python expression over `got` (what the learner's code gave), `want` (what the solution gave) and
-    `context` (the hidden inputs); `fail` is the template of the message when it is not true.
-    """
-
-    name: Text
-    test: Expression
-    fail: Template
-
-
-class Limits(_Model):
-    """What a learner's program may use: processor seconds, wall seconds, memory in MiB."""
-
-    cpu: Annotated[float, Field(gt=0, le=60)] = 5
-    wall: Annotated[float, Field(gt=0, le=120)] = 20
-    memory: Annotated[int, Field(ge=64, le=8192)] = 1024
-
-
-class ExerciseStep(_Step):
-    """A task for the learner, and how the answer is judged.
-
-    The judge makes hidden inputs with `context` (code that sets `context`, a dict), runs the learner's code in one
-    process and the `solution` in another, puts both through `probe` (code that sets `got`, a dict), and evaluates
-    `checks` where the learner's code never ran.
-    """
-
-    kind: Literal["exercise"]
-    exercise: Slug
-    number: str = ""
-    defines: Annotated[tuple[str, ...], Field(min_length=1)]
-    starter: Code
-    solution: Code
-    hints: Annotated[tuple[Text, ...], Field(min_length=2)]
-    context: Code
-    probe: Code
-    checks: Annotated[tuple[Check, ...], Field(min_length=1)]
-    limits: Limits = Limits()
-
-
-Step = Annotated[ReadStep | RunStep | ExerciseStep, Field(discriminator="kind")]
+Step = Annotated[ReadStep | RunStep | Exercise, Field(discriminator="kind")]
 
 
 SETUP = "setup"
 """The name of a lesson's setup where steps are named by their ids."""
 
 
-class _Knob(_Model):
+class _Knob(Model):
     """Something in the lesson's code that a learner may change.
 
     A knob stands for other code, which runs in place of the lesson's own (`lessons.knobs` writes it): what is changed
@@ -196,7 +102,7 @@ class ChoiceKnob(_Knob):
     """One of several pieces of code, by the words for them. The first is what the code has."""
 
     kind: Literal["choice"]
-    options: Annotated[dict[Annotated[Text, BeforeValidator(_words)], str], Field(min_length=2)]
+    options: Annotated[dict[Annotated[Text, BeforeValidator(is_text)], str], Field(min_length=2)]
 
     @property
     def default(self) -> str:
@@ -233,7 +139,7 @@ class WordsKnob(_Knob):
 Knob = Annotated[NumberKnob | ChoiceKnob | SeedKnob | WordsKnob, Field(discriminator="kind")]
 
 
-class LessonFile(_Model):
+class LessonFile(Model):
     """The contents of one `lesson.yaml`.
 
     `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
@@ -246,7 +152,7 @@ class LessonFile(_Model):
     goal: Text
     tokens: tuple[str, ...] = ()
     seed: int = 123
-    setup: Annotated[str, _python("exec")] = ""
+    setup: OptionalCode = ""
     thumbnail: str = ""
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
@@ -261,7 +167,7 @@ class Lesson(LessonFile):
     number: int
     folder: str
 
-    def step(self, step_id: str) -> ReadStep | RunStep | ExerciseStep:
+    def step(self, step_id: str) -> ReadStep | RunStep | Exercise:
         """The step of that id; raises `KeyError` if there is none."""
         return self.steps[self.index(step_id)]
 
@@ -282,16 +188,21 @@ class Lesson(LessonFile):
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The code of the lesson in the order in which it runs: `setup` or the id of a step, and the text."""
-        steps = ((step.id, step.code) for step in self.steps if isinstance(step, RunStep))
+        steps = ((step.id, step.code) for step in self.steps if isinstance(step, RunningStep))
         return ((SETUP, self.setup), *steps)
 
     @property
-    def exercises(self) -> tuple[ExerciseStep, ...]:
+    def challenge(self) -> Exercise | None:
+        """The exercise whose solver may pass over the rest of the lesson."""
+        return next((step for step in self.exercises if step.challenge), None)
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
         """The exercises of the lesson, in order."""
-        return tuple(step for step in self.steps if isinstance(step, ExerciseStep))
+        return tuple(step for step in self.steps if isinstance(step, Exercise))
 
 
-class Course(_Model):
+class Course(Model):
     """All lessons, in order."""
 
     lessons: tuple[Lesson, ...]
@@ -303,7 +214,7 @@ class Course(_Model):
                 return lesson
         raise KeyError(name)
 
-    def exercise(self, name: str) -> tuple[Lesson, ExerciseStep]:
+    def exercise(self, name: str) -> tuple[Lesson, Exercise]:
         """An exercise by id or by number (`"3.1"`), with its lesson; raises `KeyError` if there is none."""
         for lesson in self.lessons:
             for step in lesson.exercises:

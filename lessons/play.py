@@ -173,7 +173,7 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
         stdout=output(job.out, 0, int(header["printed"])),
         error=frames.failure_of(header["error"]) if header["error"] else None,
         tensors=tuple(
-            frames.tensor_of(lesson, _shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
+            frames.tensor_of(lesson, shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
         ),
         shapes=shapes.of_worker(header["shapes"], partial(labels.axes_of, lesson, step)),
         seconds=seconds,
@@ -182,7 +182,7 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
     )
 
 
-def _shown(lesson: Lesson, step: str, entry: dict[str, object]) -> Shown:
+def shown(lesson: Lesson, step: str, entry: dict[str, object]) -> Shown:
     """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
     name, sizes = str(entry["name"]), entry["shape"]
     known = labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None

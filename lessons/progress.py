@@ -1,4 +1,4 @@
-"""What the learner has done: position, steps, drafts and attempts, in one SQLite file.
+"""What the learner has done: position, steps, drafts, attempts and the help they took, in one SQLite file.
 
 Everything is also kept in memory. As long as the file works, it is written at every event and read at every question,
 so that two sessions see each other. When it fails, the session goes on in memory and writes what is missing, all of it
@@ -12,22 +12,29 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Self, cast, get_args
 
 from lessons.result import Verdict
 
-State = Literal["new", "seen", "done"]
+State = Literal["new", "seen", "skipped", "done"]
 
-VERSION = 1
+RANK: dict[str, int] = {"new": 0, "seen": 1, "skipped": 2, "done": 3}
+"""A state only rises: a step that was passed over stays so until it is done."""
+
+VERSION = 2
 """The version of the tables. A file with a higher one belongs to a newer program and is left alone."""
+
+HINT, GAVE_UP, TOOK_BACK, SOLUTION = "hint-", "gave-up", "took-back", "solution"
+"""The kinds of help in the log; that of a hint ends with its number."""
 
 PATIENCE = 5.0
 """Seconds to wait while another session writes."""
@@ -46,16 +53,28 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS drafts (
         exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS attempts (
-        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL)""",
+        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL,
+        mistake TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '')""",
     "CREATE INDEX IF NOT EXISTS attempts_of_exercise ON attempts (exercise, time)",
+    "CREATE TABLE IF NOT EXISTS help (exercise TEXT NOT NULL, kind TEXT NOT NULL, time TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS kept (
+        exercise TEXT NOT NULL, code TEXT NOT NULL, time TEXT NOT NULL, why TEXT NOT NULL)""",
 )
 
 _COLUMNS = {
     "position": ("lesson", "step", "time"),
     "states": ("lesson", "step", "state", "time"),
     "drafts": ("exercise", "code", "time"),
-    "attempts": ("exercise", "time", "verdict", "code"),
+    "attempts": ("exercise", "time", "verdict", "code", "mistake", "message"),
+    "help": ("exercise", "kind", "time"),
+    "kept": ("exercise", "code", "time", "why"),
 }
+
+_DEFAULTS = {"mistake": "", "message": ""}
+"""Columns that files and exports of version 1 lack, and what stands for them. Tables they lack are empty."""
+
+_ATTEMPT = "code, verdict, time, mistake, message"
+"""The columns of an `Attempt`, as its fields stand."""
 
 # What the learner does now (:live) counts always, even if the clock was set back; what comes late only if it is newer.
 _PUT = {
@@ -64,17 +83,26 @@ _PUT = {
         WHERE :live OR excluded.time >= time""",
     "states": """INSERT INTO states (lesson, step, state, time) VALUES (:lesson, :step, :state, :time)
         ON CONFLICT (lesson, step) DO UPDATE SET state = excluded.state, time = excluded.time
-        WHERE state = 'seen' AND excluded.state = 'done'""",
+        WHERE (state = 'seen' AND excluded.state <> 'seen') OR (state = 'skipped' AND excluded.state = 'done')""",
     "drafts": """INSERT INTO drafts (exercise, code, time) VALUES (:exercise, :code, :time)
         ON CONFLICT (exercise) DO UPDATE SET code = excluded.code, time = max(time, excluded.time)
         WHERE :live OR excluded.time >= time""",
     # A unique key with the code in it would hold the code a second time.
-    "attempts": """INSERT INTO attempts (exercise, time, verdict, code) SELECT :exercise, :time, :verdict, :code
-        WHERE NOT EXISTS (SELECT 1 FROM attempts
+    "attempts": """INSERT INTO attempts (exercise, time, verdict, code, mistake, message)
+        SELECT :exercise, :time, :verdict, :code, :mistake, :message WHERE NOT EXISTS (SELECT 1 FROM attempts
         WHERE exercise = :exercise AND time = :time AND verdict = :verdict AND code = :code)""",
+    "help": """INSERT INTO help (exercise, kind, time) SELECT :exercise, :kind, :time WHERE NOT EXISTS (
+        SELECT 1 FROM help WHERE exercise = :exercise AND kind = :kind AND time = :time)""",
+    "kept": """INSERT INTO kept (exercise, code, time, why) SELECT :exercise, :code, :time, :why WHERE NOT EXISTS (
+        SELECT 1 FROM kept WHERE exercise = :exercise AND code = :code AND time = :time AND why = :why)""",
 }
 
-_ALLOWED = {"state": ("seen", "done"), "verdict": get_args(Verdict)}
+_ALLOWED = {
+    "state": re.compile("seen|skipped|done"),
+    "verdict": re.compile("|".join(get_args(Verdict))),
+    "kind": re.compile(rf"{HINT}[1-9]\d?|{GAVE_UP}|{TOOK_BACK}|{SOLUTION}"),
+}
+"""What a column may hold, for those that hold words of ours."""
 
 _Row = Mapping[str, str]
 _Rows = Mapping[str, Iterable[_Row]]
@@ -89,11 +117,61 @@ _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One answer to an exercise, what the judge said, and when (UTC, ISO 8601)."""
+    """One answer to an exercise, what the judge said, and when (UTC, ISO 8601).
+
+    `mistake` holds the ids of the mistakes that the judge named, joined by commas; `message` is its one sentence.
+    """
 
     code: str
     verdict: Verdict
     time: str
+    mistake: str = ""
+    message: str = ""
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the mistakes that were named."""
+        return tuple(filter(None, self.mistake.split(",")))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Code that something else took the place of, and when (UTC, ISO 8601).
+
+    `why` says what did, in a word: `reset`, `gave-up`, `review` (which begins anew), `watch` (a file became the draft).
+    """
+
+    code: str
+    time: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """What help a learner has taken with an exercise.
+
+    Attributes:
+        hints: how many hints they have read.
+        give_ups: when they gave up (UTC, ISO 8601), without what they took back; oldest first.
+        gave_up: whether the last word was that they give up.
+        solution: whether they have read the solution.
+    """
+
+    hints: int = 0
+    give_ups: tuple[str, ...] = ()
+    gave_up: bool = False
+    solution: bool = False
+
+    def then(self, kind: str, time: str) -> Help:
+        """After one more event."""
+        if kind == GAVE_UP:
+            return replace(self, give_ups=(*self.give_ups, time), gave_up=True)
+        if kind == TOOK_BACK:
+            # Only what it follows: those before were of other tries.
+            return replace(self, give_ups=self.give_ups[: -1 if self.gave_up else None], gave_up=False)
+        if kind == SOLUTION:
+            return replace(self, solution=True)
+        return replace(self, hints=max(self.hints, int(kind.removeprefix(HINT))))
 
 
 class Progress:
@@ -174,7 +252,7 @@ class Progress:
         return {(lesson, step): cast(State, state) for lesson, step, state in rows}
 
     def set_state(self, lesson: str, step: str, state: State) -> None:
-        """Notes how far the learner is with a step. Nothing is ever taken back: done stays done, seen stays seen."""
+        """Notes how far the learner is with a step. Nothing is ever taken back: a state only rises; see `RANK`."""
         if state != "new":
             self._add("states", lesson=lesson, step=step, state=state)
 
@@ -190,16 +268,78 @@ class Progress:
 
     def attempts(self, exercise: str) -> list[Attempt]:
         """All answers to an exercise, oldest first."""
-        rows = self._query("SELECT code, verdict, time FROM attempts WHERE exercise = ? ORDER BY time", exercise)
-        return [Attempt(code, cast(Verdict, verdict), time) for code, verdict, time in rows]
+        rows = self._query(f"SELECT {_ATTEMPT} FROM attempts WHERE exercise = ? ORDER BY time", exercise)
+        return [_attempt(*row) for row in rows]
 
-    def add_attempt(self, exercise: str, code: str, verdict: Verdict) -> None:
+    def history(self) -> list[tuple[str, Attempt]]:
+        """All answers to all exercises, each with its exercise, oldest first."""
+        rows = self._query(f"SELECT exercise, {_ATTEMPT} FROM attempts ORDER BY time")
+        return [(exercise, _attempt(*row)) for exercise, *row in rows]
+
+    def add_attempt(self, exercise: str, code: str, verdict: Verdict, mistake: str = "", message: str = "") -> None:
         """Keeps an answer to an exercise and what the judge said."""
-        self._add("attempts", exercise=exercise, code=code, verdict=verdict)
+        self._add("attempts", exercise=exercise, code=code, verdict=verdict, mistake=mistake, message=message)
+
+    def last_passed(self) -> dict[str, str]:
+        """The last answer to each exercise that was ever solved, of those that passed."""
+        rows = self._query("SELECT exercise, code FROM attempts WHERE verdict = 'passed' ORDER BY time")
+        return dict(cast(list[tuple[str, str]], rows))
 
     def passed(self, exercise: str) -> bool:
         """Whether the learner has ever solved an exercise."""
         return bool(self._query("SELECT 1 FROM attempts WHERE exercise = ? AND verdict = 'passed' LIMIT 1", exercise))
+
+    def help(self) -> dict[str, Help]:
+        """What help was taken, of each exercise with which any was."""
+        taken: dict[str, Help] = {}
+        for exercise, kind, time in self._query("SELECT exercise, kind, time FROM help ORDER BY time"):
+            if isinstance(kind, str) and _is_allowed("kind", kind):
+                taken[exercise] = taken.get(exercise, Help()).then(kind, time)
+        return taken
+
+    def hints_used(self, exercise: str) -> int:
+        """How many hints of an exercise the learner has read."""
+        return self._help_with(exercise).hints
+
+    def use_hint(self, exercise: str, n: int) -> None:
+        """Notes that the learner has read the hints of an exercise up to the `n`-th, from 1."""
+        if n > self.hints_used(exercise):
+            self._add_help(exercise, f"{HINT}{n}")
+
+    def gave_up(self, exercise: str) -> bool:
+        """Whether the learner has given up on an exercise, and not taken it back."""
+        return self._help_with(exercise).gave_up
+
+    def give_ups(self, exercise: str) -> tuple[str, ...]:
+        """When the learner gave up on an exercise (UTC, ISO 8601), without what was taken back; oldest first."""
+        return self._help_with(exercise).give_ups
+
+    def give_up(self, exercise: str) -> None:
+        """Notes that the learner gives up on an exercise."""
+        self._add_help(exercise, GAVE_UP)
+
+    def take_back_give_up(self, exercise: str) -> None:
+        """Notes that the learner goes on with an exercise after all."""
+        if self.gave_up(exercise):
+            self._add_help(exercise, TOOK_BACK)
+
+    def solution_used(self, exercise: str) -> bool:
+        """Whether the learner has read the solution of an exercise."""
+        return self._help_with(exercise).solution
+
+    def use_solution(self, exercise: str) -> None:
+        """Notes that the learner has read the solution of an exercise."""
+        if not self.solution_used(exercise):
+            self._add_help(exercise, SOLUTION)
+
+    def kept(self, exercise: str) -> list[Kept]:
+        """All code for an exercise that something else took the place of, oldest first."""
+        rows = self._query("SELECT code, time, why FROM kept WHERE exercise = ? ORDER BY time", exercise)
+        return [Kept(code, time, why) for code, time, why in rows]
+
+    def keep(self, exercise: str, code: str, why: str) -> None:
+        """Keeps code for an exercise before something else takes its place."""
+        self._add("kept", exercise=exercise, code=code, why=why)
 
     def export(self) -> dict[str, object]:
         """Everything, as plain data for JSON."""
@@ -222,11 +362,24 @@ class Progress:
             _put(self._memory, rows)
             self._save(rows)
 
+    def _help_with(self, exercise: str) -> Help:
+        return self.help().get(exercise, Help())
+
+    def _add_help(self, exercise: str, kind: str) -> None:
+        """Adds to the log of help. The newest event counts, so it is the latest even if the clock was set back."""
+        with self._lock:
+            time = self._now()
+            for (newest,) in self._query("SELECT max(time) FROM help WHERE exercise = ?", exercise):
+                with suppress(ValueError, TypeError, OverflowError):
+                    later = datetime.fromisoformat(newest) + timedelta(microseconds=1)
+                    time = max(time, later.isoformat(timespec="microseconds"))
+            self._add("help", exercise=exercise, kind=kind, time=time)
+
     def _add(self, table: str, **values: str) -> None:
         # Half of a surrogate pair, from a strange paste, has no place in a file of UTF-8.
         row = {name: value.encode("utf-8", "replace").decode() for name, value in values.items()}
         with self._lock:
-            rows = {table: [{**row, "time": self._now()}]}
+            rows = {table: [{"time": self._now(), **row}]}
             _put(self._memory, rows, live=True)
             self._save(rows, live=True)
 
@@ -299,8 +452,7 @@ class Progress:
                 raise _Newer
             if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise _Damaged
-            for statement in _SCHEMA:
-                file.execute(statement)
+            _make_tables(file)
             # Written every time, because only a write shows that writing works.
             file.execute(f"PRAGMA user_version = {VERSION}")
             # Not before: somebody may have made the file read-only on purpose.
@@ -363,8 +515,18 @@ def _open(path: Path, how: str, patience: float) -> sqlite3.Connection:
 
 
 def _make_tables(database: sqlite3.Connection) -> None:
+    """Makes the tables that there are not yet, and turns those of earlier versions into ours."""
     for statement in _SCHEMA:
         database.execute(statement)
+    for table in _COLUMNS:
+        for name, value in _lacking(database, table).items():
+            database.execute(f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{value}'")
+
+
+def _lacking(database: sqlite3.Connection, table: str) -> dict[str, str]:
+    """The columns that a table of an earlier version does not have, and what stands for them."""
+    there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
+    return {name: value for name, value in _DEFAULTS.items() if name in _COLUMNS[table] and name not in there}
 
 
 def _put(database: sqlite3.Connection, rows: _Rows, *, live: bool = False) -> None:
@@ -399,11 +561,23 @@ def _rows(database: sqlite3.Connection) -> dict[str, list[dict[str, str]]]:
 
 def _rows_of(database: sqlite3.Connection, table: str) -> Iterable[dict[str, str]]:
     """The rows of a table that are what they should be; those of a damaged file may be anything."""
-    columns = _COLUMNS[table]
+    # A file of an earlier version may be one that can only be read, and not upgraded.
+    lacking = _lacking(database, table)
+    columns = [name for name in _COLUMNS[table] if name not in lacking]
     for values in database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY time"):
-        row = dict(zip(columns, values, strict=True))
-        if all(isinstance(value, str) and value in _ALLOWED.get(name, (value,)) for name, value in row.items()):
+        row = {**dict(zip(columns, values, strict=True)), **lacking}
+        if all(isinstance(value, str) and _is_allowed(name, value) for name, value in row.items()):
             yield row
+
+
+def _is_allowed(name: str, value: str) -> bool:
+    """Whether a column may hold this text."""
+    return name not in _ALLOWED or _ALLOWED[name].fullmatch(value) is not None
+
+
+def _attempt(code: str, verdict: str, time: str, mistake: str, message: str) -> Attempt:
+    """An attempt from the columns of `_ATTEMPT`."""
+    return Attempt(code, cast(Verdict, verdict), time, mistake, message)
 
 
 def _salvage(path: Path) -> dict[str, list[dict[str, str]]]:
@@ -461,9 +635,9 @@ def _parse(data: object) -> dict[str, list[dict[str, str]]]:
             raise ValueError(f"'{table}' is not a list.")
         for number, entry in enumerate(entries, 1):
             try:
-                row = {name: entry[name] for name in columns}
+                row = {name: entry[name] if name in entry else _DEFAULTS[name] for name in columns}
                 for name, value in row.items():
-                    if not isinstance(value, str) or value not in _ALLOWED.get(name, (value,)):
+                    if not isinstance(value, str) or not _is_allowed(name, value):
                         raise ValueError
                     row[name] = value.encode("utf-8", "replace").decode()
                 time = datetime.fromisoformat(row["time"])

@@ -15,7 +15,7 @@ from typing import Any
 from lessons import labels, shapes
 from lessons.document import number
 from lessons.load import LessonError, load_course
-from lessons.model import Lesson, RunStep, Shown
+from lessons.model import Lesson, RunningStep, Shown
 from lessons.result import StepResult, Tensor, Window
 from lessons.session import Session
 
@@ -64,7 +64,7 @@ def _recorded_tensor(tensor: Tensor) -> dict[str, Any]:
 
 def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     step = lesson.step(step_id)
-    shown = {spec.name: spec for spec in step.show} if isinstance(step, RunStep) else {}
+    shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
     tensors = tuple(_tensor(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown)
     lines = shapes.of_json(data.get("shapes", []))
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)

@@ -148,17 +148,58 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A known mistake that an answer shows: its id, its name in a few words, what to tell the learner about it."""
+
+    id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first intermediate result of an answer that the model answer does not have.
+
+    Attributes:
+        name: what the answer calls it, or the code that makes it.
+        line: the line of the answer that makes it.
+        yours: the tensor.
+        expected: what the model answer has at this place, None if it has nothing of that shape there.
+        agreed: what both have before that, by the names of the model answer.
+    """
+
+    name: str
+    line: int | None
+    yours: Tensor
+    expected: Tensor | None
+    agreed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge says of an answer. `mistake` is the id of the known mistake it shows, if one was recognised."""
+    """What the judge says of an answer.
+
+    Attributes:
+        message: one sentence: what is wrong, or that nothing is.
+        line: the line of the answer that it is about, if one is known.
+        mistakes: the known mistakes that the answer shows: one, or two that were made together.
+        difference: where the answer leaves the way of the model answer, if no known mistake tells it.
+        checks: in the order of the exercise.
+        seed: what the hidden inputs were made from; with it, the same check can be made again.
+        stopped: the learner stopped the judging, so that nothing was decided.
+    """
 
     exercise: str
     verdict: Verdict
     message: str
     line: int | None = None
-    mistake: str | None = None
+    mistakes: tuple[Named, ...] = ()
+    difference: Difference | None = None
     checks: tuple[CheckResult, ...] = ()
     seconds: float = 0.0
     stdout: str = ""
+    seed: int | None = None
+    stopped: bool = False
 
     @property
     def passed(self) -> bool:
@@ -171,3 +212,27 @@ class Judgement:
         if self.line is None or re.search(rf"\bline {self.line}\b", self.message):
             return None
         return self.line
+
+
+@dataclass(frozen=True, slots=True)
+class Intermediate:
+    """One intermediate result of the model answer, and whether an answer has it too.
+
+    Attributes:
+        name, line, shape: in the model answer.
+        yours, your_line: what the answer calls the same tensor and where it makes it; empty and None if it does not.
+    """
+
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    yours: str = ""
+    your_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An answer beside the model answer: the intermediates of the latter, and those that only the answer has."""
+
+    intermediates: tuple[Intermediate, ...]
+    own: tuple[Intermediate, ...] = ()

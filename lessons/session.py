@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from lessons import endings, frames, judging, play
+from lessons import attempt, endings, frames, judging, play, questions
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Explanation
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
-from lessons.model import ExerciseStep, Lesson, Limits, ReadStep, RunStep
+from lessons.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep
 from lessons.play import Names
-from lessons.result import Judgement, StepResult, Window, WorkerError
+from lessons.result import Comparison, Judgement, StepResult, Window, WorkerError
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
@@ -168,7 +168,9 @@ class Session:
         cells = frames.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
-        steps = [step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunStep)]
+        steps: list[ReadStep | RunningStep] = [
+            step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunningStep)
+        ]
         results: list[StepResult] = []
         job = self._launch(lesson.limits, QUESTIONS)
         try:
@@ -186,7 +188,7 @@ class Session:
     def _run_steps(
         self,
         lesson: Lesson,
-        steps: list[ReadStep | RunStep],
+        steps: list[ReadStep | RunningStep],
         cells: list[dict[str, Any]],
         job: Job,
         results: list[StepResult],
@@ -222,10 +224,39 @@ class Session:
 
         return run.use(watched)
 
-    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
-        """Judge an answer. Raises `WorkerError` if it cannot be judged through no fault of the answer."""
+    def check(
+        self,
+        exercise: ExerciseStep,
+        source: str,
+        seed: int | None = None,
+        rounds: int = judging.ROUNDS,
+        *,
+        locate: bool = True,
+    ) -> Judgement:
+        """Judge an answer on hidden inputs, made from `seed` or by chance; see `lessons.judging`.
+
+        Raises `WorkerError` if it cannot be judged through no fault of the answer.
+        """
         self._cancelled.clear()
-        return judging.check(exercise, source, self._child, self._cancelled.is_set)
+        return judging.check(exercise, source, self._child, self._cancelled.is_set, seed, rounds, locate)
+
+    def ask(self, lesson: Lesson, question: Question, answer: str) -> Judgement:
+        """Judge the answer to a question about a run of the lesson. Raises `WorkerError`."""
+        run = self.run(lesson, question.id)
+        run.close()
+        return questions.judge(question, run.result(question.id) or run.steps[-1], answer)
+
+    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Comparison:
+        """An answer beside the model answer, result by result. Raises `WorkerError`."""
+        self._cancelled.clear()
+        return judging.compare(exercise, source, self._child, seed)
+
+    def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
+        """Run an answer where the lesson has come to, to look at what it makes; see `lessons.attempt`.
+
+        Raises `WorkerError` if nothing can be run.
+        """
+        return attempt.run(self, lesson, exercise, source)
 
     def _launch(self, limits: Limits, later: float = 0) -> Job:
         if self._closed.is_set():

@@ -6,12 +6,15 @@ The grammar is Python's own format strings with any expression in the braces; `{
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60
+FACT = "j"
+"""The conversion to JSON, for values that the tutor itself asks for: nobody can write it in a template."""
 
 
 class TemplateError(ValueError):
@@ -20,7 +23,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One pair of braces: a Python expression, an optional conversion (`r`, `s`) and a format spec."""
+    """One pair of braces: a Python expression, an optional conversion (`r`, `s`, or `FACT`) and a format spec."""
 
     expression: str
     conversion: str
@@ -36,12 +39,27 @@ class Field:
         )
 
     def format(self, value: object) -> str:
-        """The value as the field prints it."""
+        """The value as the field prints it. Raises what the value raises."""
+        if self.conversion == FACT:
+            return json.dumps(value, default=_plain)
         if self.conversion == "r":
             value = repr(value)
         elif self.conversion == "s":
             value = str(value)
         return format(value, self.spec)
+
+
+def _plain(value: object) -> object:
+    """A tensor as nested lists. Raises `TypeError` for what is none."""
+    try:
+        return value.tolist()  # type: ignore[attr-defined]
+    except AttributeError:
+        raise TypeError(f"it is a {type(value).__name__}, not numbers") from None
+
+
+def fact(expression: str) -> Field:
+    """The field under which the value of an expression travels as JSON: a tensor, size or tuple as lists."""
+    return Field(expression.strip(), FACT, "")
 
 
 def parse(text: str) -> list[str | Field]:

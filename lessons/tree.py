@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lessons.explanation import Explanation
-from lessons.model import Lesson, RunStep, Shown
+from lessons.model import Lesson, RunningStep, Shown
 from lessons.session import Run
 
 MOST_NODES = 20_000
@@ -75,13 +75,15 @@ def showing(lesson: Lesson, step_id: str, name: str) -> Lesson:
     Raises `KeyError` if that is no step that runs, `pydantic.ValidationError` if the name is no expression.
     """
     step = lesson.step(step_id)
-    if not isinstance(step, RunStep):
+    if not isinstance(step, RunningStep):
         raise KeyError(step_id)
     if any(shown.name == name for shown in step.show):
         return lesson
     shown = Shown(name=name, kind="vector", expr=name)
     steps = tuple(
-        item.model_copy(update={"show": (*item.show, shown)}) if item is step and isinstance(item, RunStep) else item
+        item.model_copy(update={"show": (*item.show, shown)})
+        if item is step and isinstance(item, RunningStep)
+        else item
         for item in lesson.steps
     )
     return lesson.model_copy(update={"steps": steps})

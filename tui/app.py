@@ -18,6 +18,7 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.drivers import linux_driver
+from textual.drivers._writer_thread import WriterThread
 from textual.events import Event, Key
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -26,6 +27,7 @@ from textual.widgets import ContentSwitcher
 
 from lessons.result import WorkerError
 from tui import help as helps
+from tui import standing
 from tui.screens.map import MapView
 from tui.terminal import Terminal, theme
 from tui.widgets.line import Line
@@ -38,19 +40,14 @@ if TYPE_CHECKING:
     from lessons.result import StepResult, Tensor
     from lessons.session import Session
     from tui.engine import Engine
-    from tui.screens.exercise import ExerciseView
+    from tui.screens.asking import Asking
     from tui.screens.explaining import Explaining
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
+    from tui.screens.workbench import Workbench
     from tui.store import Store
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
-KEYS = {
-    "map": "up/down choose   enter open   ? help   q quit",
-    "about": "up/down scroll   enter open   tab lessons   ? help   q quit",
-    "exercise": "f5 check   f3 hint   f2 task   f4 pane   f8 next   esc: map, quit   f1 help",
-    "left": "enter edit   f5 check   f3 hint   n next   b back   m map   ? help   q quit",
-}
 HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
 """Keys that turn the pages of a long help."""
 
@@ -83,11 +80,7 @@ class TutorApp(App[None]):
         Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
         Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
         Binding("s,ы", "stop", "Stop", show=False, id="stop"),
-        Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
         Binding("f4", "next_pane", "Next pane", show=False, priority=True, id="next-pane"),
-        Binding("f3", "hint", "Hint", show=False, priority=True, id="hint"),
-        Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
-        Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
         Binding("p,з", "play", "Python prompt", show=False, id="play"),
         Binding("x,ч", "export", "Export progress", show=False, id="export"),
         Binding("f1", "help", "Help", show=False, priority=True, id="help"),
@@ -99,7 +92,8 @@ class TutorApp(App[None]):
     store: Store
     engine: Engine
     lesson_view: LessonView
-    exercise_view: ExerciseView
+    workbench: Workbench
+    asking: Asking
     play_view: PlayView
     history: History
 
@@ -116,6 +110,7 @@ class TutorApp(App[None]):
         self._views_made = asyncio.Event()
         self._engine_problem = ""
         self._farewell = ""
+        self._remark = ""
         self.title_line = Line(Text(" attn-tutor", TITLE), ellipsis=terminal.ellipsis, id="title")
         self.rule = Line(ellipsis=terminal.ellipsis, id="rule")
         self.map_view = MapView(terminal, id="map")
@@ -157,12 +152,13 @@ class TutorApp(App[None]):
         self.warm_up()
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
-        ExerciseView, LessonView, PlayView = await asyncio.to_thread(_step_views)
+        Asking, LessonView, PlayView, Workbench = await asyncio.to_thread(_step_views)
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
-        self.exercise_view = ExerciseView(self.terminal, id="exercise")
         self.play_view = PlayView(self.terminal, code_theme, id="play")
-        for view in (self.lesson_view, self.exercise_view, self.play_view):
+        self.workbench = Workbench(self.terminal, code_theme, self.engine, self.store, id="exercise")
+        self.asking = Asking(self.terminal, code_theme, self.store, id="question")
+        for view in (self.lesson_view, self.workbench, self.play_view, self.asking):
             await self.views.add_content(view)
         self._views_made.set()
 
@@ -182,51 +178,70 @@ class TutorApp(App[None]):
     def show_map(self) -> None:
         """Show the course map with the progress of now."""
         self.engine.end_play()
+        self._remark = ""
         self.map_view.show(self.course, self.store)
         self.views.current = "map"
         if self.map_view.selected is not None:
             self._about(self.map_view.selected)
         self._set_title()
-        self._set_keys("map")
+        self._set_keys()
 
-    def open_step(self, lesson: Lesson, index: int) -> None:
-        """Show a step: at once with what is recorded, then live."""
+    def open_step(self, lesson: Lesson, index: int, *, remark: str = "", review: bool = False) -> None:
+        """Show a step: at once with what is recorded, then live.
+
+        Args:
+            lesson, index: the step.
+            remark: something to be said in the title, as long as this step is shown.
+            review: it is an exercise that is to be done again, from the start.
+        """
         from lessons.changes import History
-        from lessons.model import ExerciseStep
+        from lessons.model import ExerciseStep, Question
         from lessons.result import StepResult
 
         self.engine.end_play()
         if lesson is not self.lesson:
             self.history = History()
             self._bases.clear()
-        self.lesson, self.index = lesson, index
+        self.lesson, self.index, self._remark = lesson, index, remark
         step = lesson.steps[index]
         self.store.visit(lesson.id, step.id)
         if isinstance(step, ExerciseStep):
             self.engine.stop()
-            code = self.store.draft(step.exercise)
             self.views.current = "exercise"
+            if review:
+                self.workbench.review(lesson, step)
+            else:
+                self.workbench.open(lesson, step)
             self._set_title()
-            self.exercise_view.show_step(step, step.starter if code is None else code, self.store.passed(step.exercise))
-            self._set_keys("left")
+            self._set_keys()
             return
-        self.views.current = "lesson"
-        self._set_title()
         recorded = self.recorded(lesson).get(step.id)
         note = "recorded" if recorded else "not run yet"
-        self.lesson_view.show_step(lesson, step, recorded or StepResult(step.id), note, self.history)
-        self.lesson_view.focus_active()
-        self._set_keys("lesson")
+        result = recorded or StepResult(step.id)
+        if isinstance(step, Question):
+            self.views.current = "question"
+            if review:
+                self.asking.review(step)
+            self.asking.show_question(lesson, step, result, note)
+            self.asking.focus_answer()
+        else:
+            self.views.current = "lesson"
+            self.lesson_view.show_step(lesson, step, result, note, self.history)
+            self.lesson_view.focus_active()
+        self._set_title()
+        self._set_keys()
         self.run_step(lesson, index)
 
     @work(exclusive=True, group="run", exit_on_error=False)
     async def run_step(self, lesson: Lesson, index: int) -> None:
         """Run the lesson up to a step, and show the live results if the learner is still there."""
-        from lessons.model import ExerciseStep
+        from lessons.changes import UNCHANGED
+        from lessons.model import ExerciseStep, Question
 
         step = lesson.steps[index]
         assert not isinstance(step, ExerciseStep)
-        changes = self.history.current
+        # A question is about the lesson as it is.
+        changes = UNCHANGED if isinstance(step, Question) else self.history.current
         base = self._bases.get((lesson.id, step.id))
         try:
             if base is None or not changes:
@@ -253,8 +268,12 @@ class TutorApp(App[None]):
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
+        if isinstance(step, Question):
+            if self._is_at(lesson, index, "question"):
+                self.asking.show_question(lesson, step, result, note)
+                self._set_title()
         # Also behind the prompt: the learner comes back to it.
-        if self._is_at(lesson, index, "lesson") or self._is_at(lesson, index, "play"):
+        elif self._is_at(lesson, index, "lesson") or self._is_at(lesson, index, "play"):
             self.lesson_view.show_step(lesson, step, result, note, self.history, base if changes else None)
             self._set_title()
 
@@ -276,17 +295,21 @@ class TutorApp(App[None]):
         thumbnail: Tensor | None = (
             next((each for each in result.tensors if each.name == name), None) if result else None
         )
-        self.map_view.about(lesson, self.store, thumbnail)
+        self.map_view.about(lesson, self.store, thumbnail, standing.due(self.course, self.store))
 
     # The prompt --------------------------------------------------------------------------------------------------
 
     def action_play(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
+        from lessons.model import Exercise
+
         if self.views.current != "lesson" or self.lesson is None:
             return
+        step = self.lesson.steps[self.index]
+        assert not isinstance(step, Exercise)
         self.views.current = "play"
         self._set_title()
-        self.play_view.open(self.lesson, self.lesson.steps[self.index])
+        self.play_view.open(self.lesson, step)
         self.start_play(self.lesson, self.index)
 
     @work(exclusive=True, group="play", exit_on_error=False)
@@ -323,7 +346,7 @@ class TutorApp(App[None]):
         self.views.current = "lesson"
         self._set_title()
         self.lesson_view.focus_active()
-        self._set_keys("lesson")
+        self._set_keys()
 
     # Lines -------------------------------------------------------------------------------------------------------
 
@@ -351,15 +374,33 @@ class TutorApp(App[None]):
         step = self.lesson.steps[self.index]
         if self.views.current in ("lesson", "play") and self.history.current:
             where.append("what if")
+        if self._remark:
+            where.append(self._remark)
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
-        title = f"Python: {step.title}" if self.views.current == "play" else step.title
+        titles = {"play": f"Python: {step.title}"}
+        if self.views.current == "exercise":
+            titles["exercise"] = self.workbench.title
+        title = titles.get(self.views.current or "", step.title)
         self.title_line.set(Text(f" {title}", TITLE), "   ".join([*where, place]))
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
-    def _set_keys(self, which: str) -> None:
-        views = {"lesson": lambda: self.lesson_view.keys, "play": lambda: self.play_view.keys}
-        keys = views[which]() if which in views else KEYS[which]
-        self.keys.set(Text(f" {keys}", DIM))
+    @property
+    def _view(self) -> MapView | LessonView | Workbench | PlayView | Asking:
+        """The view that is shown."""
+        match self.views.current:
+            case "lesson":
+                return self.lesson_view
+            case "exercise":
+                return self.workbench
+            case "play":
+                return self.play_view
+            case "question":
+                return self.asking
+            case _:
+                return self.map_view
+
+    def _set_keys(self) -> None:
+        self.keys.set(Text(f" {self._view.keys}", DIM))
 
     def on_resize(self) -> None:
         """The rule is as wide as the screen."""
@@ -373,30 +414,45 @@ class TutorApp(App[None]):
         self.open_when_made(event.lesson, event.lesson.index(event.step))
 
     @work(exclusive=True, group="open")
-    async def open_when_made(self, lesson: Lesson, index: int) -> None:
+    async def open_when_made(self, lesson: Lesson, index: int, review: bool = False) -> None:
         """Open a step; a learner who is quicker than the loading waits for the views."""
         await self._views_made.wait()
-        self.open_step(lesson, index)
+        self.open_step(lesson, index, review=review)
 
     def on_map_view_selected(self, event: MapView.Selected) -> None:
         """Tell about a lesson."""
         self._about(event.lesson)
 
-    def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
-        """Keep the learner's code."""
-        self.store.save_draft(event.exercise.exercise, event.code)
+    def on_map_view_challenge(self, event: MapView.Challenge) -> None:
+        """Open the challenge of a lesson."""
+        challenge = event.lesson.challenge
+        if challenge is None:
+            self.notify("This lesson has no challenge.", markup=False, timeout=4)
+        else:
+            self.open_when_made(event.lesson, event.lesson.index(challenge.id))
+
+    def on_map_view_review(self) -> None:
+        """Open the next exercise that is to be done again."""
+        due = standing.due(self.course, self.store) if self.loaded else []
+        if due:
+            lesson, exercise = due[0]
+            self.open_when_made(lesson, lesson.index(exercise.id), review=True)
+        else:
+            self.notify("Nothing is due for review.", markup=False, timeout=4)
 
     def on_descendant_focus(self) -> None:
         """The keys depend on which pane has the focus."""
-        if self.views.current == "exercise":
-            self._set_keys("exercise" if self.exercise_view.editing else "left")
-        elif self.views.current == "map":
-            self._set_keys("map" if self.map_view.list.has_focus else "about")
+        self._set_keys()
 
     def on_explaining_panes_changed(self) -> None:
-        """So do those of a step and of the prompt, and on which panes are hidden."""
-        if self.views.current in ("lesson", "play"):
-            self._set_keys(self.views.current)
+        """And on which panes are hidden."""
+        self._set_keys()
+
+    def on_workbench_changed(self) -> None:
+        """In an exercise the title as well."""
+        if self.views.current == "exercise":
+            self._set_title()
+            self._set_keys()
 
     @work(group="windows", exit_on_error=False)
     async def on_explaining_missing(self, event: Explaining.Missing) -> None:
@@ -431,7 +487,7 @@ class TutorApp(App[None]):
             found = await self.engine.explain(event.step, event.name, event.index)
         else:
             found = await self.engine.follow(event.step, event.ref)
-        if event.view.result is not about or self.views.current != event.view.id:
+        if event.view.result is not about or not event.view.has_focus_within:
             return
         if found is None:
             self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)
@@ -451,15 +507,13 @@ class TutorApp(App[None]):
         """Go on to the next step; what was read or run is done then."""
         if self.lesson is None or self.views.current == "map":
             return
-        step = self.lesson.steps[self.index]
-        if step.kind != "exercise":
-            self.store.mark(self.lesson.id, step.id, "done")
+        remark = standing.pass_over(self.store, self.lesson, self.lesson.steps[self.index])
         if self.index + 1 < len(self.lesson.steps):
-            self.open_step(self.lesson, self.index + 1)
+            self.open_step(self.lesson, self.index + 1, remark=remark)
             return
         place = self.course.lessons.index(self.lesson)
         if place + 1 < len(self.course.lessons):
-            self.open_step(self.course.lessons[place + 1], 0)
+            self.open_step(self.course.lessons[place + 1], 0, remark=remark)
         else:
             self.show_map()
             self.map_view.list.focus()
@@ -487,75 +541,25 @@ class TutorApp(App[None]):
         """To the next pane of the view."""
         if self.views.current == "map":
             self.map_view.move_pane()
-        elif self.views.current == "lesson":
-            self.lesson_view.move_pane(step)
-        elif self.views.current == "exercise":
-            self.exercise_view.move_pane(step)
-        elif self.views.current == "play":
-            self.play_view.move_pane(step)
+        elif not isinstance(self._view, MapView):
+            self._view.move_pane(step)
 
     def action_next_pane(self) -> None:
         """To the next pane, the editor among them."""
         if self.views.current == "exercise":
-            self.exercise_view.move_pane(1, editor=True)
+            self.workbench.move_pane(1, editor=True)
         else:
             self.action_pane(1)
 
     def action_rerun(self) -> None:
         """Run the step again."""
-        if self.views.current == "lesson" and self.lesson is not None:
+        if self.views.current in ("lesson", "question") and self.lesson is not None:
             self.run_step(self.lesson, self.index)
 
     def action_stop(self) -> None:
         """Stop what is running."""
         if self.loaded:
             self.engine.stop()
-
-    def action_check(self) -> None:
-        """Have the learner's code judged."""
-        if self.views.current == "exercise":
-            self.check()
-
-    @work(exclusive=True, group="run", exit_on_error=False)
-    async def check(self) -> None:
-        """Judge what stands in the editor and show the word."""
-        from lessons.model import ExerciseStep
-
-        assert self.lesson is not None
-        lesson, index = self.lesson, self.index
-        exercise = lesson.steps[index]
-        assert isinstance(exercise, ExerciseStep)
-        code = self.exercise_view.code
-        loading = "" if self.engine.ready else "PyTorch is still loading; then "
-        keys = "esc, s: stop" if self.exercise_view.editing else "s: stop"
-        self.exercise_view.say(Text(f"{loading}checking{self.terminal.ellipsis}   {keys}", DIM))
-        try:
-            judgement = await self.engine.check(exercise, code)
-        except WorkerError as error:
-            if self._is_at(lesson, index, "exercise"):
-                self.exercise_view.say(Text(f"This could not be checked: {error}"))
-            return
-        self.store.add_attempt(exercise.exercise, code, judgement.verdict)
-        if judgement.passed:
-            self.store.mark(lesson.id, exercise.id, "done")
-        if self._is_at(lesson, index, "exercise"):
-            self.exercise_view.show_judgement(judgement, code)
-            self._set_title()
-
-    def action_hint(self) -> None:
-        """One hint more."""
-        if self.views.current == "exercise":
-            self.exercise_view.hint()
-
-    def action_fold(self) -> None:
-        """Fold the task away, or back."""
-        if self.views.current == "exercise":
-            self.exercise_view.fold()
-
-    def action_reset(self) -> None:
-        """Back to the starter, or back from it."""
-        if self.views.current == "exercise":
-            self.exercise_view.reset()
 
     def action_export(self) -> None:
         """Write progress and code to a file."""
@@ -572,9 +576,9 @@ class TutorApp(App[None]):
         if pane.display:
             pane.display = False
             return
-        texts = {"map": helps.MAP, "lesson": helps.LESSON, "exercise": helps.EXERCISE, "play": helps.PLAY}
+        topic = self.workbench.topic if self.views.current == "exercise" else self.views.current or "map"
         room = max(1, self.size.height - 3)
-        text = texts[self.views.current or "map"].rstrip("\n") + "\n"
+        text = helps.TEXTS[topic].rstrip("\n") + "\n"
         pane.show(Text(text + helps.ANY_KEY))
         if pane.lines_at(self.size.width) > room:
             pane.show(Text(helps.SCROLL + text))
@@ -633,16 +637,32 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine] | str:
     return course, Store(Progress.open()), Engine(session or Session(nice=NICE))
 
 
-def _step_views() -> tuple[type[ExerciseView], type[LessonView], type[PlayView]]:
-    from tui.screens.exercise import ExerciseView
+def _step_views() -> tuple[type[Asking], type[LessonView], type[PlayView], type[Workbench]]:
+    from tui.screens.asking import Asking
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
+    from tui.screens.workbench import Workbench
 
-    return ExerciseView, LessonView, PlayView
+    return Asking, LessonView, PlayView, Workbench
 
 
 def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
+class _ForgivingWriter(WriterThread):
+    """Writes to the terminal. When the line is lost, what else is written goes nowhere.
+
+    Textual's own would end, and whoever writes after that would wait for ever.
+    """
+
+    def run(self) -> None:
+        """Write until told to stop."""
+        try:
+            super().run()
+        except OSError:
+            while self._queue.get() is not None:
+                pass
 
 
 def open_tutor(terminal: Terminal) -> int:
@@ -650,6 +670,7 @@ def open_tutor(terminal: Terminal) -> int:
     # A single byte on standard input that is no UTF-8 (a Latin-1 terminal, a mouse report of an old kind after
     # reattaching) would end Textual's input thread, and the program with it.
     setattr(linux_driver, "getincrementaldecoder", _forgiving_decoder)  # noqa: B010 - not an attribute of ours
+    setattr(linux_driver, "WriterThread", _ForgivingWriter)  # noqa: B010
     app = TutorApp(terminal)
     try:
         app.run()

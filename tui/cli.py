@@ -1,6 +1,7 @@
 """The command `attn-tutor`: it opens the tutor, or does one thing without a screen.
 
-Exit status: 0 all is well (for `check`: passed), 1 not passed or findings, 2 wrong usage, 3 our own failure.
+Exit status: 0 all is well (for `check`: passed), 1 not passed or findings, 2 wrong usage, 3 our own failure. Whoever
+ends it by a signal gets 128 and the number of the signal; but to end `watch` with ctrl+c is all well.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.changes import Changes
-    from lessons.model import Course, Lesson
+    from lessons.model import Course, Exercise, Lesson
     from lessons.progress import Progress
 
 OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
@@ -104,9 +105,29 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("check", _check, "judge a file as the answer to an exercise")
     sub.add_argument("exercise", metavar="EXERCISE", help="its id or number")
     sub.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    sub.add_argument("--seed", metavar="N", type=int, help="make the hidden inputs from this number, not by chance")
     sub.add_argument("--json", action="store_true", help="as a JSON document")
-    sub = command("lint", _lint, "check lessons for mistakes in their files")
+    sub = command("watch", _watch, "judge a file each time you save it, as you work on it in your own editor")
+    sub.add_argument("exercise", metavar="EXERCISE", help="its id or number")
+    sub.add_argument(
+        "file", metavar="FILE", nargs="?",
+        help="the file (default: EXERCISE.py here); made from your draft or the starter if it is not there",
+    )  # fmt: skip
+    sub.add_argument("--once", action="store_true", help="end after one check, with its exit status")
+    sub = command("check-all", _check_all, "judge again the last code that passed, of every exercise you have passed")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("history", _history, "list what you have tried, and what you changed each time")
+    sub.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its id or number (default: all, newest first)")
+    how = sub.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="as a JSON document")
+    how.add_argument("--diff", metavar="N", help="print only what attempt N changed (k1, k2, ... name what was kept)")
+    how.add_argument("--show", metavar="N", help="print only the code of attempt N, as it was")
+    sub = command("lint", _lint, "for authors: what is wrong in lesson files, and what exercises do not keep")
     sub.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove this exercise only")
+    which.add_argument("--quick", action="store_true", help="read the files and prove nothing")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
     sub = command("export", _export, "write your progress and your code to a file")
     sub.add_argument("file", metavar="FILE", help="the file, or - for standard output")
     sub = command("import", _import, "take in progress that was exported")
@@ -151,13 +172,14 @@ def _open_plain() -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from tui import plain
+    from tui import history, plain
 
     course = _course()
     if options.knobs is not None:
         return _list_knobs(_find_lesson(course, options.knobs), as_json=options.json)
     progress = _progress()
     states = progress.states()
+    standings = history.standings(course, progress)
     if options.json:
         position = progress.position()
         document = {
@@ -186,8 +208,7 @@ def _list(options: argparse.Namespace) -> int:
                     "title": step.title,
                     "lesson": lesson.id,
                     "step": step.id,
-                    "state": states.get((lesson.id, step.id), "new"),
-                    "passed": progress.passed(step.exercise),
+                    **standings[step.exercise].document,
                 }
                 for lesson in course.lessons
                 for step in lesson.exercises
@@ -204,8 +225,8 @@ def _list(options: argparse.Namespace) -> int:
         _print(["", "Exercises"])
         for lesson in course.lessons:
             for exercise in lesson.exercises:
-                passed = "passed" if progress.passed(exercise.exercise) else ""
-                _print([f"     {exercise.exercise:24} {exercise.number:9} {exercise.title:36} {passed}".rstrip()])
+                words = standings[exercise.exercise].words
+                _print([f"     {exercise.exercise:24} {exercise.number:9} {exercise.title:36} {words}".rstrip()])
     progress.close()
     return OK
 
@@ -330,32 +351,29 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 
 def _check(options: argparse.Namespace) -> int:
     from lessons import document
+    from lessons.model import ExerciseStep
     from lessons.result import WorkerError
     from lessons.session import Session
-    from tui import plain
+    from tui import history, plain
 
-    course = _course()
-    try:
-        lesson, exercise = course.exercise(options.exercise)
-    except KeyError:
-        known = ", ".join(step.exercise for each in course.lessons for step in each.exercises)
-        raise UsageError(f"there is no exercise '{options.exercise}'. The exercises: {known}") from None
+    lesson, exercise = _find_exercise(options.exercise)
     # Bytes that are no UTF-8 stay in the text: the judge says in which line they are.
     code = _read(options.file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     session = Session()
     try:
         # First, so that the seconds of the verdict are those of the judging.
         session.wait_ready()
-        verdict = session.check(exercise, code)
+        if isinstance(exercise, ExerciseStep):
+            verdict = session.check(exercise, code, options.seed)
+        else:
+            verdict = session.ask(lesson, exercise, code)
     except WorkerError as error:
         print(f"attn-tutor: {error}", file=sys.stderr)
         return FAILURE
     finally:
         session.close()
     progress = _progress()
-    progress.add_attempt(exercise.exercise, code, verdict.verdict)
-    if verdict.passed:
-        progress.set_state(lesson.id, exercise.id, "done")
+    history.note(progress, lesson, exercise, code, verdict)
     progress.close()
     if options.json:
         _print_json(document.judgement(verdict))
@@ -364,19 +382,131 @@ def _check(options: argparse.Namespace) -> int:
     return OK if verdict.passed else NOT_PASSED
 
 
-def _lint(options: argparse.Namespace) -> int:
-    from lessons.load import COURSE, LessonError, load_course
+def _watch(options: argparse.Namespace) -> int:
+    import signal
 
+    from lessons.model import ExerciseStep
+    from lessons.result import Judgement, WorkerError
+    from lessons.session import Session
+    from tui.watch import Watch, signals
+
+    lesson, exercise = _find_exercise(options.exercise)
+    if not isinstance(exercise, ExerciseStep):
+        raise UsageError(f"'{options.exercise}' is a question: answer it in the tutor, or with 'check'")
+    path = Path(options.file or f"{exercise.exercise}.py")
+    progress = _progress()
+    session = Session()
+    watch = Watch(path, lesson, exercise, session, progress, _print_now, once=options.once)
     try:
-        course = load_course(Path(options.folder) if options.folder else COURSE)
-    except LessonError as error:
-        _print(map(str, error.findings))
-        count = len(error.findings)
-        print(f"{count} finding{'' if count == 1 else 's'}", file=sys.stderr)
-        return NOT_PASSED
-    steps = sum(len(lesson.steps) for lesson in course.lessons)
-    _print([f"{len(course.lessons)} lessons, {steps} steps: no findings"])
+        watch.make()
+    except OSError as error:
+        raise UsageError(f"cannot make {path}: {error.strerror}") from None
+    try:
+        session.start()
+        with signals(watch.events):
+            ending = watch.run()
+    finally:
+        session.close()
+        progress.close()
+    if isinstance(ending, Judgement):
+        return OK if ending.passed else NOT_PASSED
+    if isinstance(ending, WorkerError):
+        return FAILURE
+    if ending is not signal.SIGHUP:
+        # After that one there is nobody to read it.
+        _print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
+    return OK if ending is signal.SIGINT else 128 + ending
+
+
+def _check_all(options: argparse.Namespace) -> int:
+    from lessons import document
+    from lessons.result import WorkerError
+    from lessons.session import Session
+    from tui import history
+
+    course, progress = _course(), _progress()
+    passed = progress.last_passed()
+    progress.close()
+    gone = history.gone(course, passed)
+    session = Session()
+    judgements = []
+    try:
+        if len(passed) > len(gone):
+            # First, so that the seconds of the verdict are those of the judging.
+            session.wait_ready()
+        for exercise, judgement in history.check_again(course, passed, session):
+            judgements.append(judgement)
+            if not options.json:
+                _print_now(history.checked(exercise, judgement))
+    except WorkerError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return FAILURE
+    finally:
+        session.close()
+    if options.json:
+        _print_json({"exercises": [document.judgement(each) for each in judgements], "gone": gone})
+    else:
+        _print(history.summary(judgements, gone))
+    return OK if all(each.passed for each in judgements) else NOT_PASSED
+
+
+def _history(options: argparse.Namespace) -> int:
+    from tui import history
+
+    if options.exercise is None and (options.diff, options.show) != (None, None):
+        raise UsageError("--diff and --show need an EXERCISE")
+    progress = _progress()
+    try:
+        if options.exercise is None:
+            attempts = progress.history()
+            if options.json:
+                _print_json(history.table_document(attempts))
+            else:
+                _print(history.table(attempts))
+            return OK
+        past = history.past(_course(), progress, options.exercise)
+        if options.json:
+            _print_json(past.document(progress))
+        elif options.show is not None:
+            _print_code(past.find(options.show).what.code)
+        elif options.diff is not None:
+            _print(history.changes(past.find(options.diff), coloured=_coloured()))
+        else:
+            _print(past.lines(coloured=_coloured()))
+    except history.NoEntry as error:
+        raise UsageError(str(error)) from None
+    finally:
+        progress.close()
     return OK
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from lessons.result import WorkerError
+    from lessons.session import Session
+    from tui import lint
+
+    report = lint.read(Path(options.folder) if options.folder else None)
+    known = [step.exercise for lesson in report.lessons for step in lesson.exercises]
+    for name in options.exercise:
+        if name not in known:
+            raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
+    if not options.quick:
+        session = Session()
+        try:
+            lint.prove(report, session, options.exercise, (lambda _: None) if options.json else _print_line)
+        except WorkerError as error:
+            print(f"attn-tutor: {error}", file=sys.stderr)
+            return FAILURE
+        finally:
+            session.close()
+    if options.json:
+        _print_json(report.document())
+    elif report.findings:
+        _print(map(str, report.findings))
+        print(report.summary(), file=sys.stderr)
+    else:
+        _print([report.summary()])
+    return NOT_PASSED if report.findings else OK
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -437,6 +567,15 @@ def _find_lesson(course: Course, name: str) -> Lesson:
         raise UsageError(f"there is no lesson '{name}'. The lessons: {known}") from None
 
 
+def _find_exercise(name: str) -> tuple[Lesson, Exercise]:
+    course = _course()
+    try:
+        return course.exercise(name)
+    except KeyError:
+        known = ", ".join(step.exercise for each in course.lessons for step in each.exercises)
+        raise UsageError(f"there is no exercise '{name}'. The exercises: {known}") from None
+
+
 def _read(file: str) -> bytes:
     if file == "-":
         if sys.stdin is None:
@@ -463,3 +602,30 @@ def _print(lines: Iterable[str]) -> None:
 
 def _print_json(document: object) -> None:
     print(json.dumps(document, allow_nan=False))
+
+
+def _print_now(lines: Iterable[str]) -> None:
+    """Print lines that somebody waits for, even at the other end of a pipe."""
+    _print(lines)
+    sys.stdout.flush()
+
+
+def _print_line(line: str) -> None:
+    _print_now([line])
+
+
+def _print_code(code: str) -> None:
+    """Print code byte for byte, so that it can go to a file; but on a terminal without what would move its cursor."""
+    from tui import plain
+
+    if sys.stdout.isatty():
+        _print(plain.clean(code).removesuffix("\n").split("\n"))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(code.encode())
+    sys.stdout.buffer.flush()
+
+
+def _coloured() -> bool:
+    """Whether standard output is a terminal that shows colours, and is allowed to."""
+    return sys.stdout.isatty() and this_terminal().depth != "none"

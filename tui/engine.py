@@ -11,7 +11,7 @@ from lessons.changes import UNCHANGED, Changes
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
-from lessons.result import Judgement, Window, WorkerError
+from lessons.result import Comparison, Judgement, Window, WorkerError
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats
 
@@ -40,16 +40,33 @@ class Engine:
 
     async def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
         """Run a lesson with changes up to a step, in place of what was running. Raises `WorkerError`."""
+        _, run = await self._made(lambda: (lesson, self._session.run(lesson, upto, changes)))
+        return run
+
+    async def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
+        """Run the learner's code after the lesson, in place of what was running, without judging it.
+
+        Returns the lesson with their code as a step. Raises `WorkerError`.
+        """
+        return await self._made(lambda: self._session.attempt(lesson, exercise, source))
+
+    async def _made(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
+        """Have a run made, and keep it; one that nobody waits for any more is closed."""
         self._session.cancel()
-        future = self._jobs.submit(self._session.run, lesson, upto, changes)
+        future = self._jobs.submit(work)
         try:
-            run = await asyncio.wrap_future(future)
+            lesson, run = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             future.add_done_callback(_close_result)
             self._session.cancel()
             raise
         self._keep(run)
-        return run
+        return lesson, run
+
+    async def compare(self, exercise: ExerciseStep, source: str) -> Comparison:
+        """An answer beside the model answer. Raises `WorkerError`."""
+        self._session.cancel()
+        return await asyncio.wrap_future(self._jobs.submit(self._session.compare, exercise, source))
 
     async def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         """Judge an answer. Raises `WorkerError`."""
@@ -143,6 +160,6 @@ class Engine:
             self._questions.submit(before.close)
 
 
-def _close_result(future: Future[Run]) -> None:
+def _close_result(future: Future[tuple[Lesson, Run]]) -> None:
     if not future.cancelled() and future.exception() is None:
-        future.result().close()
+        future.result()[1].close()

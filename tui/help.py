@@ -7,10 +7,13 @@ Course map
 
 up, down        choose a lesson
 enter           open it; on the first line: go on where you were
+c               the challenge of the lesson: who passes it may pass over the rest
+v               the next exercise that is due for review
 x               write your progress and code to a file
 q               quit; everything is kept
 
-●  done    ◐  started    ·  new     (x, o and . without Unicode)
+●  done   ◐  started   »  skipped   ↻  due for review   ·  new
+(without Unicode: x, o, -, !, .)
 """
 
 LESSON = """\
@@ -66,14 +69,74 @@ EXERCISE = """\
 An exercise: write code, have it checked
 
 enter           go to the editor       escape leave it: n, b, m, q work then
-f5 or ctrl+r    check                  f3     next hint
+f5 or ctrl+r    check                  f6     run it, and look at its matrices
+f3              next hint; when all are read, give up; after passing, why
+d               where the first result differs (not in the editor)
 f2              fold task and hints    f4     next pane: task, verdict, editor
 f9              back to the starter (again: your code, until you change it)
-f8              next step              f7     previous step
-ctrl+z, ctrl+y  undo, redo             s      stop the check (not in the editor)
+f8, f7          next, previous step    s      stop the check (not in the editor)
+ctrl+o          your own editor: $VISUAL or $EDITOR
 
-Your code is kept as you type. The check runs it on inputs that you have not seen.
+In the editor
+tab, shift+tab  indent, dedent what is selected
+ctrl+z, ctrl+y  undo, redo             ctrl+/ comment out
+
+Your code is kept as you type. The check runs it on inputs made for it alone.
+An exercise that you pass over is marked skipped.
 """
+
+QUESTION = """\
+A question about the run: answer it, and see whether you were right
+
+up, down, a, b  choose; enter: answer   (of several answers)
+enter           check what you typed; or answer with the cell under the cursor
+f3              next hint; when all are read, give up and see the answer
+tab             next pane: the answer, matrices, code
+e               how the number under the cursor was made
+escape          leave the line to type in: n, b, m, q work then
+f8, f7          next, previous step     r      run the step again
+
+What you answer is kept. A question that you pass over is marked skipped.
+"""
+
+SCRATCH = """\
+Your code, run on the lesson's own numbers: not judged, not kept
+
+tab             next pane: code, then each matrix
+arrows          move the cursor; the line below reads the cell out
+enter           how the number under the cursor was made
+f6 or escape    back to the editor     f5     check
+"""
+
+DIFFERENCE = """\
+The first result of your code that differs from the model answer's
+
+d or tab        yours, expected, yours minus expected; a dot marks wrong cells
+arrows          move the cursor, in all of them
+[ ] and { }     previous and next head, and text of the batch (leading axes)
+escape          back to the editor
+"""
+
+SOLUTION = """\
+The model answer beside yours. Your code stays as it is
+
+up, down        scroll                 escape back to the exercise
+u               take back giving up, and hide it again
+n               next step              m      course map
+
+-  yours   +  the model answer   =  both have this result
+"""
+
+TEXTS = {
+    "map": MAP,
+    "lesson": LESSON,
+    "play": PLAY,
+    "exercise": EXERCISE,
+    "question": QUESTION,
+    "scratch": SCRATCH,
+    "difference": DIFFERENCE,
+    "solution": SOLUTION,
+}
 
 ANY_KEY = "\nAny key closes this."
 SCROLL = "Down and up turn the pages of this; any other key closes it.\n\n"

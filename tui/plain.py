@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons import source, template, tree
-from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons import questions, source, template, tree
+from lessons.model import ChoiceStep, Course, ExerciseStep, Lesson, Question, ReadStep, RunningStep, Step
 from lessons.result import Failure, Judgement, StepResult, Tensor
 from tui import explained
 from tui.numbers import number_format, short, truncated, visible
@@ -17,7 +17,8 @@ from tui.prose import plain_lines
 
 WIDTH = 80
 MOST_ROWS = 24
-STATE_WORDS = {"new": "", "seen": "started", "done": "done"}
+STATE_WORDS = {"new": "", "seen": "started", "skipped": "skipped", "done": "done"}
+_VERDICT_WORDS = {"failed": "not passed", "timeout": "too long", "memory": "too large"}
 
 States = Mapping[tuple[str, str], str]
 
@@ -73,18 +74,16 @@ def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{entry['name']:14} {entry['label']}: {what}{now}"
 
 
-def lesson_step(
-    step: ReadStep | RunStep | ExerciseStep, result: StepResult, place: str, width: int = WIDTH
-) -> Iterator[str]:
+def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) -> Iterator[str]:
     """One step: title, prose, code, output, matrices."""
     yield f"Step {place}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
-    if isinstance(step, ReadStep | RunStep) and step.source:
+    if isinstance(step, ReadStep | RunningStep) and step.source:
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
         yield from _indented(source.read(step.source))
-    if isinstance(step, RunStep):
+    if isinstance(step, RunningStep) and step.code:
         yield ""
         yield "Code:"
         yield from _indented(step.code)
@@ -94,6 +93,7 @@ def lesson_step(
         yield f"Exercise {number}({step.exercise}). Start from this:"
         yield from _indented(step.starter)
         yield f"Check your file with: attn-tutor check {step.exercise} FILE"
+        yield f"Or have it checked each time you save it: attn-tutor watch {step.exercise}"
     if result.stdout:
         yield ""
         yield "Output:"
@@ -104,9 +104,22 @@ def lesson_step(
     for note in result.notes:
         yield ""
         yield from plain_lines(clean(note), width)
-    for tensor in result.tensors:
+    for tensor in questions.visible(step, result, answered=False) if isinstance(step, Question) else result.tensors:
         yield ""
         yield from matrix(tensor, width)
+    if isinstance(step, Question):
+        yield ""
+        yield from _question(step, result, width)
+
+
+def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
+    """What there is to choose from, and where to answer."""
+    if isinstance(step, ChoiceStep):
+        for number, option in enumerate(step.options, 1):
+            text = clean(template.fill(option.text, result.text))
+            for place, line in enumerate(plain_lines(text, width - 6)):
+                yield (f"  {number}.  " if place == 0 else "      ") + line
+    yield f"A question ({step.exercise}). {questions.form(step, result)}"
 
 
 def _indented(text: str) -> Iterator[str]:
@@ -196,13 +209,17 @@ def explanation(root: tree.Node) -> Iterator[str]:
             )
 
 
+def verdict_word(verdict: str) -> str:
+    """A verdict as it is called in front of learners."""
+    return _VERDICT_WORDS.get(verdict, verdict)
+
+
 def judgement(value: Judgement) -> Iterator[str]:
     """The judge's word, check by check."""
-    words = {"passed": "PASSED", "failed": "NOT PASSED", "error": "ERROR", "timeout": "TOO LONG", "memory": "TOO LARGE"}
-    yield f"{words.get(value.verdict, value.verdict.upper())}  {value.exercise}"
-    if not value.passed:
-        where = f" (line {value.untold_line})" if value.untold_line else ""
-        yield from textwrap.wrap(clean(value.message) + where, WIDTH)
+    yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
+    where = f" (line {value.untold_line})" if value.untold_line else ""
+    yield from textwrap.wrap(clean(value.message) + where, WIDTH)
+    yield from _diagnosis(value)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():
         yield f"  {'ok  ' if check.passed else 'no  '} {check.name}"
@@ -211,6 +228,20 @@ def judgement(value: Judgement) -> Iterator[str]:
     if value.stdout:
         yield "Your program printed:"
         yield from _indented(clean(value.stdout))
+    if value.verdict == "failed" and value.seed is not None:
+        yield f"The hidden inputs were those of --seed {value.seed}."
+
+
+def _diagnosis(value: Judgement) -> Iterator[str]:
+    """The known mistakes that an answer shows, or where it leaves the way of the model answer."""
+    for mistake in value.mistakes:
+        yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}."), WIDTH)
+        yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    difference = value.difference
+    if difference is not None:
+        where = f" (line {difference.line})" if difference.line else ""
+        agreed = f"As expected: {', '.join(difference.agreed)}. " if difference.agreed else ""
+        yield from textwrap.wrap(clean(f"{agreed}The first that differs: {difference.name}{where}."), WIDTH)
 
 
 def _right(text: str, width: int) -> str:

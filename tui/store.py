@@ -6,9 +6,13 @@ import json
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from lessons.progress import Progress
+from lessons import review
+from lessons.progress import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK, Attempt, Help, Progress, State
+from lessons.result import Verdict
 
 
 class Store:
@@ -20,6 +24,11 @@ class Store:
         self._drafts: dict[str, str] = {}
         self._passed: set[str] = set()
         self._waiting: set[str] = set()
+        self._kept: dict[str, str] = {}
+        self._help = progress.help()
+        self._attempts: dict[str, list[Attempt]] = {}
+        for exercise, attempt in progress.history():
+            self._count(exercise, attempt)
         self.states: dict[tuple[str, str], str] = dict(progress.states())
         self.position = progress.position()
 
@@ -34,7 +43,7 @@ class Store:
         return self._progress.saved
 
     def state(self, lesson: str, step: str) -> str:
-        """new, seen or done."""
+        """new, seen, skipped or done."""
         return self.states.get((lesson, step), "new")
 
     def visit(self, lesson: str, step: str) -> None:
@@ -43,12 +52,12 @@ class Store:
         self._thread.submit(self._progress.set_position, lesson, step)
         self.mark(lesson, step, "seen")
 
-    def mark(self, lesson: str, step: str, state: str) -> None:
-        """Set a step's state; done stays done."""
-        if self.state(lesson, step) in (state, "done"):
+    def mark(self, lesson: str, step: str, state: State) -> None:
+        """Set a step's state, which only rises: done stays done, and skipped until it is done."""
+        if RANK[state] <= RANK[self.state(lesson, step)]:
             return
         self.states[lesson, step] = state
-        self._thread.submit(self._progress.set_state, lesson, step, "done" if state == "done" else "seen")
+        self._thread.submit(self._progress.set_state, lesson, step, state)
 
     def draft(self, exercise: str) -> str | None:
         """The learner's code for an exercise."""
@@ -68,15 +77,78 @@ class Store:
         self._waiting.discard(exercise)
         self._progress.save_draft(exercise, self._drafts[exercise])
 
-    def add_attempt(self, exercise: str, code: str, verdict: str) -> None:
-        """Keep what was checked and the verdict."""
+    def keep(self, exercise: str, code: str, why: str) -> None:
+        """Keep code that something else is about to take the place of; `why` as `lessons.progress.Kept` has it."""
+        self._kept[exercise] = code
+        self._thread.submit(self._progress.keep, exercise, code, why)
+
+    def last_kept(self, exercise: str) -> str | None:
+        """The newest code of an exercise that something else took the place of."""
+        if exercise in self._kept:
+            return self._kept[exercise]
+        kept = self._progress.kept(exercise)
+        return kept[-1].code if kept else None
+
+    def add_attempt(self, exercise: str, code: str, verdict: Verdict, mistake: str = "", message: str = "") -> None:
+        """Keep what was checked, the verdict, the ids of the mistakes that were named, and the sentence."""
         if verdict == "passed":
             self._passed.add(exercise)
-        self._thread.submit(self._progress.add_attempt, exercise, code, verdict)  # type: ignore[arg-type]
+        self._count(exercise, Attempt("", verdict, _now(), mistake, message))
+        self._thread.submit(self._progress.add_attempt, exercise, code, verdict, mistake, message)
+
+    def _count(self, exercise: str, attempt: Attempt) -> None:
+        # Of all the code only what is asked for is read.
+        self._attempts.setdefault(exercise, []).append(replace(attempt, code=""))
 
     def passed(self, exercise: str) -> bool:
         """Whether the exercise was ever passed."""
         return exercise in self._passed or self._progress.passed(exercise)
+
+    def hints_used(self, exercise: str) -> int:
+        """How many hints of an exercise the learner has read."""
+        return self._help_with(exercise).hints
+
+    def use_hint(self, exercise: str, n: int) -> None:
+        """The learner has read the hints of an exercise up to the `n`-th, from 1."""
+        if n > self.hints_used(exercise):
+            self._take_help(exercise, f"{HINT}{n}")
+            self._thread.submit(self._progress.use_hint, exercise, n)
+
+    def gave_up(self, exercise: str) -> bool:
+        """Whether the learner has given up on an exercise, and not taken it back."""
+        return self._help_with(exercise).gave_up
+
+    def give_up(self, exercise: str) -> None:
+        """The learner gives up on an exercise."""
+        self._take_help(exercise, GAVE_UP)
+        self._thread.submit(self._progress.give_up, exercise)
+
+    def take_back_give_up(self, exercise: str) -> None:
+        """The learner goes on with an exercise after all."""
+        if self.gave_up(exercise):
+            self._take_help(exercise, TOOK_BACK)
+            self._thread.submit(self._progress.take_back_give_up, exercise)
+
+    def solution_used(self, exercise: str) -> bool:
+        """Whether the learner has read the solution of an exercise."""
+        return self._help_with(exercise).solution
+
+    def use_solution(self, exercise: str) -> None:
+        """The learner has read the solution of an exercise."""
+        if not self.solution_used(exercise):
+            self._take_help(exercise, SOLUTION)
+            self._thread.submit(self._progress.use_solution, exercise)
+
+    def _take_help(self, exercise: str, kind: str) -> None:
+        self._help[exercise] = self._help_with(exercise).then(kind, _now())
+
+    def _help_with(self, exercise: str) -> Help:
+        return self._help.get(exercise, Help())
+
+    def is_due(self, exercise: str) -> bool:
+        """Whether an exercise that was missed is to be done again now."""
+        attempts = self._attempts.get(exercise, ())
+        return review.is_due(attempts, self._help_with(exercise).give_ups, datetime.now(UTC))
 
     def export(self) -> Path:
         """Write everything to a new file in the directory for temporary files, and say which. Raises `OSError`."""
@@ -92,3 +164,7 @@ class Store:
         """Write what is still to be written."""
         self._thread.shutdown(wait=True)
         self._progress.close()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

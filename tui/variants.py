@@ -1,15 +1,18 @@
-"""A step before and after the learner's changes, and the difference: what each matrix shows. Pure functions."""
+"""A step before and after the learner's changes, and the difference: what each matrix shows. Pure functions.
+
+The same of an answer's result and the one that was expected.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lessons import compare
 from lessons.cells import Cell
-from lessons.result import StepResult, Tensor
+from lessons.result import Difference, StepResult, Tensor
 from tui.widgets.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]
@@ -17,6 +20,9 @@ MODES: tuple[Mode, ...] = ("after", "difference", "before")
 
 TOO_LARGE = "too large to compare"
 OTHER_SHAPE = "of another shape before"
+
+CLOSE = 1e-4
+"""Numbers of an answer that are nearer to each other, relatively, are taken for equal, as the judge does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,29 @@ def pictures(base: StepResult | None, after: StepResult, mode: Mode, cells: Sequ
 def comparable(shown: Sequence[Picture]) -> bool:
     """Whether there is a before, or a difference, to be seen."""
     return any(picture.caption and TOO_LARGE not in picture.caption for picture in shown)
+
+
+def answered(found: Difference) -> tuple[Picture, ...]:
+    """The learner's result; beside it what was expected, and yours minus expected, if there is something expected."""
+    if found.expected is None:
+        return (Picture(found.yours, "yours"),)
+    minus = compare.difference(found.expected, found.yours)
+    if minus is None:
+        return Picture(found.yours, "yours"), Picture(found.expected, "expected")
+    wrong, tensor = minus.changed, minus.tensor
+    if minus.known and tensor.values is not None and found.expected.values is not None:
+        pairs = zip(tensor.values, found.expected.values, strict=True)
+        wrong = frozenset(at for at, (off, right) in enumerate(pairs) if not abs(off) <= CLOSE * (abs(right) + 0.1))
+        # What is left of equal numbers would be told as if it were something.
+        values = tuple(off if at in wrong else 0.0 for at, off in enumerate(tensor.values))
+        finite = [value for value in values if math.isfinite(value)] or [0.0]
+        tensor = replace(tensor, values=values, low=min(finite), high=max(finite))
+    cells = Cells(flat=wrong)
+    return (
+        Picture(found.yours, "yours", cells),
+        Picture(found.expected, "expected", cells),
+        Picture(tensor, "difference", cells),
+    )
 
 
 def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[Cell]) -> Picture:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker import play, shown, views, wire
+from lessons.worker import attempt, play, shown, views, wire
 from lessons.worker.explain import NoCell
 from lessons.worker.stage import Stage
 
@@ -101,5 +101,6 @@ ANSWERS: dict[str, Callable[[Stage, Question], Answer]] = {
     "blocks": blocks,
     "row": row,
     "play": play.play,
+    "attempt": attempt.attempt,
     "names": play.listed,
 }

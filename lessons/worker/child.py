@@ -11,9 +11,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.worker import fence, judge, steps, wire
+from lessons.worker import fence, judge, steps, trial, wire
 
 TALK = 3
+CUT_OFF = 97
+"""The exit code of a child whose program has closed its connection."""
+
+# Bound before any program runs, which may replace them.
+_fstat, _exit = os.fstat, os._exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +66,23 @@ def settle_in(place: Place) -> None:
 
 def work(talk: socket.socket) -> None:
     """Take one job and do it. Returns when the peer has what it wanted or is gone."""
-    with contextlib.suppress(wire.Closed):
+    try:
         job = wire.receive(talk)
         if job.op == "lesson":
             steps.run_lesson(job, talk)
         elif job.op == "answer":
-            judge.answer(job, talk)
+            trial.answer(job, talk)
         elif job.op == "judge":
             judge.decide(job, talk)
+    except wire.Closed:
+        if not _is_open(TALK):
+            # By the program: the peer is still there, and waits.
+            _exit(CUT_OFF)
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        _fstat(fd)
+    except OSError:
+        return False
+    return True

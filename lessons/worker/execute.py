@@ -12,12 +12,22 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from lessons.worker.advice import advice
+from lessons.worker.advice.own import with_own
+from lessons.worker.advice.safe import is_a
+
 # Bound before any learner's code runs, which may replace the builtins.
 _compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type
+_trace: Callable[[object], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
+_line, _file, _said, _errno = (
+    kind.__dict__[name].__get__
+    for kind, name in ((SyntaxError, "lineno"), (SyntaxError, "filename"), (SyntaxError, "msg"), (OSError, "errno"))
+)
 
 YOUR_CODE = "<your code>"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 LONGEST = 2000
+SENTENCE_ENDS = (".", "!", "?", ":")
 
 Failed = dict[str, Any]
 """A failure as it travels: kind, message, line. See `lessons.result.Failure`."""
@@ -64,26 +74,53 @@ def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: Af
 
 
 def describe(error: BaseException, filename: str) -> Failed:
-    """An exception as a failure: what happened, and the last line of `filename` on the way to it."""
-    line = _last_line(error.__traceback__, filename)
+    """An exception as a failure: what happened, what to do, and the last line of `filename` on the way to it."""
+    return with_own(_describe, error, filename)
+
+
+def _describe(error: BaseException, filename: str) -> Failed:
+    line = _last_line(_trace(error), filename)
     kind = "error"
-    if isinstance(error, SyntaxError):
-        line = error.lineno if error.filename == filename else line
-        message = f"This is not Python: {error.msg}."
-    elif isinstance(error, SystemExit):
+    if is_a(error, SyntaxError):
+        at = _line(error)
+        line = at if _file(error) == filename and type(at) is int else line
+        message = _advised(_sentence(f"This is not Python: {_text(_said(error))}"), error, filename)
+    elif is_a(error, SystemExit):
         message = "The code ended the program itself (sys.exit); nothing after that was run."
-    elif isinstance(error, RecursionError):
+    elif is_a(error, RecursionError):
         message = "Endless recursion: a function calls itself without end."
-    elif isinstance(error, EOFError):
+    elif is_a(error, EOFError):
         message = "The code waits for the keyboard, which it cannot read here."
-    elif isinstance(error, MemoryError) or "can't allocate memory" in _text(error):
-        kind, message = "memory", f"Out of memory: {_allocation(_text(error))}."
-    elif isinstance(error, OSError) and error.errno == errno.EFBIG:
+    elif is_a(error, OSError) and _errno(error) == errno.EFBIG:
         message = "The code printed or wrote more than 8 MB; the first 64 KB are shown."
     else:
-        name, text = _type(error).__name__, _text(error)
-        message = f"{name}: {text}" if text else name
+        text = _text(error)
+        if is_a(error, MemoryError) or "can't allocate memory" in text:
+            kind, message = "memory", f"Out of memory: {_allocation(text)}."
+        else:
+            name = _type(error).__name__
+            message = _advised(f"{name}: {text}" if text else name, error, filename)
     return {"kind": kind, "message": message[:LONGEST], "line": line}
+
+
+def _advised(message: str, error: BaseException, filename: str) -> str:
+    """A message with the advice for a learner after it, if there is any."""
+    told = advice(error, filename, _source(filename))
+    if not told:
+        return message
+    return f"{_sentence(message[: LONGEST - 2 - len(told)].rstrip())} {told}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(SENTENCE_ENDS) else f"{text}."
+
+
+def _source(filename: str) -> str:
+    """The code of a file that was run."""
+    try:
+        return "".join(linecache.cache[filename][2])  # type: ignore[misc]
+    except BaseException:
+        return ""
 
 
 def _last_line(trace: TracebackType | None, filename: str) -> int | None:
@@ -95,9 +132,9 @@ def _last_line(trace: TracebackType | None, filename: str) -> int | None:
     return line
 
 
-def _text(error: BaseException) -> str:
+def _text(value: object) -> str:
     try:
-        return _str(error)
+        return _str(value)
     except BaseException:
         return "its message could not be read"
 

@@ -1,142 +1,325 @@
-"""Judging an answer, in two processes: `answer` runs the learner's code, `decide` never sees it.
+"""Judging an answer, in a process that never runs it: it knows the answer only by what that gave, as plain values.
 
-`decide` makes hidden inputs from a fresh seed; `answer` puts the learner's names through the exercise's probe on them
-and hands back plain values; `decide` does the same with the solution and evaluates the checks. Nothing the learner's
-process says is more than data, so neither `sys.exit(0)` nor a patched comparison decides anything.
+`decide` makes hidden inputs from seeds, waits for what the answer made of them, does the same with the model answer
+and evaluates the checks. Nothing that the learner's process says is more than data, so neither `sys.exit(0)` nor a
+patched comparison decides anything. If the answer is wrong, it may then be asked why: `diagnose` compares it with
+every known mistake on the same inputs, `part` finds the first intermediate result that differs.
 """
 
 from __future__ import annotations
 
+import math
 import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 
-from lessons import template
-from lessons.worker import probe, values, wire
-from lessons.worker.execute import YOUR_CODE, Failed, describe, execute
+import torch
+
+from lessons import known, template
+from lessons.known import Known
+from lessons.worker import probe, shown, traced, values, wire
 from lessons.worker.steps import seed as seed_generators
+from lessons.worker.trial import attempted
 
-PROBE = "<probe>"
+SOLUTION = "<solution>"
+DIAGNOSIS = 2.5
+"""Seconds after which no further pair of mistakes is tried."""
+
+CLOSE = 1e-4
+
+Values = dict[str, Any]
+Reply = tuple[dict[str, Any], bytes]
 
 
-def answer(job: wire.Frame, talk: socket.socket) -> None:
-    """Run the learner's source, then probe it on the hidden inputs, which arrive only after it has run."""
-    header = job.header
-    namespace: dict[str, Any] = {"__name__": "__exercise__"}
-    seed_generators(header["seed"])
-    failure = execute(job.blob.decode("utf-8", "surrogatepass"), YOUR_CODE, namespace)
-    missing = [] if failure else [name for name in header["defines"] if name not in namespace]
-    wire.send(talk, {"op": "loaded", "error": failure, "missing": missing})
-    if failure or missing:
-        return
-    hidden = wire.receive(talk)
-    contexts = values.decode(hidden.header["contexts"], hidden.blob)
-    gots: list[Any] = []
-    for number, context in zip(hidden.header["seeds"], contexts, strict=True):
-        got, failure = _probe(namespace, header["probe"], context, number)
-        if failure:
-            wire.send(talk, {"op": "answered", "error": failure})
-            return
-        gots.append(got)
-    try:
-        tree, blob = values.encode(gots)
-    except values.ValueNotPlain as error:
-        wire.send(
-            talk, {"op": "answered", "error": {"kind": "error", "message": f"Your code gave {error}.", "line": None}}
-        )
-        return
-    wire.send(talk, {"op": "answered", "gots": tree}, blob)
+@dataclass
+class _Case:
+    """An exercise and its hidden inputs, with what the model answer and the learner's made of them."""
+
+    header: dict[str, Any]
+    contexts: list[Values]
+    gots: list[Values]
+    wants: list[Values]
+
+    @property
+    def probe(self) -> str:
+        return str(self.header["probe"])
+
+    @property
+    def seeds(self) -> list[int]:
+        return list(self.header["seeds"])
+
+    def scope(self, place: int) -> Values:
+        """What checks and templates may use about one hidden input."""
+        got = self.gots[place] if place < len(self.gots) else {}
+        parts = {"got": got, "want": self.wants[place], "context": self.contexts[place]}
+        return probe.tools() | {name: probe.attributes(part) for name, part in parts.items()}
 
 
 def decide(job: wire.Frame, talk: socket.socket) -> None:
-    """Make the hidden inputs, wait for what the learner's code made of them, and judge it."""
+    """Make the hidden inputs, wait for what the learner's code made of them, judge it, answer questions about it."""
     header = job.header
-    seeds: list[int] = header["seeds"]
-    contexts = [_context(header["context"], number) for number in seeds]
+    contexts = [_context(header["context"], number) for number in header["seeds"]]
     tree, blob = values.encode(contexts)
     wire.send(talk, {"op": "contexts", "contexts": tree}, blob)
-    try:
-        reply = wire.receive(talk)
-        gots = values.decode(reply.header["gots"], reply.blob)
-        readable = isinstance(gots, list) and len(gots) == len(seeds) and all(isinstance(got, dict) for got in gots)
-    except wire.Closed:
-        raise
-    except (wire.WireError, ValueError, KeyError, TypeError):
-        readable = False
-    if not readable:
-        wire.send(talk, {"op": "verdict", "error": "unreadable"})
-        return
-    passed = dict.fromkeys(range(len(header["checks"])), True)
-    messages: dict[int, str] = {}
-    for number, context, got in zip(seeds, contexts, gots, strict=True):
-        want = _solution(header, context, number)
-        scope = probe.tools() | {
-            "got": probe.attributes(got),
-            "want": probe.attributes(want),
-            "context": probe.attributes(context),
-        }
-        for place, check in enumerate(header["checks"]):
-            ok, message = _check(check, scope)
-            if not ok and passed[place]:
-                passed[place], messages[place] = False, message
-    checks = [
-        {"name": check["name"], "passed": passed[place], "message": messages.get(place, "")}
-        for place, check in enumerate(header["checks"])
-    ]
-    wire.send(talk, {"op": "verdict", "checks": checks})
+    case = _Case(header, contexts, [], [])
+    while True:
+        question = wire.receive(talk)
+        if not case.wants:
+            case.wants = [_want(header, *pair) for pair in zip(case.contexts, case.seeds, strict=True)]
+        reply, blob = ANSWERS[question.op](case, question)
+        wire.send(talk, {"op": question.op, **reply}, blob)
 
 
-def _context(code: str, number: int) -> dict[str, Any]:
+def _context(code: str, number: int) -> Values:
     namespace = probe.tools() | {"seed": number}
     seed_generators(number)
     exec(compile(code, "<context>", "exec"), namespace)
-    context: dict[str, Any] = namespace["context"]
+    context: Values = namespace["context"]
     return context
 
 
-def _solution(header: dict[str, Any], context: dict[str, Any], number: int) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "__exercise__"}
-    failure = execute(header["solution"], "<solution>", namespace)
-    want: dict[str, Any] | None = None
-    if failure is None:
-        # A copy: a solution may change its inputs in place, and the checks need them as they were.
-        want, failure = _probe(namespace, header["probe"], deepcopy(context), number)
+def _want(header: dict[str, Any], context: Values, number: int) -> Values:
+    # A copy: a solution may change its inputs in place, and the checks need them as they were.
+    want, failure = attempted(header["solution"], SOLUTION, header["probe"], deepcopy(context), number)
     if want is None:
         raise RuntimeError(f"the solution of this exercise fails: {failure}")
     return want
 
 
-def _probe(
-    learner: dict[str, Any], code: str, context: dict[str, Any], number: int
-) -> tuple[dict[str, Any] | None, Failed | None]:
-    """Run the probe on one hidden input with the names of `learner`: what it got, or why it could not."""
-    namespace = learner | probe.tools() | {"context": SimpleNamespace(**context), "seed": number}
-    seed_generators(number)
+# Deciding ------------------------------------------------------------------------------------------------------------
+
+
+def verdict(case: _Case, question: wire.Frame) -> Reply:
+    """Whether what the learner's code gave passes the checks, one by one."""
     try:
-        exec(compile(code, PROBE, "exec"), namespace)
-    except BaseException as error:
-        failure = describe(error, YOUR_CODE)
-        if failure["line"] is None and failure["kind"] == "error":
-            failure["message"] = f"Your answer ran, but could not be used: {failure['message']}"
-        return None, failure
-    got = namespace.get("got")
-    if not isinstance(got, dict):
-        return None, {"kind": "error", "message": "Your code changed the checker's own names.", "line": None}
-    return got, None
+        gots = values.decode(question.header["gots"], question.blob)
+        readable = (
+            isinstance(gots, list) and len(gots) == len(case.seeds) and all(isinstance(got, dict) for got in gots)
+        )
+    except (ValueError, KeyError, TypeError):
+        readable = False
+    if not readable:
+        return {"error": "unreadable"}, b""
+    case.gots = gots
+    passed = dict.fromkeys(range(len(case.header["checks"])), True)
+    messages: dict[int, str] = {}
+    for place in range(len(case.seeds)):
+        for number, check in enumerate(case.header["checks"]):
+            ok, message = _check(check, case.scope(place))
+            if not ok and passed[number]:
+                passed[number], messages[number] = False, message
+    return {
+        "checks": [
+            {"name": check["name"], "passed": passed[number], "message": messages.get(number, "")}
+            for number, check in enumerate(case.header["checks"])
+        ]
+    }, b""
 
 
-def _check(check: dict[str, str], scope: dict[str, Any]) -> tuple[bool, str]:
+def _check(check: dict[str, str], scope: Values) -> tuple[bool, str]:
     """Whether a check passes, and if not, its message."""
     try:
         if bool(eval(check["test"], dict(scope))):
             return True, ""
     except Exception as error:
         return False, f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
+    return False, template.fill(check["fail"], _filled(check["fail"], scope) or {})
+
+
+def _filled(text: str, scope: Values) -> dict[str, str] | None:
+    """The values for a template, None if one of them cannot be had."""
     try:
-        filled = {
-            field.key: field.format(eval(field.expression, dict(scope))) for field in template.fields(check["fail"])
-        }
+        return {field.key: field.format(eval(field.expression, dict(scope))) for field in template.fields(text)}
     except Exception:
-        filled = {}
-    return False, template.fill(check["fail"], filled)
+        return None
+
+
+# Naming the mistake --------------------------------------------------------------------------------------------------
+
+
+def diagnose(case: _Case, question: wire.Frame) -> Reply:
+    """The known mistakes that give the same as the learner's code did: the same values, or the same exception."""
+    told = {item["id"]: item for item in question.header["mistakes"]}
+    mistakes = [Known.of_plain(item) for item in told.values()]
+    error = question.header["error"]
+    found = _same_values(case, mistakes) if error is None else _same_exception(case, mistakes, error)
+    return {"named": [{"id": item.id, "text": _told(case, told[item.id])} for item in found]}, b""
+
+
+def _same_exception(case: _Case, mistakes: Sequence[Known], error: str) -> list[Known]:
+    """The mistake whose answer ends with the same message. Not two: the first of two exceptions hides the second."""
+    for mistake, code in _answers(case, mistakes):
+        if _fails_alike(case, code, error):
+            return [mistake]
+    return []
+
+
+def _same_values(case: _Case, mistakes: Sequence[Known]) -> list[Known]:
+    """The mistake, or the two, whose answer gives the same values."""
+    tried: list[tuple[Known, Values]] = []
+    for mistake, code in _answers(case, mistakes):
+        got = _got(case, code, 0)
+        if got is None:
+            continue
+        if same(got, case.gots[0]) and _gives(case, code, 1):
+            return [mistake]
+        tried.append((mistake, got))
+    end = time.monotonic() + DIAGNOSIS
+    for first, second, code in known.pairs(case.header["solution"], _likely(case, tried)):
+        if time.monotonic() > end:
+            break
+        if _gives(case, code):
+            return [first, second]
+    return []
+
+
+def _answers(case: _Case, mistakes: Sequence[Known]) -> Iterator[tuple[Known, str]]:
+    """The answers with one mistake each."""
+    for mistake in mistakes:
+        if (code := mistake.made_in(case.header["solution"])) is not None:
+            yield mistake, code
+
+
+def _likely(case: _Case, tried: Sequence[tuple[Known, Values]]) -> list[Known]:
+    """The mistakes that may be one of two: those that break nothing which the learner's code has right.
+
+    First come those that explain most of what it has wrong.
+    """
+    want, got = dict(_leaves(case.wants[0])), dict(_leaves(case.gots[0]))
+    right = {path for path, value in want.items() if path in got and same(value, got[path])}
+    rated: list[tuple[int, Known]] = []
+    for mistake, made in tried:
+        theirs = dict(_leaves(made))
+        if all(path in theirs and same(theirs[path], want[path]) for path in right):
+            explained = sum(path in theirs and same(theirs[path], value) for path, value in got.items())
+            rated.append((explained, mistake))
+    return [mistake for _, mistake in sorted(rated, key=lambda item: -item[0])]
+
+
+def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """The values in nested dicts and lists, by the way to them."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from _leaves(item, (*path, str(place)))
+    else:
+        yield path, value
+
+
+def _gives(case: _Case, code: str, start: int = 0) -> bool:
+    """Whether a wrong answer gives just what the learner's did, on all hidden inputs from one on."""
+    return all(same(_got(case, code, place), case.gots[place]) for place in range(start, len(case.seeds)))
+
+
+def _got(case: _Case, code: str, place: int) -> Values | None:
+    return attempted(code, "<mistake>", case.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
+
+
+def _fails_alike(case: _Case, code: str, error: str) -> bool:
+    """Whether a wrong answer ends with the same message as the learner's, on the first hidden input that ends it."""
+    for place, number in enumerate(case.seeds):
+        _, failure = attempted(code, "<mistake>", case.probe, deepcopy(case.contexts[place]), number)
+        if failure is not None:
+            return bool(_exception(failure["message"]) == _exception(error))
+    return False
+
+
+def _exception(message: str) -> str:
+    """What Python itself said: the advice that follows names the learner's variables."""
+    return message.split("\n")[0].split(". ")[0].rstrip(".")
+
+
+def _told(case: _Case, mistake: dict[str, str]) -> str:
+    """What to say about a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
+    seen = ""
+    if mistake["seen"] and case.gots:
+        for place in range(len(case.seeds)):
+            if same(case.gots[place], case.wants[place]):
+                continue
+            filled = _filled(mistake["seen"], case.scope(place))
+            seen = "" if filled is None else template.fill(mistake["seen"], filled)
+            break
+    return " ".join(part.strip() for part in (seen, mistake["why"]) if part)
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values that travel are the same, numbers within a small tolerance, NaN like NaN."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        if one.shape != other.shape:
+            return False
+        return torch.allclose(one.double(), other.double(), rtol=CLOSE, atol=CLOSE / 10, equal_nan=True)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE / 10) or (math.isnan(one) and math.isnan(other))
+    return type(one) is type(other) and one == other
+
+
+# Where the ways part -------------------------------------------------------------------------------------------------
+
+
+def part(case: _Case, question: wire.Frame) -> Reply:
+    """The first intermediate result of the model answer that the learner's code does not have, and what it has."""
+    ours, theirs = _trace(case), _theirs(question)
+    found = traced.parting(theirs, ours)
+    if found is None or found.theirs is None:
+        return {"parting": None}, b""
+    blob = bytearray()
+    yours, expected = theirs[found.theirs], ours[found.ours]
+    return {
+        "parting": {
+            "name": yours.name,
+            "line": yours.line,
+            "yours": shown.entry(yours.name, yours.value, blob),
+            "expected": shown.entry(expected.name, expected.value, blob),
+            "agreed": [ours[place].name for place in found.agreed if ours[place].named],
+        }
+    }, bytes(blob)
+
+
+def compare(case: _Case, question: wire.Frame) -> Reply:
+    """All intermediate results of the model answer, and those of the learner's code that are the same."""
+    ours, theirs = _trace(case), _theirs(question)
+    matched = traced.match(theirs, ours)
+    rows: dict[tuple[str, int | None], Values] = {}
+    for item, at in zip(ours, matched, strict=True):
+        row = {"name": item.name, "line": item.line, "shape": list(item.value.shape), "yours": "", "your_line": None}
+        # A line that runs for several hidden inputs is told once.
+        told = row if at is None else row | {"yours": theirs[at].name, "your_line": theirs[at].line}
+        rows.setdefault((item.name, item.line), told)
+    own = [
+        {"name": "", "line": None, "shape": list(item.value.shape), "yours": item.name, "your_line": item.line}
+        for item in theirs
+        if not any(traced.equal(item.value, other.value) for other in ours)
+    ]
+    return {"intermediates": [*rows.values()], "own": own}, b""
+
+
+def _theirs(question: wire.Frame) -> list[traced.Made]:
+    """The results of the learner's code, as its process tells them: nothing if they cannot be read."""
+    try:
+        return traced.of_plain(values.decode(question.header["made"], question.blob))
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _trace(case: _Case) -> list[traced.Made]:
+    tracer = traced.Tracer(SOLUTION, case.header["solution"])
+    with tracer.running():
+        attempted(case.header["solution"], SOLUTION, case.probe, deepcopy(case.contexts[0]), case.seeds[0])
+    return tracer.made()
+
+
+ANSWERS: dict[str, Callable[[_Case, wire.Frame], Reply]] = {
+    "verdict": verdict,
+    "diagnose": diagnose,
+    "part": part,
+    "compare": compare,
+}

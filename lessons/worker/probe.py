@@ -40,6 +40,32 @@ def close(got: object, want: object, atol: float = 1e-4) -> bool:
     return bool(torch.allclose(got.double(), want.double(), rtol=1e-4, atol=atol))
 
 
+MOST_NUMBERS = 6
+
+
+def numbers(values: torch.Tensor, digits: int = 2) -> str:
+    """The first numbers of a tensor as text: `0.92, 1.30, 1.28`, with dots at the end if there are more."""
+    flat = values.detach().double().flatten()
+    shown = ", ".join(f"{value:.{digits}f}" for value in flat[:MOST_NUMBERS].tolist())
+    return shown + (", ..." if flat.numel() > MOST_NUMBERS else "")
+
+
+def rows(weights: torch.Tensor) -> str:
+    """What each row of a matrix sums to, as text; of a batch or of several heads, each row of the first matrix."""
+    return numbers(_first_matrix(weights).sum(dim=-1))
+
+
+def columns(weights: torch.Tensor) -> str:
+    """What each column of a matrix sums to, as text; see `rows`."""
+    return numbers(_first_matrix(weights).sum(dim=-2))
+
+
+def _first_matrix(values: torch.Tensor) -> torch.Tensor:
+    while values.dim() > 2:
+        values = values[0]
+    return values
+
+
 def tools() -> dict[str, Any]:
     """The names that such code starts with."""
     return {
@@ -50,6 +76,9 @@ def tools() -> dict[str, Any]:
         "refill": refill,
         "parameters": parameters,
         "close": close,
+        "numbers": numbers,
+        "rows": rows,
+        "columns": columns,
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from lessons.result import LONGEST_AXIS, MOST_AXES
-from lessons.template import Field
+from lessons.template import FACT, Field
 from lessons.worker import shown
 from lessons.worker.execute import Failed, describe, execute
 from lessons.worker.explain import Explainer
@@ -81,7 +81,8 @@ class Stage:
                 text[field.key] = field.format(eval(field.expression, self.namespace))
             except BaseException as error:
                 failure = describe(error, "<prose>")
-                failure["message"] = f"{{{field.key}}} in the prose: {failure['message']}"
+                where = "the answer" if field.conversion == FACT else "the prose"
+                failure["message"] = f"{{{field.key}}} in {where}: {failure['message']}"
                 return text, failure
         return text, None
 

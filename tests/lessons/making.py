@@ -17,6 +17,21 @@ Fields = dict[str, Any]
 DOUBLED = "def double(x):\n    return 2 * x\n"
 """The right answer to `doubling()`."""
 
+SQUARED = "def double(x):\n    return x * x\n"
+"""A wrong one, which is known."""
+
+ATTENTION = """\
+import torch
+
+
+def attention(queries, keys, values):
+    scores = queries @ keys.T
+    weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
+    context = weights @ values
+    return weights, context
+"""
+"""The right answer to `attending()`."""
+
 
 def lesson_of(*steps: Fields, **fields: Any) -> Lesson:
     """A lesson with these steps."""
@@ -47,7 +62,10 @@ def doubling(**limits: float) -> ExerciseStep:
             "defines": ["double"],
             "starter": "def double(x):\n    return x\n",
             "solution": DOUBLED,
-            "hints": ["Multiply.", "By two."],
+            "hints": ["Multiply.", "By how much?", "By two."],
+            "why": "It is twice as much.",
+            "attempt": "doubled = double(torch.ones(2, 3))",
+            "mistakes": [{"id": "squared", "name": "squared", "why": "A square.", "code": SQUARED}],
             "context": "context = {'x': torch.randn(*pick(2, 2, 6))}",
             "probe": "got = {'out': double(context.x)}",
             "checks": [
@@ -60,6 +78,66 @@ def doubling(**limits: float) -> ExerciseStep:
             "limits": {"memory": 256} | limits,
         }
     )
+
+
+def attending(**fields: Any) -> ExerciseStep:
+    """An exercise with an order of steps to go: scores, weights, context."""
+    columns = "Your columns sum to {columns(got.weights)}, your rows to {rows(got.weights)}."
+    mistakes = [
+        {
+            "id": "columns",
+            "name": "softmax over the columns",
+            "seen": columns,
+            "why": "Each row shares out one unit.",
+            "edits": [{"find": "dim=-1", "replace": "dim=0"}],
+        },
+        {
+            "id": "no-scale",
+            "name": "scores not scaled",
+            "why": "Divide them.",
+            "edits": [{"find": " / keys.shape[-1] ** 0.5", "replace": ""}],
+        },
+        {
+            "id": "no-transpose",
+            "name": "keys not transposed",
+            "why": "Rows meet rows.",
+            "edits": [{"find": "keys.T", "replace": "keys"}],
+        },
+    ]
+    usual = {
+        "kind": "exercise",
+        "id": "attending",
+        "exercise": "attending",
+        "title": "Attend",
+        "prose": "Write `attention(queries, keys, values)`.",
+        "defines": ["attention"],
+        "starter": "import torch\n\n\ndef attention(queries, keys, values):\n    return None\n",
+        "solution": ATTENTION,
+        "hints": ["Scores first.", "Then weights.", "Then the context."],
+        "why": "Every row is an average.",
+        "context": "n, d, e = pick(3, 4, 9)\ncontext = {'q': torch.randn(n, d), 'k': torch.randn(n, d), "
+        "'v': torch.randn(n, e)}",
+        "probe": "weights, context_ = attention(context.q, context.k, context.v)\n"
+        "got = {'weights': weights, 'context': context_}",
+        "checks": [
+            {
+                "name": "weights",
+                "test": "close(got.weights, want.weights)",
+                "fail": "The first weights are {numbers(got.weights[0])}.",
+            },
+            {"name": "context", "test": "close(got.context, want.context)", "fail": "It differs."},
+        ],
+        "mistakes": mistakes,
+        "accepted": [
+            {
+                "name": "queries scaled",
+                "code": ATTENTION.replace("queries @ keys.T", "(queries / keys.shape[-1] ** 0.5) @ keys.T").replace(
+                    "scores / keys.shape[-1] ** 0.5", "scores"
+                ),
+            }
+        ],
+    }
+    return ExerciseStep.model_validate(usual | fields)
 
 
 def server_of(session: Session) -> int:

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 import torch
 
-from lessons import template
+from lessons import questions, template
 from lessons.load import load_course
-from lessons.model import ExerciseStep, Lesson, RunStep
+from lessons.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import lesson_of, text_step
 
 COURSE = load_course()
 MOST_WORDS = 60
+"""Of a step that is read beside its matrices, and of all that is said of an answer."""
+
+MOST_WORDS_OF_TASK = 100
+"""Of a task, which has to say exactly what is wanted."""
+
 STEPS = [pytest.param(lesson, step, id=f"{lesson.id}/{step.id}") for lesson in COURSE.lessons for step in lesson.steps]
 RUNS = [
     pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
     for lesson in COURSE.lessons
     for step in lesson.steps
-    if isinstance(step, RunStep)
+    if isinstance(step, RunningStep)
 ]
-EXERCISES = [pytest.param(step, id=step.exercise) for lesson in COURSE.lessons for step in lesson.exercises]
+EXERCISES = [
+    pytest.param(step, id=step.exercise)
+    for lesson in COURSE.lessons
+    for step in lesson.exercises
+    if isinstance(step, ExerciseStep)
+]
+QUESTIONS = [
+    pytest.param(lesson, step, id=step.exercise)
+    for lesson in COURSE.lessons
+    for step in lesson.exercises
+    if isinstance(step, Question)
+]
 
 Results = dict[str, dict[str, StepResult]]
 
@@ -66,15 +83,21 @@ def plain(prose: str) -> str:
     return CODE.sub(" ", BRACES.sub(" ", prose))
 
 
-@pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_prose_is_short(lesson: Lesson, step: RunStep) -> None:
-    words = BRACES.sub("N", step.prose).split()
-    assert len(words) <= MOST_WORDS
+def told(step: Step) -> tuple[str, ...]:
+    """All that a learner is told: of a question also its options, hints, and what is said of answers."""
+    return (*step.templates, *step.hints) if isinstance(step, Question) else step.templates
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_no_number_is_typed_in_prose(lesson: Lesson, step: RunStep) -> None:
-    numbers = set(re.findall(r"\d+(?:[.,]\d+)*", NAMES.sub(" ", plain(step.prose))))
+def test_prose_is_short(lesson: Lesson, step: Step) -> None:
+    most = MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS
+    for text in told(step):
+        assert len(BRACES.sub("N", text).split()) <= most
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_no_number_is_typed_in_prose(lesson: Lesson, step: Step) -> None:
+    numbers = set(re.findall(r"\d+(?:[.,]\d+)*", NAMES.sub(" ", plain(" ".join(told(step))))))
     assert numbers - ALWAYS == TYPED.get((lesson.id, step.id), set())
 
 
@@ -83,20 +106,24 @@ def test_exceptions_are_of_steps_that_exist() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_text_has_no_loose_ends(lesson: Lesson, step: RunStep) -> None:
-    assert step.prose.count("`") % 2 == 0
-    assert plain(step.prose).replace("**", "").count("*") % 2 == 0
-    assert "\t" not in step.prose
-    assert not re.search(r"\S {2,}\S", step.prose)
-    assert step.prose.strip()[-1] in ".?!"
+def test_text_has_no_loose_ends(lesson: Lesson, step: Step) -> None:
+    for text in told(step):
+        assert text.count("`") % 2 == 0
+        # A star between spaces is a product.
+        assert CODE.sub(" ", BRACES.sub("N", text)).replace("**", "").replace(" * ", "").count("*") % 2 == 0
+        assert "\t" not in text
+        assert not re.search(r"\S {2,}\S", text)
+    options = {option.text for option in step.options} if isinstance(step, ChoiceStep) else set()
+    for text in set(told(step)) - options:
+        assert text.strip()[-1] in ".?!"
     assert len(step.title) <= 40
     assert step.title[-1] not in ".!"
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_code_fits_beside_the_prose(lesson: Lesson, step: RunStep) -> None:
+def test_code_fits_beside_the_prose(lesson: Lesson, step: RunningStep) -> None:
     lines = step.code.splitlines()
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, lines), default=0) <= 80
     assert len(lines) <= 14
 
 
@@ -123,32 +150,33 @@ def test_lessons_are_those_of_the_chapter() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_step_runs(results: Results, lesson: Lesson, step: RunStep) -> None:
+def test_step_runs(results: Results, lesson: Lesson, step: RunningStep) -> None:
     result = results[lesson.id][step.id]
     assert result.error is None
-    assert [tensor.name for tensor in result.tensors] == [shown.name for shown in step.show]
+    assert [tensor.name for tensor in result.tensors] == [shown.name for shown in step.tensors]
     assert step.show
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_every_field_of_the_prose_is_filled(results: Results, lesson: Lesson, step: RunStep) -> None:
+def test_every_field_of_the_prose_is_filled(results: Results, lesson: Lesson, step: Step) -> None:
     # An exercise does not run, so that its text cannot have fields.
-    text = {} if step.kind == "exercise" else results[lesson.id][step.id].text  # type: ignore[comparison-overlap]
-    assert {field.key for field in template.fields(step.prose)} == set(text)
-    assert "…" not in template.fill(step.prose, text)
-    assert not any(word in value for value in text.values() for word in ("nan", "tensor", "Parameter", "object at"))
+    text = {} if isinstance(step, ExerciseStep) else results[lesson.id][step.id].text
+    assert {field.key for field in step.fields} == set(text)
+    for prose in step.templates:
+        assert "MISSING" not in template.fill(prose, text, missing="MISSING")
+    assert not any(word in value for value in text.values() for word in ("nan", "tensor(", "Parameter", "object at"))
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_axes_are_those_of_the_tensor(results: Results, lesson: Lesson, step: RunStep) -> None:
-    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+def test_axes_are_those_of_the_tensor(results: Results, lesson: Lesson, step: RunningStep) -> None:
+    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         assert len(shown.axes) == len(tensor.shape), shown.name
         assert tensor.axes == shown.axes, shown.name
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Lesson, step: RunStep) -> None:
-    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Lesson, step: RunningStep) -> None:
+    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
             assert len(labels) == size
             given = {str(name): texts for name, texts in shown.labels.items()}.get(axis)
@@ -159,8 +187,8 @@ def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Les
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: RunStep) -> None:
-    for shown, tensor in zip(step.show, results[lesson.id][step.id].tensors, strict=True):
+def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: RunningStep) -> None:
+    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
             if lesson.tokens and axis in ("token", "query", "key") and axis not in shown.labels:
                 assert size <= len(lesson.tokens)
@@ -168,7 +196,7 @@ def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: RunSt
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_masks_and_weights_look_like_ones(results: Results, lesson: Lesson, step: RunStep) -> None:
+def test_masks_and_weights_look_like_ones(results: Results, lesson: Lesson, step: RunningStep) -> None:
     for tensor in results[lesson.id][step.id].tensors:
         if tensor.kind == "mask":
             assert set(tensor.values or ()) == {0.0, 1.0}
@@ -181,9 +209,10 @@ def test_masks_and_weights_look_like_ones(results: Results, lesson: Lesson, step
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_exercise_has_hints_that_do_not_tell_the_answer(exercise: ExerciseStep) -> None:
-    assert len(exercise.hints) >= 2
     starter = {line.strip() for line in exercise.starter.splitlines()}
-    answer = {line.strip() for line in exercise.solution.splitlines()} - starter - {""}
+    answer = {line.strip() for line in exercise.solution.splitlines()} - starter
+    # A line that is nothing but a bracket tells nothing.
+    answer = {line for line in answer if re.search(r"\w", line)}
     assert answer
     for hint in (*exercise.hints, exercise.prose):
         assert not any(line in " ".join(hint.split()) for line in answer)
@@ -191,13 +220,18 @@ def test_exercise_has_hints_that_do_not_tell_the_answer(exercise: ExerciseStep) 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_exercise_is_complete(exercise: ExerciseStep) -> None:
-    assert exercise.number
     assert exercise.starter != exercise.solution
     names = [check.name for check in exercise.checks]
     assert len(set(names)) == len(names) >= 3
     for name in exercise.defines:
-        assert f"`{name}" in exercise.prose
-        assert f"def {name}(" in exercise.starter
+        assert name in exercise.starter
+
+
+def test_every_lesson_asks_and_has_one_challenge() -> None:
+    for lesson in COURSE.lessons:
+        (challenge,) = (step for step in lesson.exercises if step.challenge)
+        assert isinstance(challenge, ExerciseStep), lesson.id
+        assert any(isinstance(step, Question) for step in lesson.exercises), lesson.id
 
 
 def test_numbers_of_the_exercises_lead_to_them() -> None:
@@ -208,6 +242,76 @@ def test_numbers_of_the_exercises_lead_to_them() -> None:
     ):
         found, step = COURSE.exercise(number)
         assert (found.id, step.exercise) == (lesson, exercise)
+
+
+# Questions -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
+def test_nobody_has_a_complaint_about_a_question(results: Results, lesson: Lesson, step: Question) -> None:
+    assert questions.complaints(step, results[lesson.id][step.id]) == []
+
+
+@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
+def test_answers_of_a_question_are_told_apart(results: Results, lesson: Lesson, step: Question) -> None:
+    """The right answer passes; every wrong one that is known is told its own explanation, and not the answer."""
+    result = results[lesson.id][step.id]
+    right, *wrong = answers(step, result)
+    assert questions.judge(step, result, right).message == questions.why(step, result)
+    said = [questions.judge(step, result, text) for text in wrong]
+    assert [judgement.verdict for judgement in said] == ["failed"] * len(wrong)
+    explained = [option.why for option in step.options if not option.right] if isinstance(step, ChoiceStep) else []
+    explained = explained or [item.why for item in getattr(step, "wrong", ())]
+    assert [judgement.message for judgement in said] == [template.fill(text, result.text) for text in explained]
+    assert len({judgement.message for judgement in said}) == len(said) >= 2
+
+
+@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
+def test_hints_of_a_question_do_not_tell_the_answer(results: Results, lesson: Lesson, step: Question) -> None:
+    result = results[lesson.id][step.id]
+    answer = questions.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
+    assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
+
+
+def answers(step: Question, result: StepResult) -> list[str]:
+    """The right answer to a question, then one for each wrong answer of which something is said."""
+    if isinstance(step, ChoiceStep):
+        choices = questions.choices(step, result)
+        return [choice.letter for choice in sorted(choices, key=lambda choice: not choice.right)]
+    facts = [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
+    if step.kind == "predict":
+        return [", ".join(map(str, fact)) if isinstance(fact, list) else str(fact) for fact in facts]
+    taken: set[tuple[int, ...]] = set()
+    found = []
+    for fact in facts:
+        # Cells of an earlier answer have had their say.
+        cells = set(true_cells(fact)) - taken
+        found.append(", ".join(map(str, min(cells))))
+        taken |= cells
+    return found
+
+
+def true_cells(fact: object, *lead: int) -> Iterator[tuple[int, ...]]:
+    """The indices at which lists in lists are true."""
+    if isinstance(fact, list):
+        for place, inner in enumerate(fact):
+            yield from true_cells(inner, *lead, place)
+    elif fact:
+        yield lead
+
+
+def test_call_that_is_said_to_fail_fails() -> None:
+    """What `which-call-fails` and `whole-mask` say of calls that the run does not make."""
+    parts = torch.randn(2, 2, 6, 2)
+    back = parts.transpose(1, 2)
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        back.view(2, 6, 4)
+    for joined in (back.reshape(2, 6, 4), back.contiguous().view(2, 6, 4), parts.view(2, 6, 4)):
+        assert joined.shape == (2, 6, 4)
+    with pytest.raises(RuntimeError, match="must match"):
+        torch.randn(2, 5, 5).masked_fill(torch.ones(6, 6).bool(), -torch.inf)
+    hidden = torch.triu(torch.ones(1, 1), diagonal=1).bool()
+    assert not torch.randn(2, 5, 5).masked_fill(hidden, -torch.inf).isinf().any()
 
 
 # The numbers of the chapter ------------------------------------------------------------------------------------------
@@ -346,6 +450,7 @@ def test_numbers_of_the_large_layer(results: Results) -> None:
 def test_solution_of_two_wide_gives_the_known_numbers() -> None:
     """Not those of the book's own solution, which takes the softmax along the wrong axis."""
     _, exercise = COURSE.exercise("3.2")
+    assert isinstance(exercise, ExerciseStep)
     namespace: dict[str, object] = {}
     exec(exercise.solution, namespace)
     inputs = torch.tensor(

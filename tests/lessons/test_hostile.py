@@ -263,6 +263,12 @@ DEATHS = {
         BROKEN,
         None,
     ),
+    "closed descriptors": (
+        "import os\nos.closerange(0, 256)\ndef double(x): return 2 * x",
+        "crash",
+        "The code closed files that are not its own, so that its result could not be sent.",
+        None,
+    ),
     "long message": ("raise ValueError('x' * 10**6)", "error", "ValueError: x{1988}", 1),
 }
 
@@ -473,7 +479,7 @@ LEFT = {
         os.wait()
         print(os.read(read, 10).decode())
     """,
-    "many daemons": code(FORK.format(DAEMON)) + "child(20)",
+    "many daemons": code(FORK.format(DAEMON)) + "child(10)",
 }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def nothing_stays(worker: Session) -> Iterator[None]:
 
 
 def exercises(course: Course) -> list[ExerciseStep]:
-    return [step for lesson in course.lessons for step in lesson.exercises]
+    return [step for lesson in course.lessons for step in lesson.exercises if step.number]
 
 
 def judged(worker: Session, course: Course, number: str, source: str) -> Judgement:
@@ -58,7 +58,7 @@ def test_solution_passes(worker: Session, course: Course, number: str) -> None:
         assert judgement.passed
         assert judgement.exercise == exercise.exercise
         assert judgement.seconds > 0
-        assert judgement.mistake is None
+        assert judgement.mistakes == ()
 
 
 @pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
@@ -176,72 +176,101 @@ def copies(query: str, key: str, value: str) -> str:
     return f"with torch.no_grad():\n{lines}"
 
 
-ANOTHER = "it holds another matrix of v1"
-OTHERS = "it holds other numbers"
+OTHERS = "holds other numbers"
 UNCHANGED = "W_query carried over: .* is unchanged"
 PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
 
 DIFFERENT = {
-    "not transposed": (copies("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Compare the shapes of v1.W_query"),
+    "not transposed": (
+        copies("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Did you mean `v1.W_query.T`", "not-transposed"
+    ),
+    "parameters that are not transposed": (
+        "\n".join(f"v2.{name}.weight = nn.Parameter(v1.{name})" for name in NAMES),
+        "failed",
+        "W_query carried over: .* has the shape",
+        "parameters-not-transposed",
+    ),
     "not transposed where it fits": (
         "if v1.W_query.shape[0] == v1.W_query.shape[1]:\n"
         "    v2.load_state_dict({n + '.weight': m for n, m in v1.state_dict().items()})\n"
         "else:\n"
         "    v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})",
         "failed",
-        "it is not transposed",
+        "holds other numbers where d_in and d_out are equal",
+        "",
     ),
     "reshaped": (
         copies(*(f"v1.{name}.reshape(v2.{name}.weight.shape)" for name in NAMES)),
         "failed",
-        "it was reshaped, so the numbers are in other places",
+        OTHERS,
+        "reshape-for-transpose",
     ),
-    "the query everywhere": (copies("v1.W_query.T", "v1.W_query.T", "v1.W_query.T"), "failed", ANOTHER),
-    "query and key crossed": (copies("v1.W_key.T", "v1.W_query.T", "v1.W_value.T"), "failed", ANOTHER),
-    "key and value crossed": (copies("v1.W_query.T", "v1.W_value.T", "v1.W_key.T"), "failed", ANOTHER),
+    "the query everywhere": (
+        copies("v1.W_query.T", "v1.W_query.T", "v1.W_query.T"), "failed", f"W_key .* {OTHERS}", "query-for-all"
+    ),
+    "query and key crossed": (
+        copies("v1.W_key.T", "v1.W_query.T", "v1.W_value.T"), "failed", OTHERS, "queries-and-keys-crossed"
+    ),
+    "key and value crossed": (
+        copies("v1.W_query.T", "v1.W_value.T", "v1.W_key.T"), "failed", OTHERS, "keys-and-values-crossed"
+    ),
     "no value": (
         "with torch.no_grad():\n    v2.W_query.weight.copy_(v1.W_query.T)\n    v2.W_key.weight.copy_(v1.W_key.T)",
         "failed",
         "W_value carried over: .* is unchanged",
+        "value-left-out",
     ),
     "only the value": (
         "with torch.no_grad():\n    v2.W_value.weight.copy_(v1.W_value.T)",
         "failed",
         UNCHANGED,
+        "only-value",
     ),
-    "nothing": ("pass", "failed", UNCHANGED),
-    "a plain tensor": ("v2.W_query.weight = v1.W_query.T", "error", "TypeError: cannot assign"),
-    "in place with gradients": ("v2.W_query.weight.copy_(v1.W_query.T)", "error", "RuntimeError: a leaf Variable that"),
+    "nothing": ("pass", "failed", UNCHANGED, "nothing-carried"),
+    "a plain tensor": (
+        "v2.W_query.weight = v1.W_query.T", "error", "TypeError: cannot assign", "plain-tensor-assigned"
+    ),
+    "in place with gradients": (
+        "v2.W_query.weight.copy_(v1.W_query.T)", "error", "RuntimeError: a leaf Variable that", "copied-with-gradient"
+    ),
     "to v1": (
         "with torch.no_grad():\n" + "\n".join(f"    v1.{n}.copy_(v2.{n}.weight.T)" for n in NAMES),
         "failed",
         "W_query carried over",
+        "other-direction",
     ),
     "frozen": (
         "v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})\nv2.requires_grad_(False)",
         "failed",
-        "v2 still trainable: .* these get a gradient: none",
+        "v2 still trainable: .* Yours: none",
+        "frozen-copy",
     ),
     "matrices in place of layers": (
         "del v2.W_query\nv2.W_query = v1.W_query",
         "failed",
-        "W_query carried over: .* is no longer an nn.Linear",
+        "W_query carried over: .* the layer was replaced",
+        "",
     ),
     "a new module": (
         "v2 = type(v2)(*v1.W_query.shape)\n" + copies("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"),
-        "failed", UNCHANGED,
+        "failed",
+        UNCHANGED,
+        "nothing-carried",
     ),
-    "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", OTHERS),
-    "one size only": (copies("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: "),
-    "numbers of the lesson": (copies(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: "),
+    "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", OTHERS, "same-seed"),
+    "one size only": (copies("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: ", ""),
+    "numbers of the lesson": (copies(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: ", ""),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "verdict", "reason"), DIFFERENT.values(), ids=DIFFERENT)
-def test_transfer_that_is_wrong(worker: Session, course: Course, body: str, verdict: str, reason: str) -> None:
+@pytest.mark.parametrize(("body", "verdict", "reason", "named"), DIFFERENT.values(), ids=DIFFERENT)
+def test_transfer_that_is_wrong(
+    worker: Session, course: Course, body: str, verdict: str, reason: str, named: str
+) -> None:
     judgement = judged(worker, course, "3.1", indented(body))
     assert judgement.verdict == verdict, judgement
     assert re.search(reason, judgement.message), judgement.message
+    assert [mistake.id for mistake in judgement.mistakes] == ([named] if named else [])
     if verdict == "error":
         assert judgement.line is not None
 
@@ -458,7 +487,7 @@ def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
     (judge,) = [header for header in sent if header["op"] == "judge"]
     first, second = [header for header in sent if header["op"] in ("answer", "contexts")]
     assert len(set(judge["seeds"])) == judging.ROUNDS
-    assert set(first) == {"op", "probe", "seed", "defines"}
+    assert set(first) == {"op", "probe", "seed", "defines", "without", "trace"}
     assert first["seed"] not in judge["seeds"]
     assert second["seeds"] == judge["seeds"]
 
@@ -524,12 +553,12 @@ def test_cancelled_check(worker: Session, tmp_path: Path) -> None:
 
 
 def test_check_that_is_cancelled_before_the_program_starts(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = judging._hidden_inputs
+    ask = judging._ask
 
     def cancelled(*arguments: Any) -> object:
         worker.cancel()
         return ask(*arguments)
 
-    monkeypatch.setattr(judging, "_hidden_inputs", cancelled)
+    monkeypatch.setattr(judging, "_ask", cancelled)
     judgement = worker.check(doubling(), DOUBLED)
     assert (judgement.verdict, judgement.message) == ("error", "Stopped by you.")

@@ -11,8 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lessons import load
+from lessons.library import load_library
 from lessons.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.model import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
+
+QUESTIONS = Path(__file__).parent.parent / "data" / "questions"
 
 VALID = dedent(
     """\
@@ -59,7 +62,13 @@ VALID = dedent(
         solution: |
           def one():
               return 1
-        hints: [It returns something., It returns 1.]
+        hints: [It returns something., It returns a number., It returns 1.]
+        why: One is one.
+        mistakes:
+          - id: two
+            name: one more
+            why: It is one.
+            edits: [{find: return 1, replace: return 2}]
         context: "context = {}"
         probe: "got = {'one': one()}"
         checks:
@@ -156,7 +165,9 @@ def test_same_labels_by_alias() -> None:
 STEP = "attention.causal:CausalAttention"
 TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, axes, steps."
 FORM = "Give '{}' a value of the right form."
-BRACE = "in a template (write {{ for a literal brace). Mend the text at this place."
+MEND = " Mend the text at this place."
+BRACE = "in a template (write {{ for a literal brace)." + MEND
+KINDS = "'kind: read', 'kind: run', 'kind: exercise', 'kind: choice', 'kind: predict' or 'kind: point'"
 YAML = "Check the indentation and the quotes at this place."
 
 Found = list[tuple[str, str]]
@@ -205,7 +216,7 @@ ONE: dict[str, tuple[str, str, Found]] = {
         "test: got",
         "tset: got",
         [
-            ("name: one", "'test' is missing. Add 'test: ...' here."),
+            ("name: one\n        tset", "'test' is missing. Add 'test: ...' here."),
             ("tset", "'tset' is not known here. Did you mean 'test'?"),
         ],
     ),
@@ -214,12 +225,12 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "step without a kind": (
         "kind: read",
         "# kind: read",
-        [("id: why", "the step has no 'kind'. Add 'kind: read', 'kind: run' or 'kind: exercise'.")],
+        [("id: why", f"the step has no 'kind'. Add {KINDS}.")],
     ),
     "unknown kind of step": (
         "kind: read",
         "kind: raed",
-        [("id: why", "'raed' is not a kind of step. Use 'read', 'run', 'exercise'.")],
+        [("id: why", "'raed' is not a kind of step. Use 'read', 'run', 'exercise', 'choice', 'predict', 'point'.")],
     ),
     "step without prose": (
         "prose: |\n      Because.",
@@ -278,9 +289,9 @@ ONE: dict[str, tuple[str, str, Found]] = {
         [("200", "'cpu': input should be less than or equal to 60. " + FORM.format("cpu"))],
     ),
     "too few hints": (
+        "[It returns something., It returns a number., It returns 1.]",
         "[It returns something., It returns 1.]",
-        "[It returns 1.]",
-        [("[It", "'hints': tuple should have at least 2 items after validation, not 1. " + FORM.format("hints"))],
+        [("[It", "'hints': tuple should have at least 3 items after validation, not 2. " + FORM.format("hints"))],
     ),
     "setup that is not Python": (
         "inputs = torch.eye(2)",
@@ -514,9 +525,7 @@ def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
 
 def test_steps_that_are_all_wrong_are_not_called_too_few() -> None:
     text = "title: T\ngoal: G\nsteps:\n  - id: a\n"
-    assert findings(text) == [
-        "lesson.yaml:4:5: the step has no 'kind'. Add 'kind: read', 'kind: run' or 'kind: exercise'."
-    ]
+    assert findings(text) == [f"lesson.yaml:4:5: the step has no 'kind'. Add {KINDS}."]
 
 
 def test_no_steps() -> None:
@@ -617,6 +626,270 @@ def test_lessons_with_one_number_or_one_name(tmp_path: Path) -> None:
     }
 
 
+# Questions -----------------------------------------------------------------------------------------------------------
+
+ONE_OF_EACH = (QUESTIONS / "course" / "01-questions" / "lesson.yaml").read_text(encoding="utf-8")
+
+QUESTION: dict[str, tuple[str, str, Found]] = {
+    "no option is right": (
+        "        right: true\n",
+        "",
+        [("- text: A very", "no option is right. Give exactly one of them 'right: true'.")],
+    ),
+    "two options are right": (
+        "text: It stays",
+        "right: true\n        text: It stays",
+        [("- text: A very", "2 options are right. Give exactly one of them 'right: true'.")],
+    ),
+    "options that say the same": (
+        "text: It stays `-inf`.",
+        "text: Exactly 0.",
+        [("Exactly 0.\n        why: Weights", "two options say the same. Give one of them another text.")],
+    ),
+    "a key that is called something else": (
+        "asks: number",
+        "ask: number",
+        [
+            ("id: share", "'asks' is missing. Add 'asks: ...' here."),
+            ("ask: number", "'ask' is not known here. Did you mean 'asks'?"),
+        ],
+    ),
+    "a wrong answer without its reason": (
+        "why: That is the share of the second key.",
+        "say: That is the share of the second key.",
+        [
+            ("is: torch.softmax(row, dim=-1)[1]", "'why' is missing. Add 'why: ...' here."),
+            ("say: That", "'say' is not known here. Known are: is, why."),
+        ],
+    ),
+    "a wrong answer that is right": (
+        "is: torch.softmax(row, dim=-1)[1]",
+        "is: torch.softmax(row, dim=-1)[0]",
+        [
+            (
+                "torch.softmax(row, dim=-1)[0]\n        why",
+                "this is the right answer. Give what a learner may answer instead.",
+            )
+        ],
+    ),
+    "a wrong answer that is there already": (
+        "is: torch.softmax(row, dim=-1)[1]",
+        "is: row[0] / row.sum()",
+        [
+            (
+                "row[0] / row.sum()\n        why: That is the share",
+                "this wrong answer stands here twice. Keep one of the two.",
+            )
+        ],
+    ),
+    "an answer that is no expression": (
+        "answer: product.shape",
+        "answer: product shape",
+        [("product shape", "'answer' is not Python: invalid syntax. Mend the code.")],
+    ),
+    "a tensor that is not shown": (
+        "on: weights",
+        "on: weight",
+        [("weight\n    blank", "'weight' is not shown in this step. Use one of: scores, weights.")],
+    ),
+    "revealed what is shown": (
+        "- {name: product,",
+        "- {name: weight,",
+        [("weight, kind: vector, axes: [token", "'weight' is shown twice in one step. Give one of them another name.")],
+    ),
+    "unknown key of what is revealed": (
+        "- {name: product, kind",
+        "- {name: product, knid: x, kind",
+        [("knid", "'knid' is not known here. Did you mean 'kind'?")],
+    ),
+    "a why that cannot be filled": (
+        "why: That is the share of the second key.",
+        "why: That is {the share of} the second key.",
+        [("That is {", "'{the share of}' is not a Python expression (write {{ for a literal brace)." + MEND)],
+    ),
+    "a fact that an author asks for": (
+        "why: That is the share of the second key.",
+        "why: That is {row!j}.",
+        [("That is {row", "'!j' is not a conversion, only !r and !s are, " + BRACE)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), QUESTION.values(), ids=QUESTION)
+def test_finding_in_a_question(before: str, after: str, expected: Found) -> None:
+    text = changed(before, after, ONE_OF_EACH)
+    assert findings(text) == places(text, expected)
+
+
+def test_questions() -> None:
+    lesson = parsed(ONE_OF_EACH)
+    choice, number, shape, order, point = lesson.steps
+    assert isinstance(choice, ChoiceStep)
+    assert [option.right for option in choice.options] == [False, True, False]
+    assert all(isinstance(step, PredictStep) for step in (number, shape, order))
+    assert isinstance(point, PointStep)
+    # YAML takes the bare word for a truth value.
+    assert point.on == parsed(changed("on: weights", "'on': weights", ONE_OF_EACH)).step("largest").model_dump()["on"]
+    assert point.facts == ("weights == weights.max()", "weights.T == weights[2, 0]")
+    assert isinstance(number, PredictStep)
+    assert [shown.name for shown in number.tensors] == ["row", "shares"]
+    assert [step.exercise for step in lesson.exercises] == ["masking", "share", "sizes", "ranking", "largest"]
+    assert [name for name, _ in lesson.parts] == ["setup", "masking", "share", "sizes", "ranking", "largest"]
+
+
+# Steps in files of their own -----------------------------------------------------------------------------------------
+
+SHORT = "title: T\ngoal: G\nsteps:\n  - {id: a, kind: read, title: A, prose: B}\n"
+INCLUDING = SHORT + "  - include: steps/b.yaml\n"
+STEP_FILE = "id: b\nkind: read\ntitle: B\nprose: C\n"
+
+
+def including(folder: Path, step: str | None = STEP_FILE, lesson: str = INCLUDING) -> Path:
+    """A lesson that includes a step from a file."""
+    write(folder, lesson)
+    (folder / "steps").mkdir()
+    if step is not None:
+        (folder / "steps" / "b.yaml").write_text(step, encoding="utf-8")
+    return folder
+
+
+def test_a_step_in_a_file_of_its_own(tmp_path: Path) -> None:
+    lesson = load_lesson(including(tmp_path / "01-first"))
+    assert [(step.id, step.title) for step in lesson.steps] == [("a", "A"), ("b", "B")]
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("id: b\nkind: raed\n", "1:1: 'raed' is not a kind of step. Use 'read', 'run',"),
+        ("id: b\nkind: read\ntitle: B\nprose: '{'\n", "4:8: Single '{' encountered in format string in a template"),
+        ("id: b\nkind: read\ntitle: B\nproes: C\nprose: C\n", "4:1: 'proes' is not known here. Did you mean 'prose'?"),
+        ("id: b\nid: c\nkind: read\ntitle: B\nprose: C\n", "2:1: 'id' is given twice."),
+        ("id: b\nkind: run\ntitle: B\nprose: C\ncode: |\n  x = 1\n  x =\n", "7:1: 'code' is not Python: "),
+        ("id: a\nkind: read\ntitle: B\nprose: C\n", "1:5: the id 'a' is used by two steps."),
+        ("id: b: c\n", "1:6: mapping values are not allowed"),
+        ("", "1:1: the file is empty."),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_a_step(tmp_path: Path, step: str, found: str) -> None:
+    folder = including(tmp_path / "01-first", step)
+    told = str(found_in(folder)[0])
+    assert told.startswith(f"{folder / 'steps' / 'b.yaml'}:{found}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("include: steps/c.yaml", "there is no file steps/c.yaml"),
+        ("{include: steps/b.yaml, id: c}", "this is not something to include"),
+        ("include: ../b.yaml", "this is not something to include"),
+        ("include: /etc/hostname", "this is not something to include"),
+        ("include: [steps/b.yaml]", "this is not something to include"),
+    ],
+)
+def test_what_cannot_be_included(tmp_path: Path, entry: str, problem: str) -> None:
+    folder = including(tmp_path / "01-first", lesson=SHORT + f"  - {entry}\n")
+    (found,) = found_in(folder)
+    assert (Path(found.file).name, found.line, found.problem) == ("lesson.yaml", 5, problem)
+
+
+def test_a_text_without_a_folder_includes_nothing() -> None:
+    with pytest.raises(LessonError, match="this is not something to include"):
+        parse_lesson(INCLUDING, "lesson.yaml", number=1, slug="scores")
+
+
+def test_an_exercise_in_a_file_that_also_stands_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path / "01-first")
+    exercise = dedent(VALID[VALID.index("  - id: try") :].replace("  - id", "    id", 1))
+    folder = including(tmp_path / "02-second", exercise)
+    found = found_in(tmp_path, whole_course=True)
+    assert [(one.file, one.line) for one in found] == [(str(folder / "steps" / "b.yaml"), line) for line in (3, 4)]
+
+
+# The library of mistakes ---------------------------------------------------------------------------------------------
+
+MISTAKES = dedent(
+    """\
+    - id: two
+      name: two instead of one
+      why: It is one.
+      edits: [{find: return 1, replace: return 2}]
+    - id: three
+      name: three instead of one
+      seen: It is {got.one}.
+      why: It is one.
+      edits:
+        - {find: return 1, replace: return 3}
+        - [{find: return, replace: give}, {find: give 1, replace: return 3}]
+    """
+)
+OWN = VALID[VALID.index("      - id: two") : VALID.index("    context:")]
+
+
+def naming(mistakes: str, library: str = MISTAKES, folder: Path | None = None) -> Lesson:
+    """The valid lesson, whose exercise names mistakes of a library."""
+    assert folder is not None
+    (folder / "mistakes").mkdir()
+    (folder / "mistakes" / "some.yaml").write_text(library, encoding="utf-8")
+    write(folder / "course" / "01-scores", VALID.replace("mistakes:\n" + OWN, f"mistakes: {mistakes}\n"))
+    return load_lesson(folder / "course" / "01-scores")
+
+
+def mistakes_of(lesson: Lesson) -> list[tuple[str, str, int]]:
+    task = lesson.step("try")
+    assert isinstance(task, ExerciseStep)
+    return [(mistake.id, mistake.name, len(mistake.edits)) for mistake in task.mistakes]
+
+
+def test_mistakes_by_their_names(tmp_path: Path) -> None:
+    lesson = naming("[three, two]", folder=tmp_path)
+    assert mistakes_of(lesson) == [("three", "three instead of one", 2), ("two", "two instead of one", 1)]
+
+
+def test_a_mistake_of_the_library_with_fields_of_its_own(tmp_path: Path) -> None:
+    lesson = naming("[{id: two, name: another, code: x = 1}, {id: own, name: new, why: So.}]", folder=tmp_path)
+    assert mistakes_of(lesson) == [("two", "another", 1), ("own", "new", 0)]
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "told"),
+    [
+        ("[tow]", "the mistake 'tow' is not in the library. Did you mean 'two'?"),
+        ("[xyzzy]", "the mistake 'xyzzy' is not in the library. Add it to lessons/mistakes, or give it a name here."),
+        ("[{id: xyzzy, why: So.}]", "the mistake 'xyzzy' is not in the library. Add it"),
+        ("[]", "'mistakes': tuple should have at least 1 item"),
+        ("two", "'mistakes': input should be a valid tuple"),
+    ],
+)
+def test_what_is_not_in_the_library(tmp_path: Path, mistakes: str, told: str) -> None:
+    with pytest.raises(LessonError) as caught:
+        naming(mistakes, folder=tmp_path)
+    found = next(found for found in caught.value.findings if told in str(found))
+    assert (Path(found.file).name, found.line) == ("lesson.yaml", VALID[: VALID.index("mistakes:")].count("\n") + 1)
+
+
+@pytest.mark.parametrize(
+    ("library", "told"),
+    [
+        ("a: 1\n", "some.yaml:1:1: this is not a list of mistakes. Start every one with '- id: ...'."),
+        (MISTAKES + "- id: two\n  name: x\n  why: y\n", "some.yaml:12:3: the mistake 'two' is given twice."),
+        (MISTAKES + "- id: four\n  name: x\n", "some.yaml:12:3: in this mistake, 'why': Field required."),
+        (MISTAKES + "- {id: four, name: x, why: y, edit: 3}\n", "some.yaml:12:37: in this mistake, 'edit': Extra"),
+        (MISTAKES + "- id: four\n  id: five\n  name: x\n  why: y\n", "some.yaml:13:3: 'id' is given twice."),
+        (MISTAKES.replace("{got.one}", "{got one}"), "some.yaml:7:9: in this mistake, 'seen': "),
+        ("- id: [\n", "some.yaml:1:1: while parsing a flow node"),
+    ],
+)
+def test_what_is_wrong_in_the_library(tmp_path: Path, library: str, told: str) -> None:
+    with pytest.raises(LessonError) as caught:
+        naming("[two]", library, folder=tmp_path)
+    assert any(told in str(found) for found in caught.value.findings), str(caught.value)
+
+
+def test_the_library_of_the_tutor_loads() -> None:
+    assert {"not-transposed"} <= set(load_library())
+
+
 def test_the_course_loads() -> None:
     assert len(load_course().lessons) == 10
 
@@ -627,7 +900,7 @@ SOURCES = {
     path.name: (path / "lesson.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
     for path in sorted(COURSE.iterdir())
     if (path / "lesson.yaml").is_file()
-} | {"made": VALID.splitlines(keepends=True)}
+} | {"made": VALID.splitlines(keepends=True), "questions": ONE_OF_EACH.splitlines(keepends=True)}
 ODD_LINES = (
     "\n", "\t\n", "  \n", "- \n", "-\n", ":\n", "? x\n", "title: T\n", "    kind: run\n", "  - id: why\n", "}\n", "]\n",
     "    prose: {x}\n", "'\n", '"\n', "|\n", "    code: |\n", "      x = (\n", "      '''\n", "---\n", "...\n", 

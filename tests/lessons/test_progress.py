@@ -15,13 +15,14 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from textwrap import dedent
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lessons import progress as module
-from lessons.progress import Progress
+from lessons.progress import Progress, State
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -83,14 +84,21 @@ def fill(progress: Progress, size: int = 0) -> None:
     progress.set_position("one", "step")
     progress.set_state("one", "step", "done")
     progress.save_draft("task", "x = 1" + "#" * size)
-    progress.add_attempt("task", "x = 2", "failed")
+    progress.add_attempt("task", "x = 2", "failed", "softmax-rows,no-scale", "The rows do not sum to 1.")
+    progress.use_hint("task", 2)
+    progress.give_up("task")
+    progress.keep("task", "x = 0", "gave-up")
 
 
 def assert_filled(progress: Progress) -> None:
     assert progress.position() == ("one", "step")
     assert progress.states() == {("one", "step"): "done"}
     assert (progress.draft("task") or "").startswith("x = 1")
-    assert {attempt.code for attempt in progress.attempts("task")} == {"x = 2"}
+    assert {(attempt.code, attempt.mistakes, attempt.message) for attempt in progress.attempts("task")} == {
+        ("x = 2", ("softmax-rows", "no-scale"), "The rows do not sum to 1.")
+    }
+    assert (progress.hints_used("task"), progress.gave_up("task")) == (2, True)
+    assert {(kept.code, kept.why) for kept in progress.kept("task")} == {("x = 0", "gave-up")}
 
 
 # What it keeps
@@ -106,6 +114,9 @@ def test_new_learner_has_nothing(session: Open) -> None:
     assert progress.draft("task") is None
     assert progress.attempts("task") == []
     assert not progress.passed("task")
+    assert (progress.history(), progress.last_passed(), progress.help()) == ([], {}, {})
+    assert (progress.hints_used("task"), progress.gave_up("task"), progress.solution_used("task")) == (0, False, False)
+    assert progress.kept("task") == []
 
 
 def test_everything_is_there_after_a_restart(session: Open) -> None:
@@ -131,6 +142,84 @@ def test_done_never_goes_back_to_seen(session: Open) -> None:
         progress.set_state("one", "step", state)
         seen.append(session().state("one", "step"))
     assert seen == ["new", "seen", "seen", "done", "done", "done"]
+
+
+def test_skipped_stays_until_it_is_done(session: Open) -> None:
+    progress = session()
+    seen: list[str] = []
+    for state in ("seen", "skipped", "seen", "new", "skipped", "done", "skipped"):
+        progress.set_state("one", "step", state)
+        seen.append(session().state("one", "step"))
+    assert seen == ["seen", "skipped", "skipped", "skipped", "skipped", "done", "done"]
+    progress.set_state("one", "never seen", "skipped")
+    assert session().states() == {("one", "step"): "done", ("one", "never seen"): "skipped"}
+
+
+def test_history_is_that_of_all_exercises(session: Open) -> None:
+    progress = session()
+    progress.add_attempt("a", "1", "failed")
+    progress.add_attempt("b", "2", "passed", message="All checks pass.")
+    progress.add_attempt("a", "3", "passed")
+    progress.add_attempt("a", "4", "passed")
+    progress.add_attempt("a", "5", "timeout")
+    history = session().history()
+    assert "".join(exercise + attempt.code for exercise, attempt in history) == "a1b2a3a4a5"
+    assert history[1][1].message == "All checks pass."
+    assert session().last_passed() == {"a": "4", "b": "2"}
+
+
+def test_hints_only_rise(session: Open) -> None:
+    progress = session()
+    for number in (1, 2, 1, 3, 3, 12, 0):
+        progress.use_hint("task", number)
+    progress.use_solution("task")
+    progress.use_solution("task")
+    again = session()
+    assert (again.hints_used("task"), again.hints_used("other")) == (12, 0)
+    assert (again.solution_used("task"), again.solution_used("other")) == (True, False)
+    assert not again.gave_up("task")
+    # Nothing is noted twice.
+    assert len(again.export()["help"]) == 5  # type: ignore[arg-type]
+
+
+def test_giving_up_can_be_taken_back(session: Open) -> None:
+    progress = session()
+    progress.take_back_give_up("task")
+    assert session().export()["help"] == []
+    seen = []
+    for event in (progress.give_up, progress.take_back_give_up, progress.give_up, progress.give_up):
+        event("task")
+        seen.append((session().gave_up("task"), len(session().give_ups("task"))))
+    assert seen == [(True, 1), (False, 0), (True, 1), (True, 2)]
+    progress.take_back_give_up("task")
+    first = session().give_ups("task")[0]
+    assert (session().gave_up("task"), len(session().give_ups("task"))) == (False, 1)
+    assert datetime.fromisoformat(first).utcoffset() == timedelta(0)
+    # The log keeps everything.
+    kinds = [row["kind"] for row in session().export()["help"]]  # type: ignore[attr-defined]
+    assert kinds == ["gave-up", "took-back", "gave-up", "gave-up", "took-back"]
+
+
+def test_taking_back_counts_after_the_clock_was_set_back(session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    session().give_up("task")
+    monkeypatch.setattr(module, "datetime", Yesterday)
+    progress = session()
+    progress.take_back_give_up("task")
+    assert not session().gave_up("task")
+    progress.add_attempt("task", "code", "failed")
+    # Only the log of help runs ahead.
+    assert datetime.fromisoformat(session().attempts("task")[0].time) < datetime.now(UTC) - timedelta(hours=23)
+
+
+def test_what_is_replaced_is_kept(session: Open) -> None:
+    progress = session()
+    progress.keep("task", "one", "reset")
+    progress.keep("task", "one", "reset")
+    progress.keep("other", "x", "reset")
+    progress.keep("task", "two", "gave-up")
+    kept = session().kept("task")
+    assert [(one.code, one.why) for one in kept] == [("one", "reset"), ("one", "reset"), ("two", "gave-up")]
+    assert [one.time for one in kept] == sorted({one.time for one in kept})
 
 
 def test_attempts_are_in_order_with_their_time_in_utc(session: Open) -> None:
@@ -689,10 +778,14 @@ def test_values_that_nobody_wrote_are_left_out(path: Path, session: Open) -> Non
     fill(session())
     with closing(sqlite3.connect(path)) as file:
         file.execute("INSERT INTO states VALUES ('one', 'odd', 'half', '')")
-        file.execute("INSERT INTO attempts VALUES ('task', x'ff', 'passed', 1.5)")
+        file.execute("INSERT INTO attempts VALUES ('task', x'ff', 'passed', 1.5, '', '')")
+        file.execute("INSERT INTO help VALUES ('task', 'hint-many', '')")
+        file.execute("INSERT INTO help VALUES ('task', x'ff', x'ff')")
         file.commit()
     data = json.dumps(session().export())
     assert "half" not in data
+    assert "hint-many" not in data
+    assert session().hints_used("task") == 2
     assert "1.5" not in data
 
 
@@ -812,6 +905,152 @@ def test_file_of_a_newer_version_is_not_touched(path: Path, session: Open) -> No
     assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
 
 
+# A file of an earlier version
+
+VERSION_1 = """
+    CREATE TABLE position (
+        slot TEXT PRIMARY KEY DEFAULT 'last', lesson TEXT NOT NULL, step TEXT NOT NULL, time TEXT NOT NULL);
+    CREATE TABLE states (
+        lesson TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL, time TEXT NOT NULL,
+        PRIMARY KEY (lesson, step)) WITHOUT ROWID;
+    CREATE TABLE drafts (exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL);
+    CREATE TABLE attempts (
+        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL);
+    CREATE INDEX attempts_of_exercise ON attempts (exercise, time);
+    INSERT INTO position VALUES ('last', 'one', 'step', '2024-01-01T00:00:00.000000+00:00');
+    INSERT INTO states VALUES ('one', 'step', 'done', '2024-01-01T00:00:00.000000+00:00');
+    INSERT INTO states VALUES ('one', 'next', 'seen', '2024-01-01T00:00:00.000000+00:00');
+    INSERT INTO drafts VALUES ('task', 'x = 1', '2024-01-01T00:00:00.000000+00:00');
+    INSERT INTO attempts VALUES ('task', '2024-01-01T00:00:00.000000+00:00', 'failed', 'x = 2');
+    INSERT INTO attempts VALUES ('task', '2024-01-02T00:00:00.000000+00:00', 'passed', 'x = 3');
+    PRAGMA user_version = 1;
+"""
+"""What version 1 wrote."""
+
+
+def make_version_1(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(VERSION_1)
+
+
+def assert_version_1(progress: Progress) -> None:
+    assert progress.position() == ("one", "step")
+    assert progress.states() == {("one", "step"): "done", ("one", "next"): "seen"}
+    assert progress.draft("task") == "x = 1"
+    attempts = [
+        (attempt.code, attempt.verdict, attempt.mistake, attempt.message) for attempt in progress.attempts("task")
+    ]
+    assert attempts == [("x = 2", "failed", "", ""), ("x = 3", "passed", "", "")]
+
+
+def test_file_of_version_1_is_upgraded_where_it_is(path: Path, session: Open) -> None:
+    make_version_1(path)
+    for _ in range(2):
+        progress = session()
+        assert (progress.saved, progress.problem) == (True, None)
+        assert_version_1(progress)
+        progress.close()
+    assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (module.VERSION,)
+    assert integrity(path) == "ok"
+    progress = session()
+    progress.set_state("one", "next", "skipped")
+    progress.add_attempt("task", "x = 4", "failed", "no-scale", "Not so.")
+    progress.use_hint("task", 1)
+    again = session()
+    assert again.state("one", "next") == "skipped"
+    assert again.attempts("task")[-1].mistake == "no-scale"
+    assert again.hints_used("task") == 1
+
+
+def test_upgrade_that_does_not_come_to_its_end_changes_nothing(
+    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_version_1(path)
+    before = path.read_bytes()
+
+    real = module._put
+
+    def fail_on_disk(database: sqlite3.Connection, rows: module._Rows, **how: bool) -> None:
+        if database.execute("PRAGMA database_list").fetchone()[2]:
+            raise sqlite3.OperationalError("disk I/O error")
+        real(database, rows, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_put", fail_on_disk)
+        progress = session()
+        assert not progress.saved
+        assert_version_1(progress)
+    assert path.read_bytes() == before
+    assert_version_1(session())
+
+
+def test_file_of_version_1_that_can_only_be_read_is_read(
+    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_version_1(path)
+    before = path.read_bytes()
+    real = module._open
+    monkeypatch.setattr(module, "_open", lambda path, how, wait: real(path, how.replace("rwc", "ro"), wait))
+    progress = session()
+    assert not progress.saved
+    assert_version_1(progress)
+    assert path.read_bytes() == before
+
+
+def test_what_can_be_read_of_a_damaged_file_of_version_1_is_kept(path: Path, session: Open) -> None:
+    make_version_1(path)
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TABLE more AS SELECT printf('%9000c', 'x')")
+        file.commit()
+    damage_pages(path)
+    progress = session()
+    assert progress.saved
+    assert progress.problem is not None
+    assert_version_1(progress)
+
+
+def test_two_sessions_may_upgrade_at_once(path: Path, session: Open) -> None:
+    make_version_1(path)
+    together, problems = threading.Barrier(3), []
+
+    def work() -> None:
+        together.wait()
+        with closing(Progress.open(path)) as progress:
+            problems.append(progress.problem)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == [None] * 3
+    assert_version_1(session())
+
+
+def test_session_of_version_1_goes_on_after_the_upgrade(path: Path, session: Open) -> None:
+    """Of a program that has the file open already."""
+    make_version_1(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as older:
+        assert older.execute("SELECT count(*) FROM attempts").fetchone() == (2,)
+        session()
+        older.execute(
+            "INSERT INTO attempts (exercise, time, verdict, code) VALUES ('task', '2024-01-03T00:00:00', 'error', 'y')"
+        )
+    assert [attempt.message for attempt in session().attempts("task")] == ["", "", ""]
+
+
+def test_export_of_version_1_is_restored(session: Open) -> None:
+    progress = session()
+    time = "2024-01-01T00:00:00.000000+00:00"
+    attempt = {"exercise": "task", "time": time, "verdict": "failed", "code": "x = 2"}
+    progress.restore({"format": "attn-tutor progress", "version": 1, "states": [STEP], "attempts": [attempt]})
+    assert session().state("one", "step") == "done"
+    assert session().attempts("task") == [module.Attempt("x = 2", "failed", time, "", "")]
+
+
 # Taking it along
 
 
@@ -882,7 +1121,7 @@ def test_restored_code_may_hold_half_a_surrogate_pair(session: Open) -> None:
     assert progress.draft("task") == "a?b"
 
 
-HEAD = {"format": "attn-tutor progress", "version": 1}
+HEAD = {"format": "attn-tutor progress", "version": 2}
 STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00:00:00+00:00"}
 
 
@@ -893,7 +1132,7 @@ STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00
         [],
         {},
         {"format": "something else"},
-        {**HEAD, "version": 2},
+        {**HEAD, "version": 3},
         {**HEAD, "version": "1"},
         {**HEAD, "states": {}},
         {**HEAD, "states": [STEP, None]},
@@ -903,6 +1142,8 @@ STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00
         {**HEAD, "states": [STEP, {**STEP, "time": "0001-01-01T00:00:00+14:00"}]},
         {**HEAD, "states": [STEP, {**STEP, "lesson": 1}]},
         {**HEAD, "states": [STEP], "attempts": [{"exercise": "a", "code": "b", "verdict": "brilliant", "time": ""}]},
+        {**HEAD, "states": [STEP], "help": [{"exercise": "a", "kind": "hint-0", "time": "2020-01-01T00:00:00"}]},
+        {**HEAD, "states": [STEP], "kept": [{"exercise": "a", "code": "b", "time": "2020-01-01T00:00:00"}]},
     ],
 )
 def test_data_that_is_no_export_changes_nothing(session: Open, data: object) -> None:
@@ -916,7 +1157,10 @@ def test_data_that_is_no_export_changes_nothing(session: Open, data: object) -> 
 
 NAMES = st.sampled_from("ab")
 EVENTS = st.one_of(
-    st.tuples(st.just("state"), NAMES, st.sampled_from(["seen", "done"])),
+    st.tuples(st.just("state"), NAMES, st.sampled_from(["seen", "skipped", "done"])),
+    st.tuples(st.just("hint"), NAMES, st.sampled_from("123")),
+    st.tuples(st.just("give up"), NAMES, st.sampled_from(["yes", "no"])),
+    st.tuples(st.just("keep"), NAMES, st.text(max_size=5)),
     st.tuples(st.just("draft"), NAMES, st.text(max_size=5)),
     st.tuples(st.just("attempt"), NAMES, st.sampled_from(["passed", "failed"])),
     st.tuples(st.just("position"), NAMES, NAMES),
@@ -931,6 +1175,7 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
     states: dict[tuple[str, str], str] = {}
     drafts: dict[str, str] = {}
     attempts: dict[str, list[str]] = {"a": [], "b": []}
+    hints, given_up, kept = {"a": 0, "b": 0}, {"a": False, "b": False}, {"a": list[str](), "b": list[str]()}
     position = None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "progress.db"
@@ -938,9 +1183,17 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
         lock = None
         for kind, name, value in events:
             if kind == "state":
-                progress.set_state("one", name, "done" if value == "done" else "seen")
-                if states.get(("one", name)) != "done":
-                    states["one", name] = value
+                progress.set_state("one", name, cast(State, value))
+                states["one", name] = max(states.get(("one", name), "new"), value, key=module.RANK.__getitem__)
+            elif kind == "hint":
+                progress.use_hint(name, int(value))
+                hints[name] = max(hints[name], int(value))
+            elif kind == "give up":
+                given_up[name] = value == "yes"
+                progress.give_up(name) if given_up[name] else progress.take_back_give_up(name)
+            elif kind == "keep":
+                progress.keep(name, value, "reset")
+                kept[name].append(value)
             elif kind == "draft":
                 progress.save_draft(name, value)
                 drafts[name] = value
@@ -973,3 +1226,6 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
             assert {name: again.draft(name) for name in drafts} == drafts
             assert {name: [one.verdict for one in again.attempts(name)] for name in attempts} == attempts
             assert again.position() == position
+            assert {name: again.hints_used(name) for name in hints} == hints
+            assert {name: again.gave_up(name) for name in given_up} == given_up
+            assert {name: [one.code for one in again.kept(name)] for name in kept} == kept

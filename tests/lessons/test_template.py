@@ -69,6 +69,39 @@ def test_format(field: Field, value: object, text: str) -> None:
     assert field.format(value) == text
 
 
+class Tensorlike:
+    """What a tensor has and a list has not."""
+
+    def __init__(self, values: object) -> None:
+        self.values = values
+
+    def tolist(self) -> object:
+        return self.values
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (6, "6"),
+        (0.1, "0.1"),
+        (True, "true"),
+        ((2, 6), "[2, 6]"),
+        (Tensorlike([[1.0, float("inf")]]), "[[1.0, Infinity]]"),
+        ([Tensorlike(3), (Tensorlike(float("nan")),)], "[3, [NaN]]"),
+        ("text", '"text"'),
+    ],
+)
+def test_a_fact_is_json(value: object, text: str) -> None:
+    fact = template.fact(" x ")
+    assert (fact.key, fact.format(value)) == ("x!j", text)
+
+
+@pytest.mark.parametrize("value", [object(), {1}, Tensorlike(object()), 1j])
+def test_what_is_no_fact(value: object) -> None:
+    with pytest.raises(TypeError, match="it is a"):
+        template.fact("x").format(value)
+
+
 def test_format_that_does_not_fit_the_value_is_an_error_of_the_run() -> None:
     with pytest.raises(ValueError, match="code 'f'"):
         Field("x", "", ".2f").format("text")
@@ -105,6 +138,7 @@ def test_value_with_braces_is_not_filled_again() -> None:
         ("{import os}", "not a Python expression"),
         ("{x != y}", "conversion"),
         ("{x!q}", "'!q' is not a conversion"),
+        ("{x!j}", "'!j' is not a conversion"),
         ("{" + "(" * 500 + "}", "not a Python expression"),
         ("{" + "-" * 100_000 + "1}", "not a Python expression"),
         ("{x\0}", "not a Python expression"),

@@ -11,11 +11,22 @@ from typing import Any
 
 from lessons import formula as f
 from lessons import record
+from lessons.attempt import STEP, lesson_with
 from lessons.changes import UNCHANGED, Changes, describe
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
-from lessons.result import CheckResult, Failure, Judgement, StepResult, Tensor, Window, WorkerError
+from lessons.result import (
+    CheckResult,
+    Comparison,
+    Failure,
+    Intermediate,
+    Judgement,
+    StepResult,
+    Tensor,
+    Window,
+    WorkerError,
+)
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats, row_stats
 from tests.tui.explanations import explanation, leaf, operand
@@ -115,6 +126,8 @@ class FakeSession(Session):
         held: while it is clear, runs and checks wait until they are cancelled.
         problem: why nothing can be run, if so.
         printed: what a step is to have printed, by its id.
+        word: what is said of every answer that is not the solution, if not that its checks fail.
+        made: what a scratch run gives, if not the tensors of the step before.
         runs: all runs that were given out.
     """
 
@@ -125,6 +138,8 @@ class FakeSession(Session):
         self.held.set()
         self.problem = problem
         self.printed: dict[str, str] = {}
+        self.word: Judgement | None = None
+        self.made: StepResult | None = None
         self.asked: list[str] = []
         self.runs: list[FakeRun] = []
         self.cancelled = 0
@@ -178,10 +193,14 @@ class FakeSession(Session):
             return Played(f"play {number}", error=Failure("crash", "It crashed.")), False
         return Played(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
 
-    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+    def check(
+        self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 2, *, locate: bool = True
+    ) -> Judgement:
         if not self._work(f"check {exercise.exercise}"):
-            return Judgement(exercise.exercise, "error", "Stopped by you.")
+            return Judgement(exercise.exercise, "error", "Stopped by you.", stopped=True)
         passed = source.strip() == exercise.solution.strip()
+        if self.word is not None and not passed:
+            return self.word
         checks = tuple(
             CheckResult(check.name, passed, "" if passed else "it is [b]not[/b] so") for check in exercise.checks
         )
@@ -192,7 +211,27 @@ class FakeSession(Session):
             message,
             checks=checks,
             stdout=self.printed.get(exercise.id, ""),
+            seed=123,
         )
+
+    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Comparison:
+        """The answer has `scores`, and `own`, which the model answer has not, but none of its `weights`."""
+        if not self._work(f"compare {exercise.exercise}"):
+            raise WorkerError("Stopped by you.")
+        return Comparison(
+            (Intermediate("scores", 3, (6, 6), "s", 5), Intermediate("weights", 4, (6, 6))),
+            (Intermediate("own", 6, (6, 2)),),
+        )
+
+    def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
+        with_code = lesson_with(lesson, exercise, source)
+        if not self._work(f"attempt {exercise.exercise}"):
+            return with_code, Run([StepResult(STEP, error=Failure("stopped", "Stopped by you."))], None)
+        results = list(record.load(lesson).values())
+        made = next(result for result in results if result.tensors)
+        run = FakeRun([*results, self.made or StepResult(STEP, tensors=made.tensors, seconds=0.002)])
+        self.runs.append(run)
+        return with_code, run
 
     def _work(self, what: str) -> bool:
         """Whether it came to its end."""

@@ -112,6 +112,11 @@ class Pty:
         """Send the program a signal."""
         self._process.send_signal(number)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size."""
+        self.screen.resize(lines, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
     def hang_up(self) -> None:
         """Take the terminal away, as a lost connection does."""
         self._let_go()

@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from tui import cli
 
 ROOT = Path(__file__).parent.parent.parent
 COURSE = load_course()
+EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)
 COMMAND = (sys.executable, "-m", "tui")
 
 Done = tuple[int, str, str]
@@ -48,8 +50,18 @@ class Kept:
         self.runs.append(self.session.run(lesson, upto, changes))
         return self.runs[-1]
 
-    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
-        return self.session.check(exercise, source)
+    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
+        return self.session.check(exercise, source, seed)
+
+    def start(self) -> None:
+        pass
+
+    @property
+    def ready(self) -> bool:
+        return self.session.ready
+
+    def cancel(self) -> None:
+        self.session.cancel()
 
     def close(self) -> None:
         """It stays; what was run does not."""
@@ -86,6 +98,13 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         return status, out, err
 
     return run
+
+
+def task(name: str) -> ExerciseStep:
+    """An exercise of the course whose answer is code."""
+    _, exercise = COURSE.exercise(name)
+    assert isinstance(exercise, ExerciseStep)
+    return exercise
 
 
 def document(done: Done, status: int = 0) -> Any:
@@ -148,7 +167,7 @@ def test_list_as_json(command: Command) -> None:
         assert listed["steps"] == [
             {"id": step.id, "kind": step.kind, "title": step.title, "state": "new"} for step in lesson.steps
         ]
-    assert data["exercises"][1] == {
+    assert listed_exercise(data, "two-wide") == {
         "id": "two-wide",
         "number": "3.2",
         "title": "Two heads, two numbers",
@@ -156,28 +175,65 @@ def test_list_as_json(command: Command) -> None:
         "step": "two-wide",
         "state": "new",
         "passed": False,
+        "due": False,
+        "review": None,
     }
-    assert [exercise["number"] for exercise in data["exercises"]] == ["3.1", "3.2", "3.3"]
+    exercises = [exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises]
+    assert [exercise["id"] for exercise in data["exercises"]] == exercises
     assert data["position"] is None
+
+
+def listed_exercise(data: Any, name: str) -> Any:
+    """An exercise of `list --json`."""
+    [found] = [exercise for exercise in data["exercises"] if exercise["id"] == name]
+    return found
 
 
 def test_list_tells_progress(command: Command) -> None:
     progress = Progress.open()
     progress.set_state("one-query", "why", "done")
     progress.set_state("one-query", "inputs", "seen")
+    progress.set_state("one-query", "one-score", "skipped")
     progress.set_position("one-query", "inputs")
     progress.add_attempt("two-wide", "code", "passed")
     progress.close()
     data = document(command("list", "--json"))
-    assert [step["state"] for step in data["lessons"][0]["steps"][:3]] == ["done", "seen", "new"]
+    assert [step["state"] for step in data["lessons"][0]["steps"][:3]] == ["done", "seen", "skipped"]
     assert data["position"] == {"lesson": "one-query", "step": "inputs"}
-    assert [exercise["passed"] for exercise in data["exercises"]] == [False, True, False]
+    assert [exercise["id"] for exercise in data["exercises"] if exercise["passed"]] == ["two-wide"]
     status, out, err = command("list")
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "1. Attention for one word  [one-query]"
-    assert [line.split()[-1] for line in lines[1:3]] == ["done", "started"]
-    assert [line for line in lines if "two-wide" in line][-1].endswith("passed")
+    assert [line.split()[-1] for line in lines[1:4]] == ["done", "started", "skipped"]
+    assert [line for line in lines if "two-wide" in line][-1].endswith(" two numbers               passed")
+
+
+def test_list_tells_what_is_due_for_review(command: Command) -> None:
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "code", "failed")
+    progress.give_up("same-numbers")
+    progress.set_state("attention-classes", "same-numbers", "skipped")
+    progress.close()
+
+    def told(name: str) -> str:
+        return [line for line in command("list")[1].splitlines() if line.startswith(f"     {name} ")][-1]
+
+    data = document(command("list", "--json"))
+    for name in ("two-wide", "same-numbers"):
+        exercise = listed_exercise(data, name)
+        assert (exercise["due"], exercise["passed"]) == (True, False)
+        assert datetime.fromisoformat(exercise["review"]) <= datetime.now(UTC)
+    assert told("two-wide").endswith(" two numbers               due for review")
+    assert told("same-numbers").endswith("  skipped, due for review")
+
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "code", "passed")
+    progress.close()
+    exercise = listed_exercise(document(command("list", "--json")), "two-wide")
+    assert (exercise["due"], exercise["passed"]) == (False, True)
+    assert datetime.fromisoformat(exercise["review"]) > datetime.now(UTC)
+    assert told("two-wide").endswith(" passed")
 
 
 # run -----------------------------------------------------------------------------------------------------------------
@@ -190,12 +246,12 @@ def test_run_as_json(command: Command) -> None:
     assert [step["id"] for step in data["steps"]] == [step.id for step in lesson.steps]
     for step in data["steps"]:
         assert {"id", "kind", "stdout", "error", "tensors"} <= set(step)
-        assert step["kind"] in ("read", "run", "exercise")
+        assert step["kind"] in ("read", "run", "exercise", "choice", "predict", "point")
         assert type(step["stdout"]) is str
         assert step["error"] is None
         for tensor in step["tensors"].values():
             assert {"shape", "dtype", "values", "rows", "cols"} <= set(tensor)
-    context = data["steps"][7]["tensors"]["parts"]
+    context = next(step["tensors"]["parts"] for step in data["steps"] if "parts" in step["tensors"])
     assert (context["shape"], context["dtype"]) == ([6, 3], "float32")
     assert context["rows"] == ["Your", "journey", "starts", "with", "one", "step"]
     assert context["cols"] == ["d0", "d1", "d2"]
@@ -357,7 +413,7 @@ def test_refusal_of_the_module_is_told(command: Command) -> None:
 
 @pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
 def test_check(command: Command, tmp_path: Path, number: str) -> None:
-    _, exercise = COURSE.exercise(number)
+    exercise = task(number)
     file = tmp_path / "answer.py"
     for source, status, verdict in ((exercise.solution, 0, "passed"), (exercise.starter, 1, "failed")):
         file.write_text(source)
@@ -369,7 +425,8 @@ def test_check(command: Command, tmp_path: Path, number: str) -> None:
             assert (data["exercise"], data["verdict"]) == (exercise.exercise, verdict)
             assert data["passed"] is (status == 0)
             assert type(data["message"]) is str
-            assert (data["line"], data["mistake"]) == (None, None)
+            if status == 0:
+                assert (data["line"], data["mistake"]) == (None, None)
             assert type(data["seconds"]) is float
             assert [check["name"] for check in data["checks"]] == [check.name for check in exercise.checks]
             for check in data["checks"]:
@@ -407,12 +464,12 @@ def test_check_of_what_is_no_answer(command: Command, source: bytes, verdict: st
 
 
 def test_check_from_standard_input(command: Command) -> None:
-    _, exercise = COURSE.exercise("3.2")
+    exercise = task("3.2")
     assert command("check", "3.2", "-", given=exercise.solution.encode())[0] == 0
 
 
 def test_check_is_kept_in_progress(command: Command) -> None:
-    _, exercise = COURSE.exercise("3.2")
+    exercise = task("3.2")
     for source in (exercise.starter, exercise.solution, "x = '\udcff'"):
         command("check", "two-wide", "-", given=source.encode("utf-8", "surrogateescape"))
     progress = Progress.open()
@@ -424,8 +481,250 @@ def test_check_is_kept_in_progress(command: Command) -> None:
     progress.close()
     # A wrong answer afterwards takes nothing away.
     command("check", "two-wide", "-", given=exercise.starter.encode())
-    listed = document(command("list", "--json"))["exercises"][1]
+    listed = listed_exercise(document(command("list", "--json")), "two-wide")
     assert (listed["state"], listed["passed"]) == ("done", True)
+
+
+def test_mistakes_that_were_named_and_the_sentence_are_kept(command: Command) -> None:
+    exercise = task("two-wide")
+    data = document(command("check", "two-wide", "-", "--json", given=exercise.starter.encode()), 1)
+    progress = Progress.open()
+    [attempt] = progress.attempts("two-wide")
+    progress.close()
+    assert attempt.message == data["message"] != ""
+    assert attempt.mistakes == tuple(item["id"] for item in data["mistakes"]) != ()
+
+
+def test_check_with_a_seed_can_be_made_again(command: Command) -> None:
+    given = b"def build(d_in, context_length):\n    return None\n"
+    seeds = [
+        document(command("check", "two-wide", "-", "--json", *seed, given=given), 1)["seed"]
+        for seed in (("--seed", "7"), ("--seed", "7"), ())
+    ]
+    assert seeds[:2] == [7, 7]
+    assert seeds[2] != 7
+    status, out, err = command("check", "two-wide", "-", "--seed", "x", given=given)
+    assert (status, out) == (2, "")
+    assert "invalid int value: 'x'" in err
+
+
+def test_check_without_a_seed_asks_for_none(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def check(self: Kept, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
+        asked.append(seed)
+        return Judgement(exercise.exercise, "passed", "All checks pass.")
+
+    monkeypatch.setattr(Kept, "check", check)
+    assert command("check", "two-wide", "-", given=b"x = 1")[0] == 0
+    assert command("check", "two-wide", "-", "--seed", "0", given=b"x = 1")[0] == 0
+    assert asked == [None, 0]
+
+
+def test_check_that_was_stopped_is_no_attempt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = Judgement("two-wide", "error", "Stopped by you.", stopped=True)
+    monkeypatch.setattr(Kept, "check", lambda *_: stopped)
+    assert command("check", "two-wide", "-", given=b"x = 1")[0] == 1
+    progress = Progress.open()
+    assert progress.attempts("two-wide") == []
+    progress.close()
+
+
+# check-all -----------------------------------------------------------------------------------------------------------
+
+
+def test_check_all(command: Command) -> None:
+    assert command("check-all") == (0, "You have not passed any exercise yet.\n", "")
+    assert document(command("check-all", "--json")) == {"exercises": [], "gone": []}
+    progress = Progress.open()
+    wide = task("two-wide")
+    same = task("same-numbers")
+    progress.add_attempt("two-wide", "old", "passed")
+    progress.add_attempt("two-wide", wide.solution, "passed")
+    progress.add_attempt("two-wide", "later", "failed")
+    progress.add_attempt("same-numbers", same.solution, "passed")
+    progress.add_attempt("of-old", "x = 1", "passed")
+    progress.add_attempt("never-passed", "x = 1", "failed")
+    before = progress.export()
+    progress.close()
+
+    status, out, err = command("check-all")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert [(line.split()[0], line.split()[2:4]) for line in lines[:2]] == [
+        ("passed", ["s", "same-numbers"]),
+        ("passed", ["s", "two-wide"]),
+    ]
+    assert lines[2:] == [
+        "gone                  of-old                   This exercise is not in the course any more.",
+        "2 of 2 still pass.",
+    ]
+    data = document(command("check-all", "--json"))
+    assert [(item["exercise"], item["verdict"]) for item in data["exercises"]] == [
+        ("same-numbers", "passed"),
+        ("two-wide", "passed"),
+    ]
+    assert data["gone"] == ["of-old"]
+
+    progress = Progress.open()
+    # It writes no attempts.
+    assert progress.export() == before
+    progress.add_attempt("same-numbers", "x = 1", "passed")
+    progress.close()
+    status, out, err = command("check-all")
+    assert (status, err) == (1, "")
+    assert out.startswith("not passed ")
+    assert " " * 22 + "Your code does not define" in out
+    assert out.endswith("\n1 of 2 still pass.\n")
+    assert [item["passed"] for item in document(command("check-all", "--json"), 1)["exercises"]] == [False, True]
+
+
+def test_check_all_without_what_is_still_in_the_course(command: Command) -> None:
+    progress = Progress.open()
+    progress.add_attempt("of-old", "x = 1", "passed")
+    progress.close()
+    status, out, err = command("check-all")
+    assert (status, err) == (0, "")
+    assert out.count("\n") == 1
+    assert out.startswith("gone ")
+
+
+def test_check_all_says_each_verdict_as_it_comes(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress.open()
+    for name in ("same-numbers", "two-wide"):
+        progress.add_attempt(name, "x", "passed")
+    progress.close()
+    seen: list[str] = []
+    monkeypatch.setattr(cli, "_print_now", lambda lines: seen.extend(lines))
+
+    def check(self: Kept, exercise: ExerciseStep, source: str) -> Judgement:
+        seen.append(f"check {exercise.exercise}")
+        return Judgement(exercise.exercise, "passed", "All checks pass.", seconds=0.5)
+
+    monkeypatch.setattr(Kept, "check", check)
+    assert command("check-all")[0] == 0
+    assert [line.split()[0] for line in seen] == ["check", "passed", "check", "passed"]
+
+
+# history -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tried() -> None:
+    """Two attempts at an exercise, code that was kept, and an attempt at another."""
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "a = 1\nb = 2\n", "failed", "no-scale,softmax-rows", "Not so.")
+    progress.keep("two-wide", "a = 3\n", "reset")
+    progress.add_attempt("two-wide", "a = 1\nb = 3\n", "passed", "", "All checks pass.")
+    progress.add_attempt("of-old", "\x1b[2J", "timeout", "", "Stopped after 5 seconds.")
+    progress.close()
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_all(command: Command) -> None:
+    status, out, err = command("history")
+    assert (status, err) == (0, "")
+    assert [line[16:] for line in out.splitlines()] == [
+        "  of-old    too long",
+        "  two-wide  passed",
+        "  two-wide  not passed  no-scale, softmax-rows",
+    ]
+    data = document(command("history", "--json"))
+    assert [(item["exercise"], item["number"], item["verdict"], item["mistakes"]) for item in data["attempts"]] == [
+        ("of-old", 1, "timeout", []),
+        ("two-wide", 2, "passed", []),
+        ("two-wide", 1, "failed", ["no-scale", "softmax-rows"]),
+    ]
+
+
+def test_history_of_nothing(command: Command) -> None:
+    assert command("history") == (0, "Nothing has been checked yet.\n", "")
+    assert document(command("history", "--json")) == {"attempts": []}
+    status, out, err = command("history", "3.2")
+    assert (status, err) == (0, "")
+    assert out == "two-wide: Two heads, two numbers\nNothing has been checked yet.\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_one(command: Command) -> None:
+    for name in ("3.2", "two-wide"):
+        status, out, err = command("history", name)
+        assert (status, err) == (0, "")
+        assert out.startswith("two-wide: Two heads, two numbers\n\n1  ")
+        assert "  not passed  no-scale, softmax-rows\nNot so.\n--- starter\n+++ attempt 1\n@@ " in out
+        assert "\n\nk1  " in out
+        assert "  kept on a reset\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n" in out
+        assert "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n" in out
+        assert "\x1b" not in out
+    data = document(command("history", "3.2", "--json"))
+    assert set(data) == {"exercise", "attempts", "kept", "hints", "gave_up", "review"}
+    assert [item["code"] for item in data["attempts"]] == ["a = 1\nb = 2\n", "a = 1\nb = 3\n"]
+    assert data["attempts"][1]["diff"].endswith(" a = 1\n-b = 2\n+b = 3\n")
+    assert [(item["number"], item["why"], item["code"]) for item in data["kept"]] == [("k1", "reset", "a = 3\n")]
+    assert (data["hints"], data["gave_up"]) == (0, False)
+    assert datetime.fromisoformat(data["review"]) > datetime.now(UTC)
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_an_exercise_that_is_gone(command: Command) -> None:
+    status, out, err = command("history", "of-old")
+    assert (status, err) == (0, "")
+    assert out.startswith("of-old: not in the course any more\n\n1  ")
+    assert "--- nothing\n+++ attempt 1\n" in out
+    assert "+\ufffd[2J\n" in out
+
+
+@pytest.mark.usefixtures("tried")
+def test_one_diff_and_one_code(command: Command) -> None:
+    assert command("history", "3.2", "--diff", "2") == (
+        0, "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n", ""
+    )  # fmt: skip
+    assert command("history", "3.2", "--show", "1") == (0, "a = 1\nb = 2\n", "")
+    assert command("history", "3.2", "--show", "k1") == (0, "a = 3\n", "")
+
+
+def test_code_is_shown_byte_for_byte(tmp_path: Path) -> None:
+    code = "a = 1\r\nb = 'Ж\x1b[2J'  # no end of line"
+    progress = Progress.open()
+    progress.add_attempt("two-wide", code, "failed")
+    progress.close()
+    with (tmp_path / "code.py").open("wb") as file:
+        done = subprocess.run(
+            [*COMMAND, "history", "3.2", "--show", "1"], cwd=ROOT, stdout=file, timeout=60, check=False,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert (tmp_path / "code.py").read_bytes() == code.encode()
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.parametrize(
+    ("environ", "coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"ATTN_TUTOR_COLOR": "none"}, False)],
+)
+def test_diff_is_coloured_where_it_may_be(environ: dict[str, str], coloured: bool) -> None:
+    master, slave = pty.openpty()
+    command = [*COMMAND, "history", "3.2", "--diff", "2"]
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=slave) as running:
+        os.close(slave)
+        sent = read_all(master)
+        assert running.wait(60) == 0
+    os.close(master)
+    assert ("\x1b[31m-b = 2\x1b[0m\r\n\x1b[32m+b = 3\x1b[0m\r\n" in sent) == coloured
+    assert ("\x1b" in sent) == coloured
+
+
+def test_code_on_a_terminal_moves_no_cursor() -> None:
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "\x1b[2J", "failed")
+    progress.close()
+    master, slave = pty.openpty()
+    with subprocess.Popen([*COMMAND, "history", "3.2", "--show", "1"], cwd=ROOT, stdout=slave) as running:
+        os.close(slave)
+        sent = read_all(master)
+        assert running.wait(60) == 0
+    os.close(master)
+    assert sent == "\ufffd[2J\r\n"
 
 
 # Wrong usage ---------------------------------------------------------------------------------------------------------
@@ -447,10 +746,20 @@ def test_check_is_kept_in_progress(command: Command) -> None:
         (("run", "5", "--cell", "inputs"), "'inputs' is no change of a cell: write it like 'inputs[1,0]=0.9'"),
         (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, v2, queries, keys, "),
         (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, why, "),
-        (("check", "9.9", "-"), "there is no exercise '9.9'. The exercises: same-numbers, two-wide, gpt2-small"),
+        (("check", "9.9", "-"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
         (("check", "", "-"), "there is no exercise ''"),
         (("check", "3.2", "nowhere.py"), "cannot read nowhere.py: No such file or directory"),
         (("check", "3.2", "/"), "cannot read /: Is a directory"),
+        (("check-all", "3.2"), "unrecognized arguments: 3.2"),
+        (("history", "9.9"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
+        (("history", "3.2", "--show", "1"), "there is no attempt '1' at 'two-wide'. The attempts: none"),
+        (("history", "3.2", "--diff", ""), "there is no attempt '' at 'two-wide'"),
+        (("history", "--show", "1"), "--diff and --show need an EXERCISE"),
+        (("history", "3.2", "--show", "1", "--json"), "not allowed with argument"),
+        (("watch",), "the following arguments are required: EXERCISE"),
+        (("watch", "9.9"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
+        (("watch", "3.2", "/"), "cannot make /: It is no ordinary file"),
+        (("watch", "3.2", "/nowhere/file.py"), "cannot make /nowhere/file.py: No such file or directory"),
         (("export", "/nowhere/file"), "cannot write /nowhere/file: No such file or directory"),
         (("import", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
         (("run",), "the following arguments are required: LESSON"),
@@ -631,7 +940,7 @@ def test_interrupt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lint_of_the_course(command: Command) -> None:
-    status, out, err = command("lint")
+    status, out, err = command("lint", "--quick")
     steps = sum(len(lesson.steps) for lesson in COURSE.lessons)
     assert (status, out, err) == (0, f"10 lessons, {steps} steps: no findings\n", "")
 
@@ -640,14 +949,14 @@ def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "01-first"
     folder.mkdir()
     (folder / "lesson.yaml").write_text("title: T\ngaol: G\nsteps: []\n")
-    status, out, err = command("lint", tmp_path)
+    status, out, err = command("lint", tmp_path, "--quick")
     assert (status, err) == (1, "3 findings\n")
     assert [line.split(": ")[0] for line in out.splitlines()] == [
         f"{folder}/lesson.yaml:{place}" for place in ("1:1", "2:1", "3:8")
     ]
     (folder / "lesson.yaml").unlink()
-    assert command("lint", tmp_path)[::2] == (1, "1 finding\n")
-    assert command("lint", tmp_path / "nowhere")[0] == 1
+    assert command("lint", tmp_path, "--quick")[::2] == (1, "1 finding\n")
+    assert command("lint", tmp_path / "nowhere", "--quick")[0] == 1
 
 
 # export and import ---------------------------------------------------------------------------------------------------
@@ -689,7 +998,7 @@ def test_progress_that_cannot_be_saved_is_told(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    _, exercise = COURSE.exercise("3.2")
+    exercise = task("3.2")
     status, out, err = command("check", "3.2", "-", "--json", given=exercise.solution.encode())
     assert status == 0
     assert json.loads(out)["passed"] is True
@@ -761,7 +1070,7 @@ def test_reader_that_leaves_early() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("lint",), ("export", "-")])
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("lint", "--quick"), ("export", "-")])
 def test_full_disk_is_our_failure(arguments: Sequence[str], unbuffered: str) -> None:
     """Whether it is told of a line or, of what is in a buffer, at the end."""
     with Path("/dev/full").open("w") as full:
@@ -794,7 +1103,7 @@ def test_torch_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_check_as_a_process() -> None:
-    _, exercise = COURSE.exercise("3.2")
+    exercise = task("3.2")
     done = process("check", "3.2", "-", "--json", given=exercise.solution)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["verdict"] == "passed"

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from lessons.load import load_course
-from lessons.model import Course
+from lessons.model import Course, ExerciseStep
 from lessons.result import WorkerError
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession
@@ -18,6 +18,13 @@ from tui.engine import Engine
 @pytest.fixture(scope="module")
 def course() -> Course:
     return load_course()
+
+
+def task(course: Course) -> ExerciseStep:
+    """Exercise 3.1."""
+    exercise = course.exercise("3.1")[1]
+    assert isinstance(exercise, ExerciseStep)
+    return exercise
 
 
 @pytest.fixture
@@ -42,6 +49,37 @@ async def until(true: Callable[[], object], seconds: float = 10) -> None:
 async def test_a_run(engine: Engine, course: Course) -> None:
     run = await engine.run(course.lessons[0], "scores")
     assert [step.id for step in run.steps] == ["why", "inputs", "one-score", "scores"]
+
+
+async def test_a_scratch_run_is_kept_for_its_numbers(engine: Engine, session: FakeSession, course: Course) -> None:
+    lesson = course.lesson("attention-classes")
+    with_code, run = await engine.attempt(lesson, task(course), "x = 1")
+    assert with_code.steps[-1].id == run.steps[-1].id == "your-code"
+    assert await engine.explain("your-code", run.steps[-1].tensors[0].name, (0, 0)) is not None
+    await engine.run(course.lessons[0], "scores")
+    await until(session.runs[0].closed.is_set)
+
+
+async def test_a_scratch_run_that_is_not_waited_for_is_closed(
+    engine: Engine, session: FakeSession, course: Course
+) -> None:
+    session.held.clear()
+    attempt = asyncio.create_task(engine.attempt(course.lesson("attention-classes"), task(course), "x = 1"))
+    await until(lambda: session.asked)
+    attempt.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await attempt
+    assert session.stopped.is_set()
+
+
+async def test_a_comparison_stops_what_is_running(engine: Engine, session: FakeSession, course: Course) -> None:
+    session.held.clear()
+    check = asyncio.create_task(engine.check(task(course), ""))
+    await until(lambda: session.asked)
+    comparison = asyncio.create_task(engine.compare(task(course), ""))
+    assert (await check).stopped
+    session.held.set()
+    assert (await comparison).intermediates
 
 
 async def test_a_newer_run_takes_the_place_of_an_older_one(
@@ -97,7 +135,7 @@ async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSessio
     session.held.clear()
     run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
     await until(lambda: session.asked)
-    exercise = course.exercise("3.1")[1]
+    exercise = task(course)
     check = asyncio.create_task(engine.check(exercise, exercise.solution))
     await until(lambda: len(session.asked) == 2)
     assert run.done() or await run
@@ -109,7 +147,7 @@ async def test_windows_are_answered_while_something_runs(engine: Engine, session
     assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
     await engine.run(course.lessons[0], "scores")
     session.held.clear()
-    exercise = course.exercise("3.1")[1]
+    exercise = task(course)
     check = asyncio.create_task(engine.check(exercise, ""))
     await until(lambda: len(session.asked) == 2)
     assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is not None

@@ -631,6 +631,38 @@ async def test_only_so_many_windows_are_kept() -> None:
         assert len(app.wanted) == 1
 
 
+async def test_blank_tells_nothing_of_the_numbers() -> None:
+    app = MatrixApp(scores())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("right", "down")
+        before = app.lines
+        app.matrix.show(scores(), blank=True)
+        await pilot.pause()
+        assert not any(digit in "".join(app.lines[2:]) for digit in "123456789")
+        assert app.matrix.value is None
+        # Columns and cursor are where they were, and after it they are there again.
+        assert app.lines[1] == before[1]
+        assert (app.matrix.cursor, app.lines[3].index("▐")) == ((1, 1), before[3].index("▐"))
+        await pilot.press("t", "o", "minus")
+        assert app.wanted == []
+        await pilot.press("escape")
+        app.matrix.show(scores(), "recorded")
+        await pilot.pause()
+        assert app.lines == before
+
+
+async def test_blank_asks_for_nothing() -> None:
+    app = MatrixApp(large())
+    async with app.run_test(size=(80, 24)) as pilot:
+        asked = len(app.wanted)
+        app.matrix.show(large(), blank=True)
+        await pilot.press("pagedown", "o", "escape", "t")
+        assert len(app.wanted) == asked
+        app.matrix.show(large())
+        await pilot.pause()
+        assert len(app.wanted) > asked
+
+
 async def test_mouse() -> None:
     app = MatrixApp(scores())
     async with app.run_test() as pilot:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.model import Course, ExerciseStep, Lesson, ReadStep, RunStep
-from lessons.result import CheckResult, Failure, Judgement, StepResult, Tensor, Window
+from lessons.model import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.result import CheckResult, Difference, Failure, Judgement, Named, StepResult, Tensor, Window
 from tui import plain
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
@@ -221,7 +221,11 @@ TASK = ExerciseStep.model_validate(
         "defines": ["one"],
         "starter": "def one():\n    pass\n",
         "solution": "def one():\n    return 1\n",
-        "hints": ["It returns.", "It returns 1."],
+        "hints": ["It returns.", "It returns something.", "It returns 1."],
+        "why": "One is one.",
+        "mistakes": [
+            {"id": "two", "name": "two instead of one", "why": "It is one.", "code": "def one():\n    return 2\n"}
+        ],
         "context": "context = {}",
         "probe": "got = {}",
         "checks": [{"name": "one", "test": "True", "fail": "No."}],
@@ -271,7 +275,31 @@ def test_lesson() -> None:
             def one():
                 pass
         Check your file with: attn-tutor check one FILE
+        Or have it checked each time you save it: attn-tutor watch one
     """)
+
+
+def test_question_is_asked_and_not_answered() -> None:
+    question = ChoiceStep.model_validate(
+        {
+            "id": "ask", "kind": "choice", "exercise": "which", "title": "Which", "prose": "Which one?",
+            "code": "x = 1",
+            "hints": ["One.", "Two.", "Three."], "why": "So it is.",
+            "options": [
+                {"text": "It is `{x:.2f}`.", "why": "Told later.", "right": True},
+                {"text": "It is none. " * 8, "why": "Told never."},
+            ],
+        }
+    )  # fmt: skip
+    shown = text(plain.lesson_step(question, RESULTS["one"], "1 of 1"))
+    assert shown.endswith(
+        "  1.  It is 1.00.\n"
+        "  2.  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
+        "      is none. It is none.\n"
+        "A question (which). Answer with a letter from a to b, for example: b\n"
+    )
+    assert "Code:\n    x = 1\n" in shown
+    assert "Told" not in shown
 
 
 def test_one_step() -> None:
@@ -323,6 +351,8 @@ def test_map() -> None:
     )
     done = {("made", step.id): "done" for step in LESSON.steps}
     assert next(plain.course(course, done)).endswith("3 of  3  done")
+    skipped = {("made", step.id): "skipped" for step in LESSON.steps}
+    assert next(plain.course(course, skipped)).endswith("0 of  3  started")
 
 
 # Verdicts ------------------------------------------------------------------------------------------------------------
@@ -334,6 +364,7 @@ def test_passed() -> None:
     value = Judgement("one", "passed", "All checks pass.", checks=(CheckResult("shape", True),), stdout="hello\n")
     assert text(plain.judgement(value)) == expected("""
         PASSED  one
+        All checks pass.
           ok   shape
         Your program printed:
             hello
@@ -348,6 +379,32 @@ def test_failed() -> None:
           ok   shape
           no   values
                They differ.
+    """)
+
+
+def test_mistakes_are_named() -> None:
+    named = (Named("two", "two instead of one", "It is one. " * 10), Named("no-scale", "no scaling", "\x1b[2J"))
+    value = Judgement("one", "failed", "values: They differ.", mistakes=named, seed=7)
+    assert text(plain.judgement(value)) == expected("""
+        NOT PASSED  one
+        values: They differ.
+        What it looks like: two instead of one.
+            It is one. It is one. It is one. It is one. It is one. It is one. It is one.
+            It is one. It is one. It is one.
+        What it looks like: no scaling.
+            \ufffd[2J
+        The hidden inputs were those of --seed 7.
+    """)
+
+
+def test_the_first_difference_is_told() -> None:
+    value = Judgement(
+        "one", "failed", "Not so.", difference=Difference("scores", 3, tensor((1,), ()), None, ("q", "k"))
+    )
+    assert text(plain.judgement(value)) == expected("""
+        NOT PASSED  one
+        Not so.
+        As expected: q, k. The first that differs: scores (line 3).
     """)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lessons.load import load_course
-from lessons.model import Course, ExerciseStep, RunStep
+from lessons.model import Course, ExerciseStep, Lesson, RunStep
 from lessons.progress import Progress
 from tests.tui.pty_harness import Pty
 
@@ -23,11 +23,14 @@ TUTOR = [sys.executable, "-m", "tui"]
 KB = 1024
 # By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
 START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 4 * KB, 2560
+# A view of an exercise is a whole screen with other text, as the next step is; of giving up the text is longer.
+CHECKED, VIEW = 4 * KB, 4 * KB
 # Opening a panel moves what is below it: all but title and keys is sent once, of an explanation the marks once more.
 EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1280, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
-F1, F2, F5, F8 = b"\x1bOP", b"\x1bOQ", b"\x1b[15~", b"\x1b[19~"
+F1, F2, F3, F5, F6, F8 = b"\x1bOP", b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
+CTRL_O, CTRL_Z = b"\x0f", b"\x1a"
 LOADING = 90
 """Seconds that PyTorch may take to load on a busy machine."""
 
@@ -45,6 +48,13 @@ def course() -> Course:
 def environ(home: Path) -> dict[str, str]:
     """The environment of somebody who has come by SSH, except that frames are not counted."""
     return {**os.environ, "TERM": "xterm"}
+
+
+def task(course: Course, number: str) -> tuple[Lesson, ExerciseStep]:
+    """An exercise with its lesson."""
+    lesson, exercise = course.exercise(number)
+    assert isinstance(exercise, ExerciseStep)
+    return lesson, exercise
 
 
 def stand_at(lesson: str, step: str) -> None:
@@ -203,7 +213,7 @@ def test_what_if(lesson: str, step: str, course: Course, environ: dict[str, str]
 
 
 def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
-    lesson, exercise = course.exercise("3.3")
+    lesson, exercise = task(course, "3.3")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         open_step(terminal, exercise.title, warm=False)
@@ -213,6 +223,85 @@ def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
         terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
         for key in (b"a", b"(", LEFT, b"\x7f", ENTER, b"x", UP, DOWN):
             assert len(terminal.send(key, quiet=0.1)) <= EDITOR_KEY, key
+
+
+def test_the_views_of_an_exercise(course: Course, environ: dict[str, str]) -> None:
+    lesson, exercise = task(course, "3.1")
+    stand_at(lesson.id, exercise.id)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, exercise.title)
+        assert len(terminal.send(F5, "Not yet", quiet=0.3)) <= CHECKED
+        assert len(terminal.send(F6, "esc editor", quiet=0.3)) <= VIEW
+        assert len(terminal.send(ESCAPE, "Not yet", quiet=0.3)) <= VIEW
+        for place in range(len(exercise.hints)):
+            assert len(terminal.send(F3, f"Hint {place + 1} of", quiet=0.2)) <= NEXT
+        terminal.send(F3, "f3 again", quiet=0.2)
+        assert len(terminal.send(F3, "You gave up", quiet=0.5)) <= VIEW
+        assert len(terminal.send(b"u", "Taken back", quiet=0.3)) <= VIEW
+        assert terminal.quiet(0.3) == b""
+
+
+EDITORS = {
+    "writes": "open(path, 'a').write('# from outside')",
+    "fails": "open(path, 'a').write('# half'); sys.exit(3)",
+    "deletes": "os.remove(path)",
+    "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
+    "is interrupted": "os.killpg(os.getpgid(0), signal.SIGINT); open(path, 'a').write('# from outside')",
+}
+SAYS = {"fails": "exit status 3", "deletes": "left no file", "is killed": "SIGKILL", "is interrupted": "SIGINT"}
+
+
+@pytest.mark.parametrize("what", EDITORS)
+def test_an_editor_of_ones_own(what: str, course: Course, environ: dict[str, str], tmp_path: Path) -> None:
+    lesson, exercise = task(course, "3.1")
+    stand_at(lesson.id, exercise.id)
+    program = tmp_path / "my editor.py"
+    wait = "print('now editing', flush=True); sys.stdin.readline()"
+    reset = "signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    program.write_text(f"import os, signal, sys\npath = sys.argv[-1]\n{reset}\n{wait}\n{EDITORS[what]}\n")
+    environ = {**environ, "VISUAL": f"{sys.executable} '{program}'", "EDITOR": "false"}
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, exercise.title)
+        before = terminal.screen.display
+        # It has the terminal for itself, whose lines work as anywhere.
+        terminal.send(CTRL_O, "now editing", quiet=0.2)
+        terminal.resize(100, 30)
+        sign = SAYS.get(what, "# from outside")
+        terminal.send(ENTER, lambda: sign in terminal.text and terminal.text.count(exercise.title) == 2, quiet=0.3)
+        assert terminal.screen.display[0].rstrip().endswith(before[0].split("   ")[-1].rstrip())
+        terminal.send(ENTER, "esc: map", quiet=0.2)
+        terminal.send(b"x", "x", quiet=0.2)
+        if what == "writes":
+            terminal.send(CTRL_Z, quiet=0.2)
+            terminal.send(CTRL_Z, lambda: "outside" not in terminal.text, quiet=0.2)
+        terminal.send(ESCAPE, "q quit", quiet=0.2)
+        terminal.send(b"q", silent=True, quiet=0.1)
+        assert terminal.wait() == 0
+    left = [path.read_text() for path in tmp_path.glob("attn-tutor-*/*.py")]
+    assert left == ([f"{exercise.starter}# half"] if what == "fails" else [])
+
+
+def test_a_line_that_is_lost_while_an_editor_runs(
+    course: Course, environ: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    """An editor that saves on the way out has saved for the tutor as well."""
+    lesson, exercise = task(course, "3.1")
+    stand_at(lesson.id, exercise.id)
+    program = tmp_path / "editor.py"
+    program.write_text(
+        "import signal, sys\n"
+        "def save(*_):\n    open(sys.argv[-1], 'a').write('# saved')\n    sys.exit(0)\n"
+        "signal.signal(signal.SIGHUP, save)\nprint('now editing', flush=True)\nsignal.pause()\n"
+    )
+    with Pty(TUTOR, {**environ, "VISUAL": f"{sys.executable} {program}"}) as terminal:
+        open_step(terminal, exercise.title)
+        terminal.send(CTRL_O, "now editing", quiet=0.2)
+        terminal.hang_up()
+        assert terminal.wait() == 0
+        await_none(home)
+    progress = Progress.open()
+    assert progress.draft(exercise.exercise) == f"{exercise.starter}# saved"
+    progress.close()
 
 
 def test_no_colour(environ: dict[str, str]) -> None:
@@ -252,7 +341,7 @@ def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict
     """A learner's own torch.py is not taken for the library, and the process that draws loads neither."""
     for name in ("torch", "attention"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
-    exercise = course.exercise("3.1")[1]
+    _, exercise = task(course, "3.1")
     stand_at("attention-classes", "linear")
     with Pty(TUTOR, environ, cwd=tmp_path) as terminal:
         open_step(terminal, course.lesson("attention-classes").step("linear").title)
@@ -287,7 +376,7 @@ def assert_kept(exercise: ExerciseStep, lesson: str) -> None:
 
 @pytest.mark.parametrize("way", ["SIGTERM", "SIGHUP"])
 def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], home: Path) -> None:
-    lesson, exercise = course.exercise("3.1")
+    lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         check_something_endless(terminal, exercise)
@@ -302,7 +391,7 @@ def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], hom
 
 
 def test_nothing_survives_a_kill(course: Course, environ: dict[str, str], home: Path) -> None:
-    lesson, exercise = course.exercise("3.1")
+    lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         check_something_endless(terminal, exercise)

@@ -34,8 +34,23 @@ class FakeProgress(Progress):
     def save_draft(self, exercise: str, code: str) -> None:
         self._note("draft", exercise, code)
 
-    def add_attempt(self, exercise: str, code: str, verdict: str) -> None:
-        self._note("attempt", exercise, code, verdict)
+    def add_attempt(self, exercise: str, code: str, verdict: str, mistake: str = "", message: str = "") -> None:
+        self._note("attempt", exercise, code, verdict, mistake, message)
+
+    def use_hint(self, exercise: str, n: int) -> None:
+        self._note("hint", exercise, str(n))
+
+    def give_up(self, exercise: str) -> None:
+        self._note("give up", exercise)
+
+    def take_back_give_up(self, exercise: str) -> None:
+        self._note("take back", exercise)
+
+    def use_solution(self, exercise: str) -> None:
+        self._note("solution", exercise)
+
+    def keep(self, exercise: str, code: str, why: str) -> None:
+        self._note("keep", exercise, code, why)
 
     def close(self) -> None:
         self.calls.append(("close",))
@@ -100,6 +115,99 @@ def test_done_stays_done() -> None:
     ]
 
 
+def test_skipped_stays_until_it_is_done() -> None:
+    progress = FakeProgress()
+    store = Store(progress)
+    store.visit("one-query", "why")
+    store.mark("one-query", "why", "skipped")
+    store.visit("one-query", "why")
+    assert store.state("one-query", "why") == "skipped"
+    store.mark("one-query", "why", "done")
+    store.mark("one-query", "why", "skipped")
+    assert store.state("one-query", "why") == "done"
+    store.mark("one-query", "inputs", "skipped")
+    store.mark("one-query", "inputs", "new")
+    assert store.state("one-query", "inputs") == "skipped"
+    store.close()
+    assert [call[2:] for call in progress.calls if call[0] == "state"] == [
+        ("why", "seen"),
+        ("why", "skipped"),
+        ("why", "done"),
+        ("inputs", "skipped"),
+    ]
+
+
+def test_help_answers_before_it_is_written() -> None:
+    progress = FakeProgress()
+    progress.held.clear()
+    store = Store(progress)
+    assert (store.hints_used("two-wide"), store.gave_up("two-wide"), store.solution_used("two-wide")) == (
+        0,
+        False,
+        False,
+    )
+    assert not store.is_due("two-wide")
+    for number in (1, 2, 1):
+        store.use_hint("two-wide", number)
+    store.take_back_give_up("two-wide")
+    store.give_up("two-wide")
+    assert store.is_due("two-wide")
+    store.use_solution("two-wide")
+    store.use_solution("two-wide")
+    assert (store.hints_used("two-wide"), store.gave_up("two-wide"), store.solution_used("two-wide")) == (2, True, True)
+    store.take_back_give_up("two-wide")
+    assert not store.gave_up("two-wide")
+    assert not store.is_due("two-wide")
+    store.keep("two-wide", "x = 1", "reset")
+    assert (store.last_kept("two-wide"), store.last_kept("other")) == ("x = 1", None)
+    progress.held.set()
+    store.close()
+    assert progress.calls == [
+        ("hint", "two-wide", "1"),
+        ("hint", "two-wide", "2"),
+        ("give up", "two-wide"),
+        ("solution", "two-wide"),
+        ("take back", "two-wide"),
+        ("keep", "two-wide", "x = 1", "reset"),
+        ("close",),
+    ]
+
+
+def test_help_and_what_was_kept_are_there_the_next_time() -> None:
+    store = Store(Progress.open())
+    store.use_hint("two-wide", 2)
+    store.give_up("two-wide")
+    store.give_up("same-numbers")
+    store.take_back_give_up("same-numbers")
+    store.keep("two-wide", "x = 1", "reset")
+    store.keep("two-wide", "x = 2", "gave-up")
+    store.close()
+    again = Store(Progress.open())
+    assert (again.hints_used("two-wide"), again.gave_up("two-wide"), again.gave_up("same-numbers")) == (2, True, False)
+    assert again.last_kept("two-wide") == "x = 2"
+    assert again.is_due("two-wide")
+    again.close()
+
+
+def test_a_missed_exercise_is_due_until_it_is_passed() -> None:
+    store = Store(Progress.open())
+    store.add_attempt("two-wide", "x", "error", message="Stopped by you.")
+    assert not store.is_due("two-wide")
+    store.add_attempt("two-wide", "x", "failed", "no-scale", "Not so.")
+    assert store.is_due("two-wide")
+    store.close()
+    again = Store(Progress.open())
+    assert again.is_due("two-wide")
+    again.add_attempt("two-wide", "y", "passed")
+    assert not again.is_due("two-wide")
+    again.close()
+    progress = Progress.open()
+    assert [(attempt.mistake, attempt.message) for attempt in progress.attempts("two-wide")] == [
+        ("", "Stopped by you."), ("no-scale", "Not so."), ("", "")
+    ]  # fmt: skip
+    progress.close()
+
+
 def test_only_the_newest_draft_waits() -> None:
     """However fast somebody types on a slow disk."""
     progress = FakeProgress()
@@ -135,7 +243,7 @@ def test_closing_writes_what_waits() -> None:
         ("position", "one-query", "why"),
         ("state", "one-query", "why", "seen"),
         ("draft", "two-wide", "x"),
-        ("attempt", "two-wide", "x", "error"),
+        ("attempt", "two-wide", "x", "error", "", ""),
         ("close",),
     ]
 

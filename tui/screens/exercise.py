@@ -14,17 +14,15 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.model import ExerciseStep
-from lessons.result import Judgement
+from tui import judged
 from tui.arrange import WIDE
-from tui.plain import clean
-from tui.prose import rich_text
+from tui.prose import in_ascii, rich_text
 from tui.terminal import Terminal
+from tui.widgets.code_editor import CodeEditor
 from tui.widgets.drawn import Box, set_height
-from tui.widgets.editor import Editor
 from tui.widgets.pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
-GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 EDITOR_LINES = 8
 """The editor gets no fewer lines than this, where half of the screen has as many."""
@@ -55,12 +53,11 @@ class ExerciseView(Box):
         # The code as it was told last: what differs from it is the learner's doing.
         self._told = ""
 
-        self._judged, self._judged_code = Text(), ""
+        self._said, self._said_of = Text(), ""
         self._stale = True
+        self._focused: Widget | None = None
         self._task_pane = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="task")
-        self._editor = Editor(
-            "", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id="editor"
-        )
+        self._editor = CodeEditor(unicode=terminal.unicode, id="editor")
         self._verdict = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="verdict")
 
     def compose(self) -> ComposeResult:
@@ -77,23 +74,26 @@ class ExerciseView(Box):
         """Whether keys go to the editor."""
         return self._editor.has_focus
 
-    def show_step(self, exercise: ExerciseStep, code: str, passed: bool) -> None:
-        """Show an exercise with the learner's code."""
-        self._exercise, self._hints, self._folded, self._set_aside = exercise, 0, False, None
+    def show_step(self, exercise: ExerciseStep, code: str, hints: int) -> None:
+        """Show an exercise with the learner's code, and as many hints as they have read."""
+        self._exercise, self._hints, self._folded, self._set_aside = exercise, hints, False, None
         self._told = code
-        self._editor.load_text(code)
-        # Once it has its size: a cursor that does not fit yet would scroll the code aside.
-        self.call_after_refresh(self._editor.go_to_last_line)
-        self._show_task()
-        hint = f"f5: check   f3: hint (there are {len(exercise.hints)})"
-        self.say(Text(f"Passed before. {hint}" if passed else hint, DIM))
+        if not self._editor.open(exercise.exercise, code):
+            # Once it has its size: a cursor that does not fit yet would scroll the code aside.
+            self.call_after_refresh(self._editor.go_to_last_line)
+        self._show_task(at_end=False)
+        self._focused = None
         self._task_pane.focus(scroll_visible=False)
 
     def action_edit(self) -> None:
         """Go to the editor."""
         self._editor.focus(scroll_visible=False)
 
-    def _show_task(self) -> None:
+    def come_back(self) -> None:
+        """Give the keys to the pane that had them when the learner went to look at something else."""
+        (self._focused or self._task_pane).focus(scroll_visible=False)
+
+    def _show_task(self, at_end: bool = True) -> None:
         exercise = self._exercise
         if exercise is None:
             return
@@ -102,66 +102,34 @@ class ExerciseView(Box):
         text.append(f"   f2: {'unfold' if self._folded else 'fold'}", DIM)
         if not self._folded:
             text.append("\n")
-            text.append_text(rich_text(exercise.prose))
+            text.append_text(self._prose(exercise.prose))
             for place in range(self._hints):
                 text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
-                text.append_text(rich_text(exercise.hints[place]))
+                text.append_text(self._prose(exercise.hints[place]))
         # The newest hint is the last line.
-        self._task_pane.show(text, at_end=self._hints > 0)
+        self._task_pane.show(text, at_end=at_end and self._hints > 0)
         self._arrange()
 
-    def say(self, text: Text) -> None:
-        """Show something below the editor."""
-        self._stale = True
+    def _prose(self, prose: str) -> Text:
+        return rich_text(prose if self._terminal.unicode else in_ascii(prose))
+
+    def say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
+        """Show something below the editor.
+
+        Args:
+            text: what.
+            of: the code that it is about: it is dimmed when there is other code.
+            line: the line of this code that it is about, which is marked as long.
+        """
+        self._said, self._said_of, self._stale = text, of or "", of is None
         self._verdict.show(text)
         self._arrange()
-
-    def show_judgement(self, judgement: Judgement, code: str) -> None:
-        """Show the judge's word of this code: first what matters, then check by check."""
-        yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
-        text = Text()
-        if judgement.passed:
-            text.append(f"{yes} Passed.", GOOD)
-            text.append("   f8: go on", DIM)
-        elif judgement.verdict == "failed" and any(check.passed or check.message for check in judgement.checks):
-            text.append(f"{no} Not yet.", BAD)
-            more = self._exercise is not None and self._hints < len(self._exercise.hints)
-            text.append("   f3: hint" if more else "   there are no more hints", DIM)
-        elif judgement.message.startswith("Stopped by you"):
-            text.append(judgement.message)
-        else:
-            words = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory"}
-            where = f", line {judgement.untold_line}" if judgement.untold_line else ""
-            text.append(f"{no} {words.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
-            # Not as prose: what Python says of `a * b * c` has no emphasis in it.
-            text.append(clean(judgement.message))
-        # What is wrong, one line each; what is right, in one line together.
-        for check in judgement.checks:
-            if check.message:
-                text.append(f"\n{no} ", BAD)
-                text.append(f"{check.name}: ")
-                text.append_text(rich_text(clean(check.message)))
-        right = [check.name for check in judgement.checks if check.passed]
-        if right:
-            text.append("\n")
-            for place, name in enumerate(right):
-                text.append("   " if place else "")
-                text.append(f"{yes} ", GOOD)
-                text.append(name)
-        text.append("\n" if judgement.stdout else "")
-        if judgement.stdout:
-            text.append("It printed:\n", DIM)
-            text.append(clean(judgement.stdout))
-        text.rstrip()
-        self.say(text)
-        self._judged, self._judged_code, self._stale = text, code, False
+        self._editor.mark(line)
         self._age_verdict()
 
-    def hint(self) -> None:
-        """Show one hint more."""
-        if self._exercise is not None and self._hints < len(self._exercise.hints):
-            self._hints += 1
-        self._folded = False
+    def show_hints(self, hints: int) -> None:
+        """Show the hints up to this number."""
+        self._hints, self._folded = hints, False
         self._show_task()
 
     def fold(self) -> None:
@@ -169,19 +137,37 @@ class ExerciseView(Box):
         self._folded = not self._folded
         self._show_task()
 
-    def reset(self) -> None:
-        """Back to the starter; a second time brings the learner's code back."""
+    def reset(self, kept: str | None = None) -> str | None:
+        """Back to the starter, or from it to the learner's code.
+
+        Args:
+            kept: code that the starter took the place of some other day.
+
+        Returns:
+            The code that the starter has taken the place of, if it has.
+        """
         if self._exercise is None:
-            return
-        now = self._editor.text
-        if self._set_aside is None:
-            # The starter takes the place of the code only when it is changed, so that a slip of the finger loses none.
-            then, self._set_aside = self._exercise.starter, now
-            self._told = then
-        else:
+            return None
+        now, starter = self._editor.text, self._exercise.starter
+        if self._set_aside is not None:
             then, self._set_aside = self._set_aside, None
-        # An edit, not a load: it can be undone like any other.
-        self._editor.replace(then, (0, 0), self._editor.document.end)
+        elif now == starter:
+            then = now if kept is None else kept
+        else:
+            # The starter takes the place of the code only when it is changed: a slip of the finger loses none.
+            then, self._set_aside = starter, now
+            self._told = then
+        self.put(then)
+        return self._set_aside
+
+    def put(self, code: str) -> None:
+        """Put code in the place of what stands in the editor. An edit, not a load: it can be undone like any other."""
+        if code != self._editor.text:
+            self._editor.history.checkpoint()
+            place = self._editor.cursor_location
+            self._editor.replace(code, (0, 0), self._editor.document.end, maintain_selection_offset=False)
+            self._editor.move_cursor(place)
+            self._editor.history.checkpoint()
 
     def move_pane(self, step: int, editor: bool = False) -> None:
         """From verdict to task and back; with `editor`, from there to the editor as well.
@@ -206,12 +192,16 @@ class ExerciseView(Box):
             self._set_aside = None
             self.post_message(self.Edited(self._exercise, self._told))
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Note where to come back to."""
+        self._focused = event.widget
+
     def _age_verdict(self) -> None:
-        """What was said of other code is dimmed."""
-        if not self._stale and self._editor.text != self._judged_code:
+        """What was said of other code is dimmed, and no line is marked."""
+        if not self._stale and self._editor.text != self._said_of:
             self._stale = True
-            first, _, rest = self._judged.plain.partition("\n")
-            self._verdict.show(Text.assemble((f"{first}   (of earlier code)\n{rest}", DIM)))
+            self._verdict.show(judged.aged(self._said))
+            self._editor.mark(None)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""

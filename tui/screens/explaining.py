@@ -45,11 +45,11 @@ class Explaining(Box):
             self.step, self.wanted = step, wanted
             super().__init__()
 
-    def __init__(self, terminal: Terminal, names: str, *, id: str | None = None) -> None:
-        """Initialise the view; `names` begins the IDs of its matrices."""
+    def __init__(self, terminal: Terminal, names: str, *, most: int = MATRICES, id: str | None = None) -> None:
+        """Initialise the view; `names` begins the IDs of its matrices, of which it has `most`."""
         super().__init__(id=id)
         self._terminal = terminal
-        self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(MATRICES)]
+        self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(most)]
         self._active = -1
         self._result = StepResult("")
         self._explanation = ExplanationView(terminal, id="explanation")

@@ -16,7 +16,7 @@ from textual.message import Message
 from lessons import cells, source, template
 from lessons.cells import Cell
 from lessons.changes import UNCHANGED, Changes, History, apply
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.model import ExerciseStep, Lesson, ReadStep, RunningStep
 from lessons.result import StepResult
 from lessons.shapes import LineShapes
 from tui import variants
@@ -57,10 +57,10 @@ class LessonView(Explaining):
             self.changes = changes
             super().__init__()
 
-    def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
-        super().__init__(terminal, "matrix", id=id)
+    def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
+        super().__init__(terminal, "matrix", most=most, id=id)
         self._code_theme = code_theme
-        self._step: ReadStep | RunStep | None = None
+        self._step: ReadStep | RunningStep | None = None
         self._active = 0
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
@@ -94,7 +94,7 @@ class LessonView(Explaining):
     def show_step(
         self,
         lesson: Lesson,
-        step: ReadStep | RunStep,
+        step: ReadStep | RunningStep,
         result: StepResult,
         note: str,
         history: History | None = None,
@@ -114,11 +114,7 @@ class LessonView(Explaining):
         other_code = fresh or altered is not self._altered
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
         self._history, self._base, self._altered = history or History(), base, altered
-        prose = template.fill(step.prose, result.text)
-        text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        if base is not None:
-            text = Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
-        self._prose.show(text)
+        self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"
             # The changes go along; the panel must not cover the text of another step.
@@ -135,13 +131,17 @@ class LessonView(Explaining):
         self._show_code(keep=not fresh)
         self._panes = panes(self._needs())
         if fresh or self._active not in self._panes:
-            self._active = 0 if 0 in self._panes else CODE
+            self._active = self._first_pane()
         if self._whatif_open:
             self._whatif.show(lesson, step.id, self._spot(), self._history)
         self._arrange()
         if fresh:
             self.focus_active()
         self._describe()
+
+    def _first_pane(self) -> int:
+        """The pane that the learner is to look at."""
+        return 0 if 0 in self._panes else CODE
 
     def _show_matrices(self) -> None:
         """The matrices, before or after the learner's changes, or the difference."""
@@ -156,7 +156,7 @@ class LessonView(Explaining):
 
     def _cells_shown(self) -> list[Cell]:
         """The cells that the learner has set, by the names of the tensors that show them."""
-        show = self._step.show if isinstance(self._step, RunStep) else ()
+        show = self._step.show if isinstance(self._step, RunningStep) else ()
         return [
             replace(cell, name=shown.name)
             for shown in show
@@ -164,9 +164,9 @@ class LessonView(Explaining):
             if cells.variable(shown) == cell.name
         ]
 
-    def _lines_changed(self, step: ReadStep | RunStep, altered: Lesson) -> frozenset[int]:
+    def _lines_changed(self, step: ReadStep | RunningStep, altered: Lesson) -> frozenset[int]:
         other = altered.step(step.id)
-        if altered is self._lesson or not isinstance(step, RunStep) or not isinstance(other, RunStep):
+        if altered is self._lesson or not isinstance(step, RunningStep) or not isinstance(other, RunningStep):
             return frozenset()
         return variants.changed_lines(step.code, other.code)
 
@@ -180,7 +180,7 @@ class LessonView(Explaining):
     @property
     def _shapes(self) -> tuple[LineShapes, ...]:
         """The shapes of the lines, where lines are numbered as the step's are."""
-        numbered = isinstance(self._step, RunStep) and not self._step.source
+        numbered = isinstance(self._step, RunningStep) and not self._step.source
         return self._result.shapes if numbered else ()
 
     def _text_width(self) -> int:
@@ -191,21 +191,26 @@ class LessonView(Explaining):
         """The widths of code and matrices; the heights are not known yet."""
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
         ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
-        places = range(min(len(self._result.tensors), MATRICES))
+        places = range(min(len(self._result.tensors), len(self._matrices)))
         sizes = tuple(self._matrices[place].natural_size() for place in places)
         return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
 
-    def _code_text(self, step: ReadStep | RunStep | ExerciseStep) -> Text:
+    def _code_text(self, step: ReadStep | RunningStep | ExerciseStep) -> Text:
         text = Text()
         if not isinstance(step, ExerciseStep) and step.source:
             module, _, name = step.source.partition(":")
             text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
             text.append_text(rich_code(source.read(step.source), self._code_theme, numbered=False))
-        if isinstance(step, RunStep):
+        if isinstance(step, RunningStep):
             if text.plain:
                 text.append("\n\n")
             text.append_text(rich_code(step.code, self._code_theme))
         return text
+
+    def _prose_text(self, step: ReadStep | RunningStep, result: StepResult) -> Text:
+        prose = template.fill(step.prose, result.text)
+        text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
+        return text if self._base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
         text = Text(clean(result.stdout).rstrip("\n"))
@@ -322,7 +327,7 @@ class LessonView(Explaining):
 
     def action_what_if(self) -> None:
         """Open the panel of things to change, or go back to it."""
-        if not isinstance(self._step, RunStep) or self._lesson is None:
+        if not isinstance(self._step, RunningStep) or self._lesson is None:
             return
         self._close_explanation()
         self._whatif_open = True
@@ -348,7 +353,7 @@ class LessonView(Explaining):
     def _spot(self) -> Spot | None:
         """The cell under the cursor, as something to change."""
         view = self._matrix
-        if view is None or view.tensor is None or not isinstance(self._step, RunStep):
+        if view is None or view.tensor is None or not isinstance(self._step, RunningStep):
             return None
         name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
         if name is None:
@@ -408,7 +413,7 @@ class LessonView(Explaining):
                 ["arrows choose, change", "enter type", "esc restore", *flip, "ctrl+z undo", "tab pane"]
             )
         parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
-        if isinstance(self._step, RunStep) and self._active >= 0:
+        if isinstance(self._step, RunningStep) and self._active >= 0:
             parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
         if self.explaining:
             parts = [*self._pane_keys(), "enter explain", "backspace back", "esc close", "? help"]

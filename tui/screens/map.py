@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from tui import standing
 from tui.palette import palette
 from tui.prose import rich_text
 from tui.terminal import Terminal
@@ -19,12 +20,17 @@ from tui.widgets.lessons import Entry, LessonList
 from tui.widgets.pane import TextPane
 
 if TYPE_CHECKING:
-    from lessons.model import Course, Lesson
+    from collections.abc import Sequence
+
+    from lessons.model import Course, Exercise, Lesson, Step
     from lessons.result import Tensor
     from tui.store import Store
 
-GLYPHS = {"new": "·", "seen": "◐", "done": "●", "continue": "▶"}
-ASCII_GLYPHS = {"new": ".", "seen": "o", "done": "x", "continue": ">"}
+GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
+ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
+WORDS = {"skipped": "skipped", "due": "due for review"}
+"""What is said of a step besides its glyph."""
+
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 THUMBNAIL = 8
 CELL = 3
@@ -33,7 +39,11 @@ CELL = 3
 class MapView(Box):
     """The list of lessons, and what the selected one teaches. Enter opens it from either."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Open", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Open", show=False),
+        Binding("c,с", "challenge", "Challenge", show=False, id="challenge"),
+        Binding("v,м", "review", "Review", show=False, id="review"),
+    ]
 
     class Open(Message):
         """The learner wants a lesson, at a step (its id)."""
@@ -41,6 +51,16 @@ class MapView(Box):
         def __init__(self, lesson: Lesson, step: str) -> None:
             self.lesson, self.step = lesson, step
             super().__init__()
+
+    class Challenge(Message):
+        """The learner wants the challenge of a lesson."""
+
+        def __init__(self, lesson: Lesson) -> None:
+            self.lesson = lesson
+            super().__init__()
+
+    class Review(Message):
+        """The learner wants the next exercise that is due for review."""
 
     class Selected(Message):
         """The cursor is on a lesson."""
@@ -64,20 +84,26 @@ class MapView(Box):
     def show(self, course: Course, store: Store) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
-        lesson, step = here(course, store)
+        lesson, step = standing.here(course, store)
         self._targets = [(lesson, step)]
         begun = store.position is not None
         word = "Continue" if begun else "Start"
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
         entries = [Entry(glyphs["continue"], text, strong=True)]
         for each in course.lessons:
-            state, said = state_of(each, store)
+            state, said = standing.state_of(each, store)
             entries.append(Entry(glyphs[state], f"{each.number:2}. {each.title}", said))
-            self._targets.append((each, first_open(each, store)))
+            self._targets.append((each, standing.first_open(each, store)))
         self.list.show(tuple(entries))
 
-    def about(self, lesson: Lesson, store: Store, thumbnail: Tensor | None) -> None:
-        """Show what a lesson teaches."""
+    def about(
+        self,
+        lesson: Lesson,
+        store: Store,
+        thumbnail: Tensor | None,
+        due: Sequence[tuple[Lesson, Exercise]] = (),
+    ) -> None:
+        """Show what a lesson teaches, and which exercises of the course are due for review."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         text = Text()
         text.append(f"{lesson.number}. {lesson.title}\n\n", BOLD)
@@ -87,12 +113,32 @@ class MapView(Box):
             text.append("\n")
             text.append_text(picture(thumbnail, self._terminal))
             text.append("\n")
+        named = {exercise.exercise for _, exercise in due}
         for step in lesson.steps:
+            exercise = step.kind not in ("read", "run")
             state = store.state(lesson.id, step.id)
+            if exercise and getattr(step, "exercise", "") in named:
+                state = "due"
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
-            if step.kind == "exercise":
-                text.append(f"   exercise {step.number}".rstrip(), EXERCISE)
+            if exercise:
+                text.append(f"   {_kind(step)}", EXERCISE)
+            if state in WORDS:
+                text.append(f"   {WORDS[state]}", DIM)
+        if lesson.challenge is not None and not standing.tested_out(lesson, store):
+            text.append("\n\nKnow all this? c: try the challenge", DIM)
+        if due:
+            text.append("\n\nDue for review", BOLD)
+            text.append("   v: open the next one", DIM)
+            for place, exercise_due in due:
+                text.append(f"\n{glyphs['due']} {place.number}. {exercise_due.title}")
         self._about.show(text)
+
+    @property
+    def keys(self) -> str:
+        """What keys do here."""
+        if self.list.has_focus or not self._about.has_focus:
+            return "up/down choose   enter open   ? help   q quit"
+        return "up/down scroll   enter open   tab lessons   ? help   q quit"
 
     def move_pane(self) -> None:
         """From the list to the lesson's text, if it is longer than its place, and back."""
@@ -110,6 +156,15 @@ class MapView(Box):
         """Open the lesson under the cursor, wherever the focus is."""
         self.list.action_choose()
 
+    def action_challenge(self) -> None:
+        """Open the challenge of the lesson under the cursor."""
+        if self.selected is not None:
+            self.post_message(self.Challenge(self.selected))
+
+    def action_review(self) -> None:
+        """Open the next exercise that is due for review."""
+        self.post_message(self.Review())
+
     @property
     def selected(self) -> Lesson | None:
         """The lesson under the cursor."""
@@ -117,31 +172,10 @@ class MapView(Box):
         return self._targets[place][0] if self._targets else None
 
 
-def here(course: Course, store: Store) -> tuple[Lesson, str]:
-    """Where the learner goes on: where they were, or the first step."""
-    if store.position is not None:
-        for lesson in course.lessons:
-            if lesson.id == store.position[0] and any(step.id == store.position[1] for step in lesson.steps):
-                return lesson, store.position[1]
-    return course.lessons[0], course.lessons[0].steps[0].id
-
-
-def first_open(lesson: Lesson, store: Store) -> str:
-    """The first step of a lesson that is not done; its first if all are."""
-    for step in lesson.steps:
-        if store.state(lesson.id, step.id) != "done":
-            return step.id
-    return lesson.steps[0].id
-
-
-def state_of(lesson: Lesson, store: Store) -> tuple[str, str]:
-    """The state of a lesson, and the words for it."""
-    states = [store.state(lesson.id, step.id) for step in lesson.steps]
-    if all(state == "done" for state in states):
-        return "done", "done"
-    if any(state != "new" for state in states):
-        return "seen", f"{states.count('done')}/{len(states)}"
-    return "new", ""
+def _kind(step: Step) -> str:
+    """What sort of exercise a step is, and its number if it has one."""
+    kind = "exercise" if step.kind == "exercise" else "question"
+    return f"{kind} {getattr(step, 'number', '')}".rstrip()
 
 
 def picture(tensor: Tensor, terminal: Terminal) -> Text:

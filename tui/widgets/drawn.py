@@ -31,8 +31,10 @@ class Box(Steady, Container):
     @property
     def room(self) -> Size:
         """Its size; while it is hidden and has none, that of what it will fill: so it is arranged before it shows."""
-        size = self.size
-        return size if size or not isinstance(self.parent, Widget) else self.parent.size
+        place: Widget = self
+        while not place.size and isinstance(place.parent, Widget):
+            place = place.parent
+        return place.size
 
 
 def set_height(widget: Widget, lines: int) -> None:

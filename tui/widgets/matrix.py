@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import rich.repr
@@ -271,6 +272,7 @@ class MatrixView(Drawn, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._palette = palette(terminal)
         self._face: Face | None = None
+        self._blank = False
         self._note = ""
         self._windows: OrderedDict[object, Window] = OrderedDict()
         self._wanted: set[object] = set()
@@ -313,7 +315,7 @@ class MatrixView(Drawn, can_focus=True):
             return "arrows head   enter in   "
         return "arrows block   enter in   " if self._zoom.level == "blocks" else "arrows cell   "
 
-    def show(self, tensor: Tensor | None, note: str = "") -> None:
+    def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
         """Show another tensor, or the same with other values.
 
         Cursor and leading axes stay where they are if the shape is the same. Only lines that differ are repainted.
@@ -321,12 +323,13 @@ class MatrixView(Drawn, can_focus=True):
         Args:
             tensor: The tensor, or None for an empty matrix.
             note: What to say of it at the end of the header: "live, 12 ms", "recorded".
+            blank: Show no numbers, nor anything that tells of them: only where they are.
         """
         before = self.tensor
-        same = tensor == before
+        same = tensor == before and blank == self._blank
         if same and note == self._note:
             return
-        self._note = visible(note)
+        self._note, self._blank = visible(note), blank
         if same:
             self._update(lines=None)
             return
@@ -342,6 +345,10 @@ class MatrixView(Drawn, can_focus=True):
             self.refresh()
             return
         self._face = Face.of(tensor, self._palette)
+        if blank:
+            # As if none of its numbers were here; the columns stay as wide as they will be.
+            hidden = replace(tensor, values=None, window=None, low=None, high=None)
+            self._face = replace(self._face, tensor=hidden)
         if before is None or before.shape != tensor.shape:
             self._corner = (0, 0)
             self._zoom.level, self._statistics = "cells", False
@@ -664,7 +671,8 @@ class MatrixView(Drawn, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the cell that was clicked."""
         offset = event.get_content_offset(self)
-        if not offset or self._scene is None or self._cells is None:
+        if not offset or self._scene is None or self._cells is None or event.chain > 1:
+            # The second click of a double one is for others: the cursor is there.
             return
         if isinstance(self._scene, Heads):
             if (head := self._scene.head_at(*offset)) is not None:
@@ -747,6 +755,8 @@ class MatrixView(Drawn, can_focus=True):
 
     def _want(self, cells: Scene) -> None:
         """Ask for what is in sight and not here."""
+        if self._blank:
+            return
         wanted: list[Wanted] = []
         tensor = cells.face.tensor
         if self._zoom.level == "cells":

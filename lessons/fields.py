@@ -1,0 +1,65 @@
+"""The types of the fields of a lesson file, and what its models have in common."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from lessons import template
+
+
+def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
+    """Text that must be Python: statements or an expression. Empty text is for optional fields."""
+
+    def compiles(text: str) -> str:
+        if not text:  # an optional field that is not given; the types of the others forbid it
+            return text
+        try:
+            compile(text.strip() if mode == "eval" else text, "lesson", mode)
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            what = {
+                "message": getattr(error, "msg", str(error) or "it is nested too deeply"),
+                "line": getattr(error, "lineno", None) or 1,
+            }
+            raise PydanticCustomError("python", "this is not Python: {message}", what) from None
+        return text
+
+    return AfterValidator(compiles)
+
+
+def _template(text: str) -> str:
+    template.parse(text)
+    return text
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"'{value}' is not a number")
+    return value
+
+
+def is_text(value: object) -> object:
+    """Complain of the words that YAML takes for truth values. Raises `ValueError`."""
+    if isinstance(value, bool):
+        raise ValueError("on, off, yes and no mean true and false in YAML: put quotes around them")
+    return value
+
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Template = Annotated[Text, AfterValidator(_template)]
+Code = Annotated[Text, python_code("exec")]
+Expression = Annotated[Text, python_code("eval")]
+OptionalTemplate = Annotated[str, AfterValidator(_template)]
+OptionalCode = Annotated[str, python_code("exec")]
+OptionalExpression = Annotated[str, python_code("eval")]
+Number = Annotated[int | float, BeforeValidator(_number)]
+
+
+class Model(BaseModel):
+    """What a lesson file consists of: nothing unknown, and nothing that changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)

@@ -1,0 +1,80 @@
+"""The library of mistakes: `lessons/mistakes/*.yaml`, each a list of mistakes. Exercises name theirs by id."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from lessons import reading
+from lessons.exercise import Mistake
+from lessons.reading import Finding, LessonError
+
+MISTAKES = Path(__file__).parent / "mistakes"
+
+Library = Mapping[str, dict[str, Any]]
+"""The fields of each mistake by its id, as the file has them: an exercise may replace some of them."""
+
+
+def load_library(folder: Path = MISTAKES) -> Library:
+    """All mistakes in the files of a folder. Raises `LessonError` with the findings of all files."""
+    library: dict[str, dict[str, Any]] = {}
+    findings: list[Finding] = []
+    for file in sorted(folder.glob("*.yaml")):
+        try:
+            root = reading.parse(reading.read(file), str(file))
+            findings += reading.repeated_keys(root, set())
+            _add(root, library, findings)
+        except LessonError as error:
+            findings += error.findings
+    if findings:
+        raise LessonError(findings)
+    return library
+
+
+def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Finding]) -> None:
+    entries = reading.data_of(root)
+    if not isinstance(entries, list):
+        where = reading.place(root.start_mark)
+        findings.append(Finding(*where, "this is not a list of mistakes", "Start every one with '- id: ...'."))
+        return
+    for position, entry in enumerate(entries):
+        where = reading.place(reading.locate(root, (position,))[1].start_mark)
+        try:
+            mistake = Mistake.model_validate(entry)
+        except ValidationError as error:
+            for item in error.errors():
+                _, node = reading.locate(root, (position, *item["loc"]))
+                problem = f"in this mistake, '{'.'.join(map(str, item['loc']))}': {item['msg']}"
+                findings.append(Finding(*reading.place(node.start_mark), problem, "Mend it."))
+            continue
+        if mistake.id in library:
+            findings.append(Finding(*where, f"the mistake '{mistake.id}' is given twice", "Keep one of the two."))
+        library[mistake.id] = entry
+
+
+def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
+    """Put what the library says in the place of the ids under `mistakes` of a step's data. Returns what is unknown.
+
+    An entry with fields of its own keeps them; one that the library does not have must be whole.
+    """
+    entries = step.get("mistakes") if isinstance(step, dict) else None
+    if not isinstance(entries, list):
+        return []
+    findings: list[Finding] = []
+    for position, entry in enumerate(entries):
+        own = {"id": entry} if isinstance(entry, str) else entry
+        if not isinstance(own, dict):
+            continue
+        name = str(own.get("id"))
+        if name not in library and "name" not in own:
+            close = difflib.get_close_matches(name, library, n=1)
+            remedy = f"Did you mean '{close[0]}'?" if close else "Add it to lessons/mistakes, or give it a name here."
+            where = reading.place(reading.locate(node, ("mistakes", position))[1].start_mark)
+            findings.append(Finding(*where, f"the mistake '{name}' is not in the library", remedy))
+        entries[position] = {**library.get(name, {}), **own}
+    return findings

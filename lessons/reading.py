@@ -1,0 +1,163 @@
+"""A YAML file as nodes that know their places, and as data; what is wrong in it as findings."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong in a lesson: where (line and column from 1), what, and what to do about it."""
+
+    file: str
+    line: int
+    column: int
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        # What was found may hold line breaks, but a finding is one line.
+        told = " ".join(f"{self.problem}. {self.remedy}".split())
+        return f"{self.file}:{self.line}:{self.column}: {told}"
+
+
+class LessonError(Exception):
+    """A lesson or course that cannot be used. `findings` holds everything that was found."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = findings
+
+
+def read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise LessonError(
+            [Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]
+        ) from None
+    except UnicodeDecodeError as error:
+        before = file.read_bytes()[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise LessonError(
+            [Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]
+        ) from None
+    except OSError as error:
+        raise LessonError(
+            [Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]
+        ) from None
+
+
+def parse(text: str, file: str) -> yaml.Node:
+    """The nodes of a file. Raises `LessonError`."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    try:
+        node: yaml.Node | None = yaml.compose(_Named(text, file), Loader=Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        if mark and mark.line >= lines:
+            # What is not closed runs to the end of the file: better tell where it begins.
+            mark = error.context_mark or mark
+        line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
+        problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
+        here = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
+        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, here))]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
+        raise LessonError(
+            [
+                Finding(
+                    file,
+                    line,
+                    1,
+                    f"a character that YAML does not allow ({error.reason})",
+                    "Delete it, or write it as an escape in double quotes.",
+                )
+            ]
+        ) from None
+    except RecursionError:
+        raise LessonError([Finding(file, 1, 1, "this is nested too deeply", "Write it flatter.")]) from None
+    if node is None:
+        raise LessonError([Finding(file, 1, 1, "the file is empty", "Start it with 'title: ...'.")])
+    return node
+
+
+def data_of(node: yaml.Node) -> object:
+    """The data that nodes stand for. Raises `LessonError`."""
+    try:
+        loader = yaml.SafeLoader("")
+        return loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark or node.start_mark
+        problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
+        raise LessonError([Finding(*place(mark), problem, _yaml_remedy(problem, ""))]) from None
+    except (ValueError, RecursionError) as error:
+        # Such as a date that is none.
+        found = Finding(node.start_mark.name, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")
+        raise LessonError([found]) from None
+
+
+def place(mark: yaml.Mark) -> tuple[str, int, int]:
+    """File, line and column of a mark, from 1."""
+    return mark.name, mark.line + 1, mark.column + 1
+
+
+class _Named(io.StringIO):
+    """Text that knows the name of its file, which YAML gives to every node."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text)
+        self.name = name
+
+
+def _yaml_remedy(problem: str, character: str) -> str:
+    if "tab" in problem or character == "\t":
+        return "Indent with spaces, not tabs."
+    if "mapping values are not allowed" in problem:
+        return "Put a text with a colon in quotes, or write it as a block after '|'."
+    return "Check the indentation and the quotes at this place."
+
+
+def repeated_keys(node: yaml.Node, visited: set[int]) -> Iterator[Finding]:
+    """YAML takes the last of two equal keys without a word; here that is a finding."""
+    if id(node) in visited:  # an alias
+        return
+    visited.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
+                yield Finding(
+                    *place(key.start_mark),
+                    f"'{key.value}' is given twice",
+                    "Keep one of the two.",
+                )
+            seen.add(key.value)
+            yield from repeated_keys(value, visited)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from repeated_keys(item, visited)
+
+
+def locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yaml.Node]:
+    """The key node and value node at a path, or of its nearest existing ancestor."""
+    key = node = root
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            for candidate, value in reversed(node.value):  # of equal keys the last one counts
+                if candidate.value == str(part):
+                    key, node = candidate, value
+                    break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            key = node = node.value[part]
+    return key, node

@@ -1,0 +1,109 @@
+"""Calls with other arguments than a function has."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+from typing import Any
+
+from lessons.worker.advice.registry import Match, rule
+from lessons.worker.advice.safe import UNKNOWN, Module, function_of, is_class
+from lessons.worker.advice.scene import Scene, nearest
+
+LONGEST = 100
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@rule(
+    TypeError,
+    r"^([\w.<>]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.*)",
+    r"^([\w.<>]+)\(\) takes .* positional arguments? but .* given",
+    r"^([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'",
+    r"^([\w.<>]+)\(\) got multiple values for argument '(\w+)'",
+)
+def arguments(scene: Scene, match: Match) -> str | None:
+    """Too many, too few, or other arguments: say what the function takes."""
+    defined = definition(scene, match[1])
+    call = next(iter(scene.find(ast.Call)), None)
+    if defined is not None:
+        if told := without_self(scene, defined):
+            return told
+        taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
+        written = ast.unparse(defined.args)
+        where = f"line {defined.lineno} defines it as `{defined.name}({written})`"
+    else:
+        function = function_of(scene.value(call.func)) if call is not None else None
+        if function is None or function.__name__ != match[1].rpartition(".")[2]:
+            return None
+        taken, written = signature(function)
+        if match.lastindex == 2 and match[2] == "axis" and "dim" in taken:
+            return "PyTorch calls it `dim` here."
+        code = scene.code(call.func) if call is not None else ""
+        where = f"it is called as `{code or match[1]}({written})`"
+    if call is not None and (told := on_class(scene, call, match[0])):
+        return told
+    if "unexpected keyword" in match[0] and (near := nearest(match[2], taken, 0.6)):
+        return f"Did you mean `{near}`?"
+    if len(where) > LONGEST:
+        return None
+    if defined is None or not taken or taken[0] != "self":
+        return f"{where[0].upper()}{where[1:]}."
+    rest = f"a call gives `{', '.join(taken[1:])}`" if taken[1:] else "a call gives nothing"
+    return f"{where[0].upper()}{where[1:]}: `self` comes by itself, {rest}."
+
+
+def definition(scene: Scene, name: str) -> Function | None:
+    """The function of the program with a qualified name such as `Head.forward`."""
+    *holders, last = [part for part in name.split(".") if part != "<locals>"]
+    for node in scene.every(ast.FunctionDef, ast.AsyncFunctionDef):
+        parent = scene.parents.get(node)
+        inside = isinstance(parent, ast.ClassDef) and bool(holders) and parent.name == holders[-1]
+        if node.name == last and (inside or not isinstance(parent, ast.ClassDef)):
+            found: Function = node
+            return found
+    return None
+
+
+def without_self(scene: Scene, defined: Function) -> str | None:
+    """A method whose first parameter is not the object."""
+    given = [*defined.args.posonlyargs, *defined.args.args]
+    if not isinstance(scene.parents.get(defined), ast.ClassDef) or defined.decorator_list or defined.args.vararg:
+        return None
+    if given and given[0].arg in ("self", "cls", "this", "s", "me"):
+        return None
+    rest = ast.unparse(defined.args)
+    return (
+        f"The first parameter of a method is the object itself: line {defined.lineno} should be "
+        f"`def {defined.name}(self{', ' if rest else ''}{rest}):`."
+    )
+
+
+def on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
+    """A method called on the class, without an object."""
+    if "missing" not in text or not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr == "__init__" or not is_class(scene.value(call.func.value)):
+        return None
+    code = scene.code(call.func.value)
+    lower = "layer" if is_module(scene.value(call.func.value)) else "thing"
+    after = "" if call.func.attr == "forward" else f".{call.func.attr}"
+    return f"`{code}` is the class: make an object first, `{lower} = {code}(...)`, then call `{lower}{after}(...)`."
+
+
+def is_module(kind: Any) -> bool:
+    """Whether a class is one of modules."""
+    return kind is not UNKNOWN and any(base is Module for base in type.__dict__["__mro__"].__get__(kind))
+
+
+def signature(function: FunctionType) -> tuple[list[str], str]:
+    """The parameters of a function that is not in the program, and how they are written."""
+    code = function.__code__
+    names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    free = len(function.__defaults__ or ())
+    optional = set(names[code.co_argcount - free : code.co_argcount]) | set(function.__kwdefaults__ or ())
+    public = [name for name in names if name != "self" and not name.startswith("_")]
+    written = [f"{name}=..." if name in optional else name for name in public]
+    many = ["*args"] if code.co_flags & inspect.CO_VARARGS else []
+    return names, ", ".join([*written, *many])

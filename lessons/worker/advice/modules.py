@@ -1,0 +1,350 @@
+"""Layers, parameters and tensors taken for one another, and modules that are not set up."""
+
+from __future__ import annotations
+
+import ast
+
+from lessons.worker.advice.effects import product
+from lessons.worker.advice.forgotten import nothing
+from lessons.worker.advice.registry import Match, always, rule
+from lessons.worker.advice.safe import (
+    TENSOR_NAMES,
+    UNKNOWN,
+    Linear,
+    Module,
+    exactly,
+    is_a,
+    is_class,
+    is_method,
+    sized,
+    type_name,
+)
+from lessons.worker.advice.scene import BUILTINS, Scene, nearest, operand, size
+
+METHODS = frozenset({"method", "builtin_function_or_method", "function"})
+
+
+# Operators -----------------------------------------------------------------------------------------------------------
+
+
+@rule(TypeError, r"^unsupported operand type\(s\) for ([^:]+): '([\w.]+)' and '([\w.]+)'")
+def operands(scene: Scene, match: Match) -> str | None:
+    """An operator between a tensor and what is none."""
+    for node in scene.find(ast.BinOp, ast.AugAssign):
+        left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        for side, other, kind in ((right, left, match[3]), (left, right, match[2])):
+            if told := no_operand(scene, match[1], side, other, kind):
+                return told
+    if Linear.__name__ in match.groups():
+        return "A layer is no matrix: call it with the tensor, `layer(x)`."
+    return nothing(scene, None) if "NoneType" in match.groups() else None
+
+
+def no_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
+    """What one side is, if it is not something to compute with."""
+    value, code = scene.value(side), scene.named(side, "One side")
+    tensor = scene.sized(other)
+    bare = operand(side, scene.code(side) or "x")
+    if kind == "NoneType":
+        return nothing(scene, side)
+    if kind == "Linear" or is_a(value, Module):
+        given = scene.code(other) if tensor is not None else "x"
+        return f"{code} is a layer, not a matrix: call it, `{bare}({given or 'x'})`."
+    if kind == "tuple":
+        return f"{code} is a tuple{several(value)}: take one of its entries, such as `{bare}[0]`."
+    if kind == "list":
+        return f"{code} is a list: `{in_one(value)}({scene.code(side) or 'x'})` makes a tensor of it."
+    if kind == "str":
+        return f"{code} is text, not a number."
+    if kind in METHODS and scene.code(side):
+        return f"{code} is a function and has to be called: `{bare}()`."
+    if kind in ("type", "_ParameterMeta", "_TensorMeta"):
+        return f"{code} is a class: make an object of it first, `{bare}(...)`."
+    if op.strip("=") == "@" and kind in ("int", "float"):
+        return f"{code} is a plain number: multiply by it with `*`; `@` is for matrices."
+    return None
+
+
+def several(value: object) -> str:
+    """` of 2`, if it is known."""
+    return f" of {len(value)}" if exactly(value, list, tuple) else ""
+
+
+def in_one(value: object) -> str:
+    """What makes one tensor of a list."""
+    tensors = exactly(value, list, tuple) and bool(value) and sized(value[0]) is not None
+    return "torch.stack" if tensors else "torch.tensor"
+
+
+# Calls ---------------------------------------------------------------------------------------------------------------
+
+
+@rule(TypeError, r"^'([\w.]+)' object is not callable")
+def not_callable(scene: Scene, match: Match) -> str | None:
+    """Brackets after what is no function."""
+    kind = match[1]
+    for call in scene.find(ast.Call):
+        func, code = call.func, scene.code(call.func)
+        if not code:
+            continue
+        if kind == "NoneType":
+            return nothing(scene, func)
+        if kind in ("Tensor", "Parameter"):
+            return called_tensor(scene, call)
+        if kind == "torch.Size":
+            index = scene.code(call.args[0]) if call.args else "0"
+            return f"`{code}` is no function: write `{code}[{index}]`, or `{code}` alone for all sizes."
+        if kind in ("int", "float", "tuple", "list", "str"):
+            article = "an" if kind == "int" else "a"
+            if code in BUILTINS:
+                return f"The program has given Python's own name `{code}` to {article} {kind}: choose another for that."
+            return f"`{code}` is {article} {kind}: brackets after it would call it. Is a `*` or a `,` missing?"
+        if kind == "module":
+            return f"`{code}` is a module of Python: call a function in it, `{code}.name(...)`."
+        if is_a(scene.value(func), Module):
+            return f"`{code}` is a layer without a `forward`."
+    return None
+
+
+def called_tensor(scene: Scene, call: ast.Call) -> str:
+    """`tensor(...)`: a parameter taken for a layer, or a property with brackets."""
+    code, func = scene.code(call.func), call.func
+    if isinstance(func, ast.Attribute):
+        owner = scene.value(func.value)
+        if func.attr in ("T", "mT", "data", "grad") and scene.sized(func.value) is not None:
+            return f"`.{func.attr}` takes no brackets: write `{code}`."
+        if func.attr == "weight" and type(owner) is Linear:
+            return f"`{code}` is the matrix of the layer: call the layer itself, `{scene.code(func.value)}(...)`."
+    given, tensor = scene.sized(call.args[0]) if call.args else None, scene.sized(func)
+    if given is not None and tensor is not None:
+        one = scene.code(call.args[0]) or "x"
+        fits = product(given.shape, tensor.shape) is not None
+        use = f"write `{operand(call.args[0], one)} @ {code}`" if fits else "multiply with `@`"
+        return f"`{code}` is a matrix ({size(tensor.shape)}), not a layer, so it cannot be called: {use}."
+    return f"`{code}` is a tensor and cannot be called: a row is `{code}[0]`, a product needs `*` or `@`."
+
+
+# Attributes of containers and layers ---------------------------------------------------------------------------------
+
+
+@rule(AttributeError, r"^'(tuple|list)' object has no attribute '(\w+)'")
+def of_container(scene: Scene, match: Match) -> str | None:
+    """What a tensor has, asked of a tuple or list of tensors."""
+    kind, name = match.groups()
+    if name not in TENSOR_NAMES:
+        return None
+    for node in scene.find(ast.Attribute):
+        value = scene.value(node.value)
+        bare = scene.code(node.value) or "result"
+        if kind == "tuple":
+            held = f"{scene.named(node.value, 'It')} is a tuple{several(value)}"
+            if "MultiheadAttention" in called_by(scene, node.value):
+                held = "nn.MultiheadAttention gives two results, the output and the weights"
+            return f"{held}: take one, `{bare}[0]`, or give each a name, `output, weights = ...`."
+        return f"`{bare}` is a list, not a tensor: `{in_one(value)}({bare})` makes one of it."
+    return None
+
+
+def called_by(scene: Scene, node: ast.expr) -> str:
+    """The class of what was called to make a value: in the code itself, or where its name is assigned."""
+    calls = [node] if isinstance(node, ast.Call) else []
+    if isinstance(node, ast.Name):
+        for statement in scene.every(ast.Assign):
+            names = [one.id for one in statement.targets if isinstance(one, ast.Name)]
+            if node.id in names and isinstance(statement.value, ast.Call):
+                calls.append(statement.value)
+    values = [scene.value(call.func) for call in calls]
+    return " ".join(type_name(value) for value in values if value is not UNKNOWN)
+
+
+@rule(AttributeError, r"^'(?:int|float|bool)' object has no attribute '(\w+)'")
+def of_number(scene: Scene, match: Match) -> str | None:
+    """What a tensor has, asked of a plain number."""
+    if match[1] not in TENSOR_NAMES:
+        return None
+    code = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "")
+    return f"{f'`{code}`' if code else 'It'} is a plain number, not a tensor: `.item()`, `.shape[0]` and len give such."
+
+
+@rule(AttributeError, r"^'(\w+)' object has no attribute '(\w+)'")
+def of_layer(scene: Scene, match: Match) -> str | None:
+    """What the matrix of a layer has, asked of the layer, and the other way round."""
+    for node in scene.find(ast.Attribute):
+        value, code = scene.value(node.value), scene.code(node.value)
+        if type(value) is Linear and match[2] in TENSOR_NAMES:
+            return f"`{code}` is a layer; its matrix is `{code}.weight`."
+        if sized(value) is not None and match[2] in ("weight", "bias"):
+            return f"`{code}` is no layer but the matrix itself: leave out `.{match[2]}`."
+        if is_method(value) and code:
+            return f"`{code}` is a function: call it first, `{code}()`."
+    return None
+
+
+# Setting up ----------------------------------------------------------------------------------------------------------
+
+
+@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) parameter '(\w+)'")
+def as_parameter(scene: Scene, match: Match) -> str | None:
+    """A plain tensor in place of a parameter."""
+    place, value = assigned(scene, match[2])
+    return (
+        f"A parameter is replaced by a parameter, `{place} = nn.Parameter({value})`, or filled in place, "
+        f"`{place}.copy_({value})`, inside `with torch.no_grad():`."
+    )
+
+
+@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?as child module '(\w+)'")
+def as_layer(scene: Scene, match: Match) -> str | None:
+    """A tensor in place of a layer."""
+    place, value = assigned(scene, match[2])
+    return f"`{place}` is a layer; its matrix is `{place}.weight`: write `{place}.weight = nn.Parameter({value})`."
+
+
+@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) buffer '(\w+)'")
+def as_buffer(scene: Scene, match: Match) -> str | None:
+    """Something else in place of a buffer."""
+    place, value = assigned(scene, match[2])
+    return f"A buffer must stay a tensor: `{place} = torch.tensor({value})`, or give the value another name."
+
+
+def assigned(scene: Scene, name: str) -> tuple[str, str]:
+    """What the line assigns to, and what."""
+    statement = scene.statement
+    if isinstance(statement, ast.Assign):
+        return scene.code(statement.targets[0]) or name, scene.code(statement.value) or "..."
+    return name, "..."
+
+
+@rule(AttributeError, r"^cannot assign \w+ before Module\.__init__\(\) call")
+@rule(AttributeError, r"^'(\w+)' object has no attribute '(?:_\w*hooks\w*|_parameters|_buffers|_modules|training)'")
+def not_set_up(scene: Scene, match: Match) -> str | None:
+    """A module without `super().__init__()`."""
+    around = scene.within(ast.ClassDef)
+    if match.lastindex:
+        around = next((node for node in scene.every(ast.ClassDef) if node.name == match[1]), None)
+    if around is None:
+        return "`super().__init__()` must come first in the `__init__` of the class: it sets the module up."
+    called = [node for node in scene.every(ast.Attribute) if node.attr == "__init__"]
+    inside = any(around in ancestors(scene, node) for node in called)
+    where = "must come first in" if inside else "is missing at the start of"
+    return f"`super().__init__()` {where} `{around.name}.__init__`: it sets the module up."
+
+
+def ancestors(scene: Scene, node: ast.AST) -> list[ast.AST]:
+    """What a node is in."""
+    found: list[ast.AST] = []
+    up = scene.parents.get(node)
+    while up is not None:
+        found.append(up)
+        up = scene.parents.get(up)
+    return found
+
+
+@rule(KeyError, r"attribute '(\w+)' already exists")
+def registered_twice(scene: Scene, match: Match) -> str | None:
+    """`register_buffer` under a name that is taken."""
+    around = scene.within(ast.ClassDef)
+    for node in ast.walk(around) if around is not None else ():
+        if isinstance(node, ast.Assign) and any(scene.code(one) == f"self.{match[1]}" for one in node.targets):
+            return f"Line {node.lineno} sets `self.{match[1]}` already: leave it out, register_buffer makes the name."
+    return f"The module has a `{match[1]}` already: register it once, or choose another name."
+
+
+@rule(NotImplementedError, r'^Module \[(\w+)\] is missing the required "forward" function')
+def no_forward(scene: Scene, match: Match) -> str | None:
+    """A module whose forward is misspelt, too deep, or outside."""
+    name = match[1]
+    around = next((node for node in scene.every(ast.ClassDef) if node.name == name), None)
+    forward = next((node for node in scene.every(ast.FunctionDef) if node.name == "forward"), None)
+    if forward is not None and around is not None:
+        holders = ancestors(scene, forward)
+        if isinstance(holders[0], ast.FunctionDef) and around in holders:
+            return f"`forward` (line {forward.lineno}) is inside `{holders[0].name}`: indent both alike."
+        if around not in holders and not any(isinstance(one, ast.ClassDef) for one in holders):
+            return f"`forward` (line {forward.lineno}) is outside of the class: indent it like `__init__`."
+    if around is None:
+        if name in ("ModuleList", "ModuleDict"):
+            return f"An nn.{name} only holds layers: call each of them, `[layer(x) for layer in layers]`."
+        return None
+    defined = [node.name for node in around.body if isinstance(node, ast.FunctionDef)]
+    if "forward" in defined:
+        return "nn.Module itself has no `forward`: leave out `super().forward(...)`."
+    if near := nearest("forward", defined):
+        return f"The class defines `{near}`: it has to be called `forward`."
+    return f"Give `{name}` a `def forward(self, x):`, indented like `__init__`: it runs when the module is called."
+
+
+@rule(TypeError, r"^([\w.]+) is not a Module subclass", r"should be called with an iterable, but got (\w+)")
+def no_module(scene: Scene, match: Match) -> str | None:
+    """A ModuleList of something else."""
+    if match[1].endswith("Tensor"):
+        return "It holds layers, not tensors: for parameters there is nn.ParameterList."
+    return "It takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`."
+
+
+# Plain Python --------------------------------------------------------------------------------------------------------
+
+
+@rule(TypeError, r"^'([\w.]+)' object is not (iterable|subscriptable)", r"^object of type '([\w.]+)' has no len\(\)")
+def no_container(scene: Scene, match: Match) -> str | None:
+    """A number or function used as a list."""
+    kind, verb = match[1], match[2] if match.lastindex == 2 else "len"
+    node = next(iter(scene.find(ast.Subscript)), None)
+    node = node.value if node is not None else None
+    if node is None and verb == "len":
+        node = next((call.args[0] for call in scene.find(ast.Call) if call.args), None)
+    if node is None and verb == "iterable":
+        node = iterated(scene)
+    code = scene.code(node)
+    if kind == "NoneType":
+        return nothing(scene, node)
+    if kind == "int" and verb == "iterable":
+        return f"To count up to a number, write `range({code or 'n'})`."
+    if kind in METHODS and code and verb == "subscriptable":
+        return f"`{code}` is a function: call it first, `{code}()`." + (
+            f" Its sizes are `{code.removesuffix('.size')}.shape`." if code.endswith(".size") else ""
+        )
+    if kind == "Linear" and code:
+        return f"`{code}` is a layer; its matrix is `{code}.weight`."
+    if is_class(scene.value(node)) and code:
+        return f"`{code}` is a class: make an object of it first, `{code}(...)`."
+    if verb != "len" and is_a(scene.value(node), Module):
+        return f"{scene.named(node)} is a single module: only nn.ModuleList and nn.Sequential hold several."
+    return None
+
+
+def iterated(scene: Scene) -> ast.expr | None:
+    """What the line goes through."""
+    statement = scene.statement
+    loops = [node.iter for node in scene.find(ast.comprehension)]
+    if isinstance(scene.node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return scene.node.generators[0].iter
+    if isinstance(scene.node, ast.expr):
+        return scene.node
+    return statement.iter if isinstance(statement, ast.For) else next(iter(loops), None)
+
+
+@rule(TypeError, r"object does not support the context manager protocol")
+@rule(AttributeError, r"^__enter__$")
+def context(scene: Scene, match: Match) -> str | None:
+    """`with torch.no_grad:`."""
+    statement = scene.within(ast.With)
+    for item in statement.items if statement is not None else ():
+        code = scene.code(item.context_expr)
+        if is_class(scene.value(item.context_expr)) or code in ("torch.no_grad", "torch.enable_grad"):
+            return f"Brackets are missing: `with {code}():`."
+    return None
+
+
+@rule(RuntimeError, r"size mismatch for ([\w.]+): .*torch\.Size\((\[[\d, ]*\])\).*torch\.Size\((\[[\d, ]*\])\)")
+def state(scene: Scene, match: Match) -> str | None:
+    """Weights of another shape."""
+    given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
+    turn = " Transpose it, `.T`." if given == wanted[::-1] and len(given) == 2 else ""
+    return f"`{match[1]}` is given as {size(given)}, but the module has {size(wanted)}.{turn}"
+
+
+always(
+    RuntimeError,
+    {r"Missing key\(s\) in state_dict": "Its keys must be those of `module.state_dict()`, such as `W_query.weight`."},
+)

@@ -1,0 +1,276 @@
+"""Names and attributes that are not there: misspelt, not imported, or known elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lessons.worker.advice.registry import Match, rule
+from lessons.worker.advice.safe import (
+    TENSOR_NAMES,
+    UNKNOWN,
+    Module,
+    class_names,
+    fields,
+    is_a,
+    is_class,
+    parts,
+    sized,
+    type_name,
+)
+from lessons.worker.advice.scene import Scene, nearest, operand
+
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "math": "import math",
+    "random": "import random",
+    "Tensor": "from torch import Tensor",
+    "itertools": "import itertools",
+    "partial": "from functools import partial",
+    "dataclass": "from dataclasses import dataclass",
+    "deepcopy": "from copy import deepcopy",
+    "copy": "import copy",
+    "sys": "import sys",
+    "time": "import time",
+}
+HERE = (
+    "torch",
+    "math",
+    "attention",
+    "random",
+    "typing",
+    "dataclasses",
+    "functools",
+    "itertools",
+    "collections",
+    "copy",
+)
+OF_TENSORS = {
+    "len": "len({})",
+    "length": "len({})",
+    "dims": "{}.dim()",
+    "append": "torch.cat([{}, ...])",
+    "transposed": "{}.transpose(-2, -1)",
+    "astype": "{}.to(dtype)",
+    "copy": "{}.clone()",
+    "t1": "{}.T",
+}
+OWN = {"true": "True", "false": "False", "null": "None", "none": "None", "inf": "torch.inf", "nan": "torch.nan"}
+
+MOST_NAMES = 6
+UNLIKELY = {"input", "id", "vars", "ord", "bin", "hash", "iter"}
+"""Functions of Python that names of a program look like."""
+
+_loaded = sys.modules
+_torch, _nn, _functional = dict(vars(torch)), dict(vars(nn)), dict(vars(functional))
+_builtins = dict(vars(builtins))
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+
+@rule(UnboundLocalError, r"local variable '(\w+)'")
+def unbound(scene: Scene, match: Match) -> str | None:
+    """A name that is assigned in the function, but not before the line."""
+    name, around = match[1], scene.within(ast.FunctionDef)
+    if around is None or scene.line is None:
+        return None
+    lines = sorted(
+        node.lineno
+        for node in ast.walk(around)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    )
+    outside = any(name in names for names in list(scene.scopes())[1:2])
+    if lines and lines[0] >= scene.line:
+        give = "Give it a value before, or pass it as an argument." if outside else "Give it a value before."
+        return f"Line {lines[0]} assigns `{name}`, so it belongs to this function, and has no value yet. {give}"
+    if lines:
+        return f"`{name}` gets its value on line {lines[0]}, which was not run this time (an `if`, or an empty loop)."
+    return None
+
+
+@rule(NameError, r"cannot access free variable '(\w+)'")
+def free(scene: Scene, match: Match) -> str | None:
+    """A name of the function around that has no value yet."""
+    return f"The function around it gives `{match[1]}` a value only later: move that up."
+
+
+@rule(NameError, r"^name '(\w+)' is not defined")
+def undefined(scene: Scene, match: Match) -> str | None:
+    """A name that nothing stands for here."""
+    name = match[1]
+    if scene.frame is None:
+        return None
+    me = next((names["self"] for names in scene.scopes() if "self" in names), None)
+    own = parts(me) if me is not None else {}
+    if name == "self":
+        return "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`."
+    if name in own or (me is not None and defines(me, name)):
+        return f"Inside a method it is called `self.{name}`."
+    if name in IMPORTS:
+        return f"Add the line `{IMPORTS[name]}` at the top."
+    if told := elsewhere(scene, name) or of_library(name):
+        return told
+    *own_scopes, python = scene.scopes()
+    near = OWN.get(name) or nearest(name, [one for names in own_scopes for one in names])
+    near = near or nearest(name, set(python) - UNLIKELY, 0.8)
+    if near is None and (inside := nearest(name, own)):
+        near = f"self.{inside}"
+    return f"Did you mean `{near}`?" if near else None
+
+
+def defines(value: object, name: str) -> bool:
+    """Whether a class of the program (not torch's own) defines a name for its objects."""
+    library = {key for key, _ in class_names(Module)}
+    return name not in library and any(key == name for key, _ in class_names(type(value)))
+
+
+def of_library(name: str) -> str | None:
+    """Names of NumPy, of the classes of this course and of torch that are used without an import."""
+    if name in ("np", "numpy", "plt", "pd"):
+        return "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and `torch.exp`."
+    for path, module in list(_loaded.items()):
+        if path.startswith("attention.") and type(module) is ModuleType and is_class(fields(module).get(name)):
+            return f"Add the line `from {path} import {name}` at the top."
+    for prefix, names in (("nn.", _nn), ("torch.", _torch), ("F.", _functional)):
+        if name in names and name not in _builtins and not name.startswith("_") and is_public(names[name]):
+            there = " (with `from torch import nn`)" if prefix == "nn." else ""
+            there = " (with `import torch.nn.functional as F`)" if prefix == "F." else there
+            return f"Did you mean `{prefix}{name}`{there}?"
+    return None
+
+
+def is_public(value: object) -> bool:
+    """Whether this is a function or class, rather than a module that a library has imported."""
+    return type(value) is not ModuleType and (callable(value))
+
+
+def elsewhere(scene: Scene, name: str) -> str | None:
+    """A name that is defined later, or inside of another function."""
+    for node in scene.every(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+        if node.name == name and isinstance(scene.parents.get(node), ast.Module):
+            return f"`{name}` is defined on line {node.lineno}, after this line was run: move it up."
+        if node.name == name and isinstance(scene.parents.get(node), ast.ClassDef):
+            return f"`{name}` (line {node.lineno}) is a method: call it on an object, `self.{name}(...)`."
+    for node in scene.every(ast.Name):
+        if node.id != name or not isinstance(node.ctx, ast.Store):
+            continue
+        holder = scene.parents.get(node)
+        while holder is not None and not isinstance(holder, Function | ast.Module | ast.ClassDef | ast.Lambda):
+            holder = scene.parents.get(holder)
+        if isinstance(holder, Function) and holder is not scene.within(ast.FunctionDef):
+            return f"`{name}` on line {node.lineno} exists only inside `{holder.name}`: return it, or make it here."
+        if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
+            return f"`{name}` gets its value only on line {node.lineno}: move that up."
+    return None
+
+
+# Attributes ----------------------------------------------------------------------------------------------------------
+
+
+@rule(AttributeError, r"^module '([\w.]+)' has no attribute '(\w+)'")
+def of_module(scene: Scene, match: Match) -> str | None:
+    """A function that another module of torch has, or none."""
+    name = match[2]
+    module = _loaded.get(match[1])
+    names = fields(module)
+    for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
+        if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name]):
+            return f"It is in another place: `{prefix.replace('torch.nn', 'nn')}.{name}`."
+    if near := nearest(name, names):
+        shown = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "") or match[1]
+        return f"Did you mean `{shown}.{near}`?"
+    return None
+
+
+@rule(AttributeError, r"^(?:'[\w.]+'|type) object '?(?:\w+)?'? ?has no attribute '(\w+)'")
+def of_object(scene: Scene, match: Match) -> str | None:
+    """An attribute that is misspelt, or never set."""
+    name = match[1]
+    for node in scene.find(ast.Attribute):
+        value, code = scene.value(node.value), scene.code(node.value)
+        bare = operand(node.value, code)
+        if value is UNKNOWN or not code:
+            continue
+        if sized(value) is not None:
+            if name in OF_TENSORS:
+                return f"Did you mean `{OF_TENSORS[name].format(bare)}`?"
+            near = nearest(name, TENSOR_NAMES, 0.6)
+            return f"Did you mean `{bare}.{near}`?" if near else None
+        near = nearest(name, names_of(value))
+        if near:
+            return f"Did you mean `{bare}.{near}`?"
+        if type(value) is FunctionType:
+            return f"`{code}` is a function: call it first, `{code}(...)`."
+        return never_set(scene, value, code, name)
+    return None
+
+
+def names_of(value: object) -> list[str]:
+    """What can be written after a value and a dot."""
+    own: list[Any] = list(parts(value))
+    kind: Any = value if is_class(value) else type(value)
+    return [name for name in [*own, *(key for key, _ in class_names(kind))] if type(name) is str]
+
+
+def never_set(scene: Scene, value: object, code: str, name: str) -> str | None:
+    """An attribute of an object of the program's own class that no line sets."""
+    if code == "self" and any(node.name == type_name(value) for node in scene.every(ast.ClassDef)):
+        local = [
+            node
+            for node in scene.every(ast.Name)
+            if node.id == name and isinstance(node.ctx, ast.Store) and init_around(scene, node)
+        ]
+        if local:
+            return f"Line {local[0].lineno} sets only `{name}`: write `self.{name} = ...` there."
+        return f"Nothing has set `self.{name}`: do it in `__init__`."
+    held = [f"`{key}`" for key in parts(value) if type(key) is str and not key.startswith("_") and key != "training"]
+    return f"It has {', '.join(held[:MOST_NAMES])}." if is_a(value, Module) and held else None
+
+
+def init_around(scene: Scene, node: ast.AST) -> bool:
+    """Whether a node is in a constructor."""
+    up = scene.parents.get(node)
+    while up is not None and not isinstance(up, Function):
+        up = scene.parents.get(up)
+    return isinstance(up, Function) and up.name == "__init__"
+
+
+# Imports -------------------------------------------------------------------------------------------------------------
+
+
+@rule(ImportError, r"^cannot import name '(\w+)' from '([\w.]+)'")
+def no_such_import(scene: Scene, match: Match) -> str | None:
+    """A name that a module does not have."""
+    name, path = match.groups()
+    for other, module in list(_loaded.items()):
+        if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
+            return f"It is in `{other}`: `from {other} import {name}`."
+    for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
+        if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
+            return f"It is in another place: `from {prefix} import {name}`."
+    near = nearest(name, fields(_loaded.get(path)), 0.6)
+    return f"Did you mean `from {path} import {near}`?" if near else None
+
+
+@rule(ModuleNotFoundError, r"^No module named '([\w.]+)'")
+def no_such_module(scene: Scene, match: Match) -> str | None:
+    """A module that is misspelt or not here."""
+    name = match[1]
+    if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
+        return "That library is not here: torch, `attention` and Python's own are."
+    first, _, rest = name.partition(".")
+    known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else HERE
+    near = nearest(name, known, 0.75)
+    return f"Did you mean `{near}`?" if near else None

@@ -1,0 +1,246 @@
+"""Where an exception was raised: the piece of code, and what its names stood for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+from lessons.worker.advice import effects
+from lessons.worker.advice.safe import UNKNOWN, Sized, attribute, exactly, item, sized
+
+_trace: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
+_parse, _nearest = ast.parse, difflib.get_close_matches
+
+LONGEST_CODE = 48
+LONGEST_SOURCE = 200_000
+LARGEST = 10**6
+"""Arithmetic with larger numbers is not done: it could take any time."""
+
+BUILTINS = dict(vars(builtins))
+
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+class Scene:
+    """The scene of an exception in the code of one file.
+
+    Attributes:
+        error, text: the exception and its message.
+        frame, line: the innermost call of code of this file on the way to it, and its line; None if there is none.
+        last: the innermost call of any code.
+        tree: the whole file; empty if it cannot be parsed.
+        node: the piece of code that was being run, if Python kept its columns.
+    """
+
+    def __init__(self, error: BaseException, text: str, filename: str, source: str) -> None:
+        self.error = error
+        self.text = text
+        self.filename = filename
+        self.source = source
+        self.frame: FrameType | None = None
+        self.last: FrameType | None = None
+        self.line: int | None = None
+        found: TracebackType | None = None
+        trace = _trace(error)
+        while trace is not None:
+            self.last = trace.tb_frame
+            if trace.tb_frame.f_code.co_filename == filename:
+                found = trace
+            trace = trace.tb_next
+        if found is not None:
+            self.frame, self.line = found.tb_frame, found.tb_lineno
+        try:
+            self.tree = _parse(source if len(source) <= LONGEST_SOURCE else "")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.tree = ast.Module([], [])
+        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.node = self._node(found)
+
+    # Code -------------------------------------------------------------------------------------------------------------
+
+    def _node(self, trace: TracebackType | None) -> ast.AST | None:
+        """The piece of code that was being run, by the columns that Python keeps of every instruction."""
+        positions = getattr(trace.tb_frame.f_code, "co_positions", None) if trace is not None else None
+        if trace is None or positions is None:
+            return None
+        span = next(itertools.islice(positions(), trace.tb_lasti // 2, None), None)
+        if span is None or None in span:
+            return None
+        line, end, column, last = span
+        found = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.expr | ast.stmt) and (
+                (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == (line, end, column, last)
+            ):
+                found = node
+        return found
+
+    @property
+    def statement(self) -> ast.stmt | None:
+        """The innermost statement of the line."""
+        node = self.node
+        while node is not None and not isinstance(node, ast.stmt):
+            node = self.parents.get(node)
+        if node is not None or self.line is None:
+            return node if isinstance(node, ast.stmt) else None
+        around = [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.stmt) and node.lineno <= self.line <= (node.end_lineno or node.lineno)
+        ]
+        return around[-1] if around else None
+
+    def find(self, *kinds: type[ast.AST]) -> list[Any]:
+        """The nodes that may have raised it: the very one if that is known, else all of the statement."""
+        if self.node is not None:
+            return [self.node] if isinstance(self.node, kinds) else []
+        statement = self.statement
+        return [] if statement is None else [node for node in ast.walk(statement) if isinstance(node, kinds)]
+
+    def code(self, node: ast.AST | None) -> str:
+        """The text of a node on one line; nothing if it is long."""
+        if node is None:
+            return ""
+        text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+        return text if len(text) <= LONGEST_CODE else ""
+
+    def within(self, *kinds: type[ast.AST]) -> Any:
+        """The innermost function or class (or whatever) around the line."""
+        node: ast.AST | None = self.statement
+        while node is not None and not isinstance(node, kinds):
+            node = self.parents.get(node)
+        return node
+
+    def every(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """All nodes of the file of some kinds."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
+
+    # Values -----------------------------------------------------------------------------------------------------------
+
+    def scopes(self) -> Iterator[dict[str, Any]]:
+        """The names that the code could use, the nearest first. Without a frame, those of who called it."""
+        frame = self.frame or self.last
+        if frame is not None:
+            for names in (frame.f_locals, frame.f_globals):
+                if type(names) is dict:
+                    yield names
+        yield BUILTINS
+
+    def name(self, name: str) -> Any:
+        """What a name stands for."""
+        return next((names[name] for names in self.scopes() if name in names), UNKNOWN)
+
+    def value(self, node: ast.AST | None) -> Any:
+        """What a piece of code comes to, as far as that can be told without running it; else `UNKNOWN`."""
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                return self.name(node.id)
+            case ast.Attribute():
+                return attribute(self.value(node.value), node.attr)
+            case ast.Tuple() | ast.List():
+                held = [self.value(one) for one in node.elts if not isinstance(one, ast.Starred)]
+                whole = len(held) == len(node.elts)
+                return (tuple(held) if isinstance(node, ast.Tuple) else held) if whole else UNKNOWN
+            case ast.Slice():
+                ends = [None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)]
+                return slice(*ends) if all(end is None or type(end) is int for end in ends) else UNKNOWN
+            case ast.Subscript():
+                return item(self.value(node.value), self.value(node.slice))
+            case ast.UnaryOp():
+                return self._unary(node.op, self.value(node.operand))
+            case ast.BinOp():
+                return effects.binary(node.op, self.value(node.left), self.value(node.right)) or self._number(node)
+            case ast.Compare() if len(node.comparators) == 1:
+                return effects.binary(ast.Add(), self.value(node.left), self.value(node.comparators[0])) or UNKNOWN
+            case ast.Call():
+                return self._call(node)
+        return UNKNOWN
+
+    def sized(self, node: ast.AST | None) -> Sized | None:
+        """What is known of the tensor that a piece of code comes to."""
+        return sized(self.value(node))
+
+    def _unary(self, op: ast.unaryop, value: Any) -> Any:
+        tensor = sized(value)
+        if tensor is not None:
+            return tensor
+        return -value if isinstance(op, ast.USub) and exactly(value, int, float) else UNKNOWN
+
+    def _number(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        how = ARITHMETIC.get(type(node.op))
+        small = all(exactly(one, int, float) and -LARGEST <= one <= LARGEST for one in (left, right))
+        if how is None or not small or (isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod) and not right):
+            return UNKNOWN
+        return how(left, right)
+
+    def _call(self, node: ast.Call) -> Any:
+        """Calls of layers and of the methods of tensors, by what they do to a shape."""
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            return UNKNOWN
+        given = [self.value(one) for one in node.args]
+        named = {word.arg: self.value(word.value) for word in node.keywords if word.arg}
+        if isinstance(node.func, ast.Attribute):
+            owner = self.value(node.func.value)
+            tensor = sized(owner)
+            if tensor is not None:
+                return effects.method(node.func.attr, tensor, given, named)
+            if effects.is_torch(owner) and (fresh := effects.made(node.func.attr, given, named)) is not None:
+                return fresh
+            if effects.is_torch(owner) and given:
+                first = sized(given[0])
+                return effects.method(node.func.attr, first, given[1:], named) if first is not None else UNKNOWN
+        return effects.layer(self.value(node.func), given)
+
+    # Words ------------------------------------------------------------------------------------------------------------
+
+    def named(self, node: ast.AST | None, other: str = "the tensor") -> str:
+        """A piece of code as a sentence quotes it."""
+        code = self.code(node)
+        return f"`{code}`" if code else other
+
+    def describe(self, node: ast.AST | None) -> str | None:
+        """`` `queries` is 6x3 ``."""
+        tensor = self.sized(node)
+        return None if tensor is None else f"{self.named(node)} is {size(tensor.shape)}"
+
+
+def size(shape: Iterable[int]) -> str:
+    """A shape as people say it."""
+    sizes = [str(length) for length in shape]
+    if len(sizes) < 2:
+        return f"a vector of {sizes[0]}" if sizes else "a single number"
+    return "x".join(sizes)
+
+
+def nearest(name: str, names: Iterable[object], cutoff: float = 0.7) -> str | None:
+    """The name that is most like another one."""
+    fit = [one for one in names if type(one) is str and one != name and (not one.startswith("_") or name[:1] == "_")]
+    folded = [one for one in fit if one.casefold().replace("_", "") == name.casefold().replace("_", "")]
+    if len(name) < 3:
+        return next(iter(folded), None)
+    return next(iter(folded or _nearest(name, fit, 1, cutoff)), None)
+
+
+def operand(node: ast.AST, code: str) -> str:
+    """The code of a piece that something is written after, such as `.T`, in brackets where it needs them."""
+    bare = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant | ast.List)
+    bare = bare or (isinstance(node, ast.Tuple) and code.startswith("("))
+    return code if bare else f"({code})"

@@ -1,0 +1,63 @@
+"""A scratch run of a learner's answer: what it prints, and the tensors that it makes, also inside its functions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+
+from lessons.worker import play, shown
+from lessons.worker.stage import Stage, as_tensor
+
+MOST_TENSORS = 8
+
+Question = dict[str, Any]
+Answer = tuple[dict[str, Any], bytes]
+
+_setprofile = sys.setprofile
+
+
+def attempt(stage: Stage, question: Question) -> Answer:
+    """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
+    place = str(question["place"])
+    play.start_output()
+    before = dict(stage.namespace)
+    inner: dict[str, torch.Tensor] = {}
+    with _returning(f"<{place}>", inner):
+        failure = stage.run(str(question["code"]), place)
+    for name, value in stage.namespace.items():
+        if before.get(name) is not value and not name.startswith("_") and play.can_be_shown(value):
+            # The newest last, where both have the name.
+            inner.pop(name, None)
+            inner[name] = value
+    blob = bytearray()
+    entries = []
+    for name, value in [*inner.items()][-MOST_TENSORS:]:
+        tensor = as_tensor(value)
+        entries.append(shown.entry(name, tensor, blob))
+        stage.explainer.show(place, name, tensor)
+        stage.kept[place, name] = tensor
+    header = {"error": failure, "tensors": entries, "shapes": stage.lines[: play.MOST_LINES]}
+    return {"attempt": header | {"printed": play.flushed_output()}}, bytes(blob)
+
+
+@contextmanager
+def _returning(filename: str, found: dict[str, torch.Tensor]) -> Iterator[None]:
+    """Keep the tensors among the local variables of every function of a file as it returns."""
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        if event == "return" and frame.f_code.co_filename == filename and frame.f_code.co_name != "<module>":
+            for name, value in frame.f_locals.items():
+                if name.isidentifier() and play.can_be_shown(value):
+                    found.pop(name, None)
+                    found[name] = value
+
+    _setprofile(note)
+    try:
+        yield
+    finally:
+        _setprofile(None)

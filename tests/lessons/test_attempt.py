@@ -1,0 +1,79 @@
+"""A scratch run of an answer: its matrices, also those inside its functions, and how each number was made."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons import attempt
+from lessons.explanation import Explanation
+from lessons.model import Lesson
+from lessons.result import StepResult
+from lessons.session import Run, Session
+from tests.lessons.making import ATTENTION, attending, code_step, lesson_of
+
+SETUP = "import torch\ninputs = torch.arange(6.0).reshape(3, 2)\n"
+
+
+@pytest.fixture
+def lesson() -> Lesson:
+    exercise = attending(attempt="weights, context = attention(inputs, inputs, inputs)")
+    return lesson_of(code_step("one", "doubled = inputs * 2"), exercise.model_dump(by_alias=True), setup=SETUP)
+
+
+def tried(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult]:
+    _, exercise = lesson.steps
+    assert exercise.kind == "exercise"
+    shown, run = worker.attempt(lesson, exercise, source)
+    assert shown.step(attempt.STEP).kind == "run"
+    result = run.result(attempt.STEP)
+    assert result is not None
+    return run, result
+
+
+def test_matrices_inside_functions_are_shown(worker: Session, lesson: Lesson) -> None:
+    run, result = tried(worker, lesson, ATTENTION)
+    assert result.error is None
+    assert [tensor.name for tensor in result.tensors] == ["queries", "keys", "values", "scores", "weights", "context"]
+    run.close()
+
+
+def test_every_number_explains_itself(worker: Session, lesson: Lesson) -> None:
+    run, _ = tried(worker, lesson, ATTENTION)
+    found = run.explain(attempt.STEP, "scores", (1, 2))
+    assert isinstance(found, Explanation)
+    assert (found.value, found.line) == (2 * 4 + 3 * 5, 5)
+    run.close()
+
+
+def test_what_the_lesson_has_made_is_there(worker: Session, lesson: Lesson) -> None:
+    run, result = tried(worker, lesson, f"{ATTENTION}\nhalf = doubled / 4\n")
+    assert "half" in [tensor.name for tensor in result.tensors]
+    run.close()
+
+
+def test_an_exception_has_its_line_and_keeps_what_was_made(worker: Session, lesson: Lesson) -> None:
+    run, result = tried(worker, lesson, ATTENTION.replace("    return", "    boom\n    return"))
+    assert result.error is not None
+    assert result.error.line == 8
+    assert "boom" in result.error.message
+    assert "scores" in [tensor.name for tensor in result.tensors]
+    run.close()
+
+
+def test_what_is_no_python_is_told(worker: Session, lesson: Lesson) -> None:
+    run, result = tried(worker, lesson, "def attention(:\n")
+    assert result.error is not None
+    assert result.error.message.startswith("This is not Python")
+    run.close()
+
+
+@pytest.mark.parametrize("code", ["import os\nos._exit(3)\n", "while True: pass\n"])
+def test_a_program_that_does_not_come_back_costs_a_sentence(worker: Session, lesson: Lesson, code: str) -> None:
+    _, exercise = lesson.steps
+    assert exercise.kind == "exercise"
+    quick = exercise.model_copy(update={"limits": exercise.limits.model_copy(update={"wall": 1})})
+    _, run = worker.attempt(lesson, quick, code)
+    result = run.result(attempt.STEP)
+    assert result is not None
+    assert result.error is not None
+    assert not run.alive

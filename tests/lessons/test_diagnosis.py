@@ -1,0 +1,168 @@
+"""A wrong answer is told what is wrong: by the name of a known mistake, or by the first result that differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lessons import judging
+from lessons.result import Judgement
+from lessons.session import Session
+from tests.lessons.making import ATTENTION, attending, doubling
+
+EINSUM = """\
+import torch
+
+
+def attention(q, k, v):
+    s = torch.einsum("nd,md->nm", q, k)
+    w = torch.zeros_like(s)
+    for row in range(len(s)):
+        w[row] = torch.softmax(s[row] / k.shape[-1] ** 0.5, dim=0)
+    return w, torch.einsum("nm,me->ne", w, v)
+"""
+
+
+def ids(judgement: Judgement) -> list[str]:
+    return [mistake.id for mistake in judgement.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "expected", "line"),
+    [
+        ("dim=-1", "dim=0", ["columns"], 6),
+        ("dim=-1", "dim=-2", ["columns"], 6),
+        (" / keys.shape[-1] ** 0.5", "", ["no-scale"], 6),
+        ("keys.T", "keys", ["no-transpose"], 5),
+        ("scores / keys.shape[-1] ** 0.5, dim=-1", "scores, dim=0", ["columns", "no-scale"], 6),
+    ],
+)
+def test_a_known_mistake_is_named(worker: Session, find: str, put: str, expected: list[str], line: int) -> None:
+    judgement = worker.check(attending(), ATTENTION.replace(find, put))
+    assert not judgement.passed
+    assert (ids(judgement), judgement.line) == (expected, line)
+    assert judgement.difference is None
+
+
+def test_it_is_named_in_any_spelling(worker: Session) -> None:
+    wrong = EINSUM.replace("s[row] / k.shape[-1] ** 0.5", "s[row]")
+    assert ids(worker.check(attending(), wrong)) == ["no-scale"]
+
+
+def test_it_is_explained_in_the_learners_own_numbers(worker: Session) -> None:
+    [mistake] = worker.check(attending(), ATTENTION.replace("dim=-1", "dim=0")).mistakes
+    assert mistake.name == "softmax over the columns"
+    assert mistake.text.startswith("Your columns sum to 1.00, 1.00, 1.00, 1.00")
+    assert mistake.text.endswith("Each row shares out one unit.")
+
+
+def test_an_exception_is_matched_by_its_message(worker: Session) -> None:
+    judgement = worker.check(attending(), EINSUM.replace('torch.einsum("nd,md->nm", q, k)', "q @ k"))
+    assert judgement.verdict == "error"
+    assert (ids(judgement), judgement.line) == (["no-transpose"], 5)
+
+
+def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
+    judgement = worker.check(attending(), ATTENTION.replace("weights @ values", "weights @ values * 2"))
+    assert ids(judgement) == []
+    found = judgement.difference
+    assert found is not None
+    assert (found.name, found.line) == ("context", 7)
+    assert found.agreed == ("scores", "weights")
+    assert found.expected is not None
+    assert found.yours.values is not None
+    assert found.expected.values is not None
+    assert found.yours.values == pytest.approx([2 * value for value in found.expected.values])
+
+
+def test_it_is_found_by_value_whatever_the_names(worker: Session) -> None:
+    judgement = worker.check(attending(), EINSUM.replace("dim=0)", "dim=0) ** 2"))
+    assert judgement.difference is not None
+    assert judgement.difference.line in (6, 8)
+    assert judgement.difference.agreed == ("scores",)
+
+
+def test_what_is_done_another_way_is_no_difference(worker: Session) -> None:
+    """Scores that are scaled before are not those of the model answer, but that is not where it goes wrong."""
+    code = ATTENTION.replace("queries @ keys.T", "(queries / keys.shape[-1] ** 0.5) @ keys.T")
+    code = code.replace("scores / keys.shape[-1] ** 0.5", "scores").replace("weights @ values", "weights @ values + 1")
+    judgement = worker.check(attending(), code)
+    assert judgement.difference is not None
+    assert judgement.difference.line == 7
+
+
+def test_a_wrong_return_of_right_results_differs_nowhere(worker: Session) -> None:
+    judgement = worker.check(
+        attending(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
+    )
+    assert not judgement.passed
+    assert judgement.mistakes == ()
+
+
+def test_the_same_seed_gives_the_same_word(worker: Session) -> None:
+    wrong = ATTENTION.replace("weights @ values", "values")
+    first = worker.check(attending(), wrong)
+    again = worker.check(attending(), wrong, seed=first.seed)
+    assert replace(first, seconds=0) == replace(again, seconds=0)
+
+
+def test_other_hidden_inputs_each_time(worker: Session) -> None:
+    seeds = {worker.check(doubling(), "def double(x):\n    return x\n").seed for _ in range(4)}
+    assert len(seeds) == 4
+
+
+def test_a_right_answer_is_not_diagnosed(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(judging, "_diagnose", never)
+    monkeypatch.setattr(judging, "_part", never)
+    assert worker.check(attending(), EINSUM).passed
+
+
+def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -> None:
+    code = ATTENTION + "\nimport time\nprint(time.time_ns())\nnoise = torch.rand(10)\n"
+    assert worker.check(attending(), code).passed
+
+
+# What an answer may not import --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["lessons", "lessons.load", "lessons.worker.judge"])
+def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None:
+    judgement = worker.check(attending(), f"import {name}\n{ATTENTION}")
+    assert judgement.verdict == "error"
+    assert judgement.line == 1
+    assert "cannot be imported here" in judgement.message
+
+
+def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
+    code = f"from attention.simple import softmax_naive\n{ATTENTION}"
+    assert worker.check(attending(), code).passed
+    judgement = worker.check(attending(without=["attention"]), code)
+    assert judgement.verdict == "error"
+    assert "what this exercise asks you to write" in judgement.message
+
+
+def test_the_probe_may_import_it(worker: Session) -> None:
+    probe = "from attention.simple import softmax_naive\n" + attending().probe
+    assert worker.check(attending(without=["attention"], probe=probe), ATTENTION).passed
+
+
+# Beside the model answer --------------------------------------------------------------------------------------------
+
+
+def test_results_are_compared_one_by_one(worker: Session) -> None:
+    found = worker.compare(attending(), EINSUM)
+    told = {item.name: (item.yours, item.your_line) for item in found.intermediates}
+    assert told["scores"] == ("s", 5)
+    assert told["context"] == ('torch.einsum("nm,me->ne", w, v)', 9)
+    assert told["weights"][0] in ("w", "w[row]", "torch.softmax(s[row] / k.shape[-1] ** 0.5, dim=0)")
+
+
+def test_what_only_the_answer_has_is_told(worker: Session) -> None:
+    found = worker.compare(
+        attending(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")
+    )
+    assert [(item.yours, item.your_line) for item in found.own] == [("scaled", 5)]

@@ -1,0 +1,69 @@
+"""Known mistakes, made in a right answer: alone and two at once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from lessons import known
+from lessons.exercise import Edit, Mistake, Variant
+from lessons.known import Known
+from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
+
+
+def test_an_edit_changes_every_place() -> None:
+    assert known.edited("a b a", [("a", "c")]) == "c b c"
+
+
+def test_edits_are_made_together_or_not_at_all() -> None:
+    both = [("a", "c"), ("b", "d")]
+    assert known.edited("a b", both) == "c d"
+    assert known.edited("a", both) is None
+
+
+def test_what_changes_nothing_is_no_edit() -> None:
+    assert known.edited("a", [("a", "a")]) is None
+
+
+def test_the_first_way_that_fits_counts() -> None:
+    edits = [{"find": "x", "replace": "1"}, {"find": "y", "replace": "2"}, {"find": "z", "replace": "3"}]
+    mistake = Mistake.model_validate({"id": "m", "name": "m", "why": "w", "edits": edits})
+    assert Known.of(mistake).made_in("y z") == "2 z"
+    assert Known.of(mistake).made_in("w") is None
+
+
+def test_a_mistake_may_be_a_whole_answer() -> None:
+    exercise = doubling()
+    assert known.alone(exercise, exercise.mistakes[0]) == SQUARED
+
+
+def test_two_at_once() -> None:
+    mistakes = [Known.of(mistake) for mistake in attending().mistakes]
+    found = {(first.id, second.id): code for first, second, code in known.pairs(ATTENTION, mistakes)}
+    assert [*found] == [("columns", "no-scale"), ("columns", "no-transpose"), ("no-scale", "no-transpose")]
+    assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
+
+
+def test_what_undoes_or_swallows_the_other_is_no_pair() -> None:
+    mistakes = [Known("there", ((("a", "b"),),)), Known("back", ((("b", "a"), ("c", "c")),))]
+    swallow = Known("swallow", ((("a c", "d"),),))
+    assert list(known.pairs("a c", mistakes)) == []
+    assert [code for _, _, code in known.pairs("a c", [mistakes[0], swallow])] == []
+
+
+def test_both_orders_where_they_differ() -> None:
+    mistakes = [Known("one", ((("x", "y"),),)), Known("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
+    assert [code for _, _, code in known.pairs("x w", mistakes)] == ["u w"]
+
+
+def test_it_survives_the_way_to_the_judge() -> None:
+    known_one = Known.of(attending().mistakes[0])
+    assert Known.of_plain(json.loads(json.dumps(asdict(known_one)))) == known_one
+
+
+def test_a_variant_is_code_or_edits() -> None:
+    exercise = attending()
+    assert known.variant(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
+    renamed = Variant(name="v", edits=(Edit(find="scores", replace="s"),))
+    assert known.variant(exercise, renamed) == ATTENTION.replace("scores", "s")
+    assert known.variant(exercise, Variant(name="v", edits=(Edit(find="nowhere", replace="s"),))) is None

@@ -1,0 +1,638 @@
+"""Questions: what an answer may look like, what is said of a wrong one, and what a run has to give for that."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lessons import questions, record, template
+from lessons.load import load_lesson
+from lessons.model import ChoiceStep, PointStep, PredictStep, Question
+from lessons.result import Failure, Judgement, StepResult, Tensor, WorkerError
+from lessons.session import Session
+from tests.lessons.making import Fields, lesson_of
+
+LESSON = load_lesson(Path(__file__).parent.parent / "data" / "questions" / "course" / "01-questions", {})
+RECORDED = record.load(LESSON)
+USUAL = {"exercise": "made", "title": "Made", "prose": "What?", "hints": ["a", "b", "c"], "why": "So it is."}
+
+
+def question(**fields: Any) -> Question:
+    """A question of its own."""
+    lesson = lesson_of({"id": "made"} | USUAL | fields)
+    step = lesson.steps[0]
+    assert isinstance(step, Question)
+    return step
+
+
+def predict(asks: str, **fields: Any) -> PredictStep:
+    step = question(kind="predict", asks=asks, answer="x", **fields)
+    assert isinstance(step, PredictStep)
+    return step
+
+
+def gave(*tensors: Tensor, **facts: Any) -> StepResult:
+    """The result of a run whose expressions had these values."""
+    return StepResult("made", text={f"{name}!j": json.dumps(value) for name, value in facts.items()}, tensors=tensors)
+
+
+def tensor(name: str, *labels: tuple[str, ...]) -> Tensor:
+    shape = tuple(map(len, labels))
+    return Tensor(
+        name, "vector", "float32", shape, ("index",) * len(shape), labels, 0.0, 1.0, (0.5,) * math.prod(shape)
+    )
+
+
+def judged(step_id: str, text: str) -> Judgement:
+    """The judgement of an answer to a question of the lesson that has one of each."""
+    step = LESSON.step(step_id)
+    assert isinstance(step, Question)
+    return questions.judge(step, RECORDED[step_id], text)
+
+
+def said(step: Question, result: StepResult, text: str) -> str:
+    """What is said of a wrong answer."""
+    judgement = questions.judge(step, result, text)
+    assert (judgement.verdict, judgement.stopped) == ("failed", False)
+    return judgement.message
+
+
+def refused(step: Question, result: StepResult, text: str) -> str:
+    """What is said of an answer that cannot be read."""
+    judgement = questions.judge(step, result, text)
+    assert (judgement.verdict, judgement.stopped, judgement.checks) == ("error", True, ())
+    return judgement.message
+
+
+# One of each ---------------------------------------------------------------------------------------------------------
+
+RIGHT = {
+    "masking": ["b", "B", "2", " b) ", "b) Exactly 0.", "(b)", "b.", "Exactly 0.", "exactly  0"],
+    "share": ["0.028", "0.02796", "0,0280", "2.8e-2", "0.027960943", ".02796"],
+    "sizes": ["3, 4", "(3,4)", "3x4", "3 × 4", "torch.Size([3, 4])", "[3, 4]", "3 4", "3 by 4", "3,4,", "3*4"],
+    "ranking": [
+        "3 2 1",
+        "3,2,1",
+        "3>2>1",
+        "[3, 2, 1]",
+        "starts, journey, Your",
+        "starts > journey > your",
+        "3 journey 1",
+    ],
+    "largest": ["2,2", "[2, 2]", "2 2", "starts, starts", "weights[2,2]", "(2, starts)", "-1,-1", "2;2"],
+}
+
+
+@pytest.mark.parametrize(("step", "text"), [(step, text) for step, texts in RIGHT.items() for text in texts])
+def test_a_right_answer(step: str, text: str) -> None:
+    judgement = judged(step, text)
+    assert judgement.passed, judgement.message
+    assert (judgement.exercise, judgement.mistakes, judgement.stopped) == (step, (), False)
+    question = LESSON.step(step)
+    assert judgement.message == questions.why(question, RECORDED[step])  # type: ignore[arg-type]
+    assert "…" not in judgement.message
+    (check,) = judgement.checks
+    assert check.passed
+    assert check.name.startswith("the right ")
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "told"),
+    [
+        ("masking", "a", "It would be so if the score were only very negative, such as -10."),
+        ("masking", "it stays -inf", "Weights are shares of a whole, so none of them is below 0."),
+        (
+            "share",
+            "1/11",
+            "That is the score divided by the sum of the scores, 0.0909. Softmax takes exponentials first.",
+        ),
+        ("share", "0,0461", "That is the share of the second key."),
+        ("share", "0.03", "Right as far as it goes, but rounded too much: give more digits."),
+        ("share", "0.029", "Close, but too large."),
+        ("share", "0.05", "Too large."),
+        ("share", "9", "Too large: it is off by a factor of more than ten."),
+        ("share", "-0.028", "The size is right, the sign is not."),
+        ("sizes", "2, 2", "The axis that both share is summed over and does not remain."),
+        ("sizes", "4, 3", "The right sizes in the wrong order: yours is transposed."),
+        ("sizes", "3, 2", "As many axes as it has, but only 1 of the 2 sizes is right."),
+        ("sizes", "5, 5", "As many axes as it has, but none of them has that size."),
+        ("sizes", "3, 2, 4", "It has fewer axes."),
+        ("sizes", "()", "It has more axes."),
+        ("ranking", "1 2 3", "That begins with the smallest."),
+        ("ranking", "2 3 1", "1 of 3 is in the right place."),
+        ("ranking", "your, starts, journey", "0 of 3 are in the right place."),
+        ("largest", "0,2", "That weight is 0.3376. Softmax goes along a row."),
+        ("largest", "2,0", "The row is right; look for another cell of it."),
+        ("largest", "journey, starts", "The column is right, but the cell is in another row."),
+        ("largest", "0,1", "It is in another row and in another column."),
+    ],
+)
+def test_a_wrong_answer(step: str, text: str, told: str) -> None:
+    judgement = judged(step, text)
+    assert (judgement.verdict, judgement.message) == ("failed", told)
+    assert [check.passed for check in judgement.checks] == [False]
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "told"),
+    [
+        ("masking", "d", "There is no such option. Answer with a letter from a to c, for example: b"),
+        ("masking", "0", "There is no such option. Answer with"),
+        ("masking", "", "There is no such option."),
+        ("share", "large", "This cannot be read as a number. Answer with a number, for example: 0.25 or 3/7"),
+        ("share", "1/0", "This cannot be read as a number."),
+        ("share", "1/2/3", "This cannot be read as a number."),
+        ("share", "0.0.28", "This cannot be read as a number."),
+        ("sizes", "square", "This cannot be read as a shape. Answer with the size of each axis"),
+        ("sizes", "-1, 4", "This cannot be read as a shape."),
+        ("sizes", "3.0, 4", "This cannot be read as a shape."),
+        ("ranking", "3 2", "These are 2, but 3 are asked for."),
+        ("ranking", "3 3 1", "One of them stands there twice."),
+        ("ranking", "0 1 2", "The numbers are those from 1 to 3."),
+        ("ranking", "third", "for example: 3 1 2 or Your journey starts"),
+        ("largest", "2", "This cannot be read as a cell. Answer with a cell of weights: its row and column, from 0"),
+        ("largest", "0,0,0", "This cannot be read as a cell."),
+        ("largest", "3,0", "There is no 3 along that axis: it goes from 0 to 2."),
+        ("largest", "trip, 0", "There is no trip along that axis."),
+        ("largest", "1,", "This cannot be read as a cell."),
+        ("largest", ",1", "There is no empty label along that axis."),
+        ("share", "1" * 1001, "This is too long to be an answer."),
+    ],
+)
+def test_an_answer_that_cannot_be_read_counts_for_nothing(step: str, text: str, told: str) -> None:
+    judgement = judged(step, text)
+    assert (judgement.verdict, judgement.stopped, judgement.checks) == ("error", True, ())
+    assert told in judgement.message
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "form"),
+    [
+        ("masking", "b) Exactly 0.", "Answer with a letter from a to c, for example: b"),
+        ("share", "0.02796", "Answer with a number, for example: 0.25 or 3/7"),
+        ("sizes", "(3, 4)", "Answer with the size of each axis, outermost first, for example: 4, 9"),
+        (
+            "ranking",
+            "starts, journey, Your",
+            "Answer with the numbers in order, from first to last, for example: 3 1 2",
+        ),
+        (
+            "largest",
+            "weights[2,2] (starts, starts)",
+            "Answer with a cell of weights: its row and column, from 0, for example: 0, 1, or the labels there",
+        ),
+    ],
+)
+def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
+    spec = LESSON.step(step)
+    assert isinstance(spec, Question)
+    assert questions.answer_text(spec, RECORDED[step]) == answer
+    assert questions.form(spec) == form
+    assert questions.complaints(spec, RECORDED[step]) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "after"),
+    [
+        ("masking", ["scores"], ["scores"]),
+        ("share", ["row"], ["row", "shares"]),
+        ("sizes", ["inputs", "weight"], ["inputs", "weight", "product"]),
+    ],
+)
+def test_what_can_be_seen_before_and_after(step: str, before: list[str], after: list[str]) -> None:
+    spec = LESSON.step(step)
+    assert isinstance(spec, Question)
+    assert [tensor.name for tensor in questions.visible(spec, RECORDED[step], answered=False)] == before
+    assert [tensor.name for tensor in questions.visible(spec, RECORDED[step], answered=True)] == after
+
+
+def test_the_run_gives_what_is_recorded(worker: Session) -> None:
+    """Every question can be asked and judged before PyTorch is there."""
+    run = worker.run(LESSON)
+    run.close()
+    for step in LESSON.steps:
+        assert isinstance(step, Question)
+        live, recorded = run.result(step.id), RECORDED[step.id]
+        assert live is not None
+        assert live.error is None
+        assert live.text.keys() == recorded.text.keys() == {field.key for field in step.fields}
+        assert [(each.name, each.shape, each.labels) for each in live.tensors] == [
+            (each.name, each.shape, each.labels) for each in recorded.tensors
+        ]
+        assert questions.answer_text(step, live) == questions.answer_text(step, recorded)
+        assert questions.judge(step, live, questions.answer_text(step, live).partition(" (")[0] or "(3, 4)").passed
+
+
+# Options -------------------------------------------------------------------------------------------------------------
+
+
+def options(*texts: str) -> ChoiceStep:
+    listed = [{"text": text, "why": f"`{text}`", "right": not place} for place, text in enumerate(texts)]
+    step = question(kind="choice", options=listed)
+    assert isinstance(step, ChoiceStep)
+    return step
+
+
+def test_a_digit_may_be_what_an_option_says() -> None:
+    step = options("3", "6", "2")
+    assert "may be the place of an option or what one says" in refused(step, gave(), "3")
+    assert questions.judge(step, gave(), "a").passed
+    assert questions.judge(step, gave(), "1").passed
+    assert said(step, gave(), "6") == "`6`"
+    assert questions.choice_of(step, gave(), "6") == 1
+    assert questions.choice_of(step, gave(), "3") is None
+
+
+def test_a_letter_means_its_option() -> None:
+    step = options("x", "a")
+    assert questions.judge(step, gave(), "a").passed
+    assert questions.judge(step, gave(), "x").passed
+
+
+def test_options_are_judged_without_a_run_if_they_need_none() -> None:
+    assert questions.judge(options("x", "y"), StepResult("made"), "a").passed
+    with pytest.raises(WorkerError, match="has not run yet"):
+        questions.judge(options("x", "{y}"), StepResult("made"), "a")
+
+
+@given(st.text(max_size=20))
+def test_any_text_chooses_at_most_one(text: str) -> None:
+    assert questions.judge(options("x", "y"), gave(), text).verdict in ("passed", "failed", "error")
+
+
+# Numbers -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("0.1385", (0.1385,)),
+        ("0,1385", (0.1385,)),
+        ("1/6", (1 / 6,)),
+        ("-1 / 6", (-1 / 6,)),
+        ("1,5/3", (0.5,)),
+        ("−2", (-2.0,)),
+        ("+2", (2.0,)),
+        ("1e-3", (0.001,)),
+        ("inf", (math.inf,)),
+        ("-∞", (-math.inf,)),
+        ("1,024", (1024.0, 1.024)),
+        ("1,024,000", (1024000.0,)),
+        ("1,024.5", (1024.5,)),
+        ("1_000", (1000.0,)),
+        ("0x10", ()),
+        ("1,02,4", ()),
+        ("1.000,5", ()),
+        ("half", ()),
+        ("", ()),
+        ("/", ()),
+        ("1/", ()),
+    ],
+)
+def test_what_a_text_means_as_a_number(text: str, meant: tuple[float, ...]) -> None:
+    assert questions.numbers(text) == meant
+
+
+@given(st.floats(allow_nan=False), st.sampled_from(["{}", " {} ", "+{}"]))
+@example(0.1, "{}")
+def test_every_number_can_be_written(value: float, how: str) -> None:
+    if value < 0 or math.copysign(1, value) < 0:
+        how = how.replace("+", "")
+    assert questions.numbers(how.format(repr(value))) == (value,)
+    if "e" not in repr(value) and math.isfinite(value):
+        assert value in questions.numbers(repr(value).replace(".", ","))
+
+
+@given(st.floats(), st.sampled_from([0, 0.00005, 0.5]))
+def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
+    step, result = predict("number", within=within), gave(x=value)
+    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+
+
+@given(st.floats(), st.floats(), st.sampled_from([0, 0.00005, 0.5]))
+@example(math.nan, math.inf, 0.5)
+@example(1e308, -1e308, 0)
+def test_something_is_said_of_every_number(value: float, answer: float, within: float) -> None:
+    judgement = questions.judge(predict("number", within=within), gave(x=value), repr(answer))
+    assert judgement.verdict in ("passed", "failed")
+    near = answer == value or abs(answer - value) <= within or (math.isnan(answer) and math.isnan(value))
+    if near:
+        assert judgement.passed
+    if judgement.message.startswith("Too"):
+        assert ("large" in judgement.message) == (answer > value)
+
+
+@pytest.mark.parametrize(
+    ("right", "text", "told"),
+    [
+        (1024, "1,024", ""),
+        (1.024, "1,024", ""),
+        (124439808, "124,439,808", ""),
+        (124439808, "124439807", "Close, but too small."),
+        (0.1, "0.1", ""),
+        (1 / 3, "1/3", ""),
+        (2.0, "2.5", "Too large."),
+        (math.nan, "nan", ""),
+        (math.nan, "3", "Not that. Neither a larger nor a smaller number would be right."),
+        (3, "nan", "It is a number."),
+        (math.inf, "1e9", "Too small."),
+        (-math.inf, "0", "Too large."),
+        (-math.inf, "-inf", ""),
+        (5, "inf", "Too large."),
+        (0, "0.1", "Too large."),
+        (0.1234, "0.12", "Right as far as it goes, but rounded too much: give more digits."),
+        (-3, "3", "The size is right, the sign is not."),
+        (True, "1", ""),
+        ([[2.5]], "2,5", ""),
+    ],
+)
+def test_how_far_off(right: Any, text: str, told: str) -> None:
+    step, result = predict("number"), gave(x=right)
+    if told:
+        assert said(step, result, text) == told
+    else:
+        assert questions.judge(step, result, text).passed
+
+
+def test_within() -> None:
+    step = predict("number", within=0.00005)
+    result = gave(x=0.13855)
+    assert questions.judge(step, result, "0.1385").passed
+    assert questions.judge(step, result, "0.1386").passed
+    assert not questions.judge(step, result, "0.1384").passed
+    assert not questions.judge(predict("number", within=0), gave(x=1_000_000), "1000001").passed
+
+
+def test_the_first_wrong_answer_that_fits_is_told() -> None:
+    wrong = [{"is": "y", "why": "First {z}."}, {"is": "w", "why": "Second."}]
+    step, result = predict("number", wrong=wrong), gave(x=1, y=2, w=2)
+    result.text["z"] = "one"
+    assert said(step, result, "2") == "First one."
+    assert questions.complaints(step, result) == ["wrong answer 2 is one of those before it"]
+    assert questions.complaints(step, StepResult("made", text=result.text | {"y!j": "1.00001"})) == [
+        "wrong answer 1 is right"
+    ]
+
+
+# Shapes --------------------------------------------------------------------------------------------------------------
+
+SIZES = st.lists(st.integers(0, 99), max_size=5).map(tuple)
+WRITTEN = st.sampled_from([", ", ",", " ", "x", " x ", "×", " * ", " by ", "  "])
+
+
+@given(SIZES.filter(bool), WRITTEN, st.sampled_from(["{}", "({})", "[{}]", "torch.Size([{}])", " {} "]))
+def test_every_shape_can_be_written(shape: tuple[int, ...], between: str, how: str) -> None:
+    assert questions.sizes(how.format(between.join(map(str, shape)))) == shape
+
+
+@given(SIZES, SIZES)
+def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer: tuple[int, ...]) -> None:
+    step, result = predict("shape"), gave(x=list(shape))
+    judgement = questions.judge(step, result, str(answer))
+    assert judgement.passed == (shape == answer)
+    assert judgement.message
+    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+
+
+@pytest.mark.parametrize(
+    ("right", "text", "told"),
+    [
+        ([2, 3, 4], "4,3,2", "The right sizes in the wrong order: yours is transposed."),
+        ([2, 3, 4], "3,2,4", "The right sizes in the wrong order."),
+        ([2, 3, 4], "2,3,5", "As many axes as it has, but only 2 of the 3 sizes are right."),
+        ([6], "7", "Too large."),
+        (6, "5", "Too small."),
+    ],
+)
+def test_what_is_wrong_with_a_shape(right: Any, text: str, told: str) -> None:
+    assert said(predict("shape"), gave(x=right), text) == told
+
+
+# Orders --------------------------------------------------------------------------------------------------------------
+
+ORDERS = st.integers(2, 7).flatmap(lambda count: st.permutations(range(1, count + 1)))
+
+
+@given(ORDERS, st.data(), st.sampled_from([" ", ", ", ",", ">", " > ", "; "]))
+def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.DataObject, between: str) -> None:
+    answer = data.draw(st.permutations(right))
+    step, result = predict("order"), gave(x=right)
+    judgement = questions.judge(step, result, between.join(map(str, answer)))
+    assert judgement.passed == (answer == right)
+    good = sum(map(int.__eq__, answer, right))
+    if not judgement.passed and answer != right[::-1]:
+        assert judgement.message.startswith(f"{good} of {len(right)} ")
+    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+
+
+def test_the_wrong_way_round() -> None:
+    told = said(predict("order"), gave(x=[2, 1, 3]), "3 1 2")
+    assert told == "Right, but the wrong way round: yours begins where it should end."
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "passed"),
+    [
+        (("a", "b", "c"), "b c a", True),
+        (("a b", "c d", "e f"), "c d, e f, a b", True),
+        # These mean numbers from 0 to others, so they mean nothing here.
+        (("0", "1", "2"), "2 3 1", True),
+        # Two are called the same: only numbers tell them apart.
+        (("the", "cat", "the"), "2 3 1", True),
+        (("the", "cat", "the"), "cat the the", None),
+        (("a", "b"), "b c a", None),
+    ],
+)
+def test_words_for_an_order(labels: tuple[str, ...], text: str, passed: bool | None) -> None:
+    step = predict("order", show=[{"name": "w", "kind": "weight"}])
+    judgement = questions.judge(step, gave(tensor("w", labels), x=[2, 3, 1]), text)
+    assert judgement.passed == bool(passed)
+    assert judgement.stopped == (passed is None)
+
+
+def test_only_the_first_places_may_be_asked_for() -> None:
+    step = predict("order", show=[{"name": "w", "kind": "weight"}])
+    result = gave(tensor("w", ("a", "b", "c", "d")), x=[3, 1])
+    assert questions.judge(step, result, "c a").passed
+    assert said(step, result, "4 1") == "1 of 2 is in the right place."
+    assert refused(step, result, "5 1") == "The numbers are those from 1 to 4."
+    assert questions.answer_text(step, result) == "c, a"
+
+
+def test_words_of_what_is_revealed_are_not_known_before() -> None:
+    step = predict("order", reveal=[{"name": "w", "kind": "weight"}])
+    assert refused(step, gave(tensor("w", ("a", "b")), x=[2, 1]), "b a")
+
+
+# Cells ---------------------------------------------------------------------------------------------------------------
+
+
+def pointing(**fields: Any) -> PointStep:
+    shown = {"name": "w", "kind": "weight"} | fields.pop("shown", {})
+    step = question(kind="point", on="w", cells="x", show=[shown], **fields)
+    assert isinstance(step, PointStep)
+    return step
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.data())
+def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: st.DataObject) -> None:
+    row = st.lists(st.booleans(), min_size=cols, max_size=cols)
+    cells = data.draw(st.lists(row, min_size=rows, max_size=rows))
+    at = data.draw(st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1)))
+    names = tuple(f"r{place}" for place in range(rows)), tuple(f"c{place}" for place in range(cols))
+    step, result = pointing(), gave(tensor("w", *names), x=cells)
+    by_index = questions.judge(step, result, f"{at[0]}, {at[1]}")
+    by_label = questions.judge(step, result, f"{names[0][at[0]]}, {names[1][at[1]]}")
+    assert by_index == by_label
+    assert by_index.passed == cells[at[0]][at[1]]
+    assert by_index.message
+    assert (at in questions.right_cells(step, result)) == by_index.passed
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1", "Further to the right."),
+        ("3", "Further to the left."),
+        ("a", "Further to the right."),
+    ],
+)
+def test_a_cell_of_a_vector(text: str, told: str) -> None:
+    result = gave(tensor("w", ("a", "b", "c", "d")), x=[False, False, True, False])
+    assert said(pointing(shown={"axes": ["key"]}), result, text) == told
+
+
+def test_cells_on_both_sides() -> None:
+    assert said(pointing(), gave(tensor("w", ("a", "b", "c")), x=[True, False, True]), "1") == "Not this one."
+
+
+def test_a_cell_of_several_matrices() -> None:
+    names = ("x",), ("h0", "h1"), ("a", "b"), ("c", "d")
+    cells = [[[[False, False], [False, False]], [[False, True], [False, False]]]]
+    step, result = pointing(), gave(tensor("w", *names), x=cells)
+    assert questions.judge(step, result, "0, 1, 0, 1").passed
+    # The first axis has one index only.
+    assert questions.judge(step, result, "h1, a, d").passed
+    assert said(step, result, "0 0 1") == "Not in this matrix: look at another one of them."
+    assert refused(step, result, "0 1").startswith("This cannot be read as a cell.")
+
+
+def test_a_label_that_stands_there_twice() -> None:
+    result = gave(tensor("w", ("the", "cat", "the")), x=[False, True, False])
+    step = pointing(shown={"axes": ["key"]})
+    assert refused(step, result, "the") == "the stands there 2 times: write its index."
+    assert questions.judge(step, result, "cat").passed
+
+
+def test_cells_can_be_judged_without_the_matrix() -> None:
+    """A matrix may be too large to travel, or fail to be shown."""
+    result = gave(x=[[False, True]])
+    assert questions.judge(pointing(), result, "0,1").passed
+    assert questions.answer_text(pointing(), result) == "w[0,1]"
+
+
+def test_many_right_cells_are_not_all_told() -> None:
+    result = gave(tensor("w", tuple("abcde")), x=[True, True, True, True, False])
+    assert questions.answer_text(pointing(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
+
+
+@pytest.mark.parametrize(
+    ("cells", "wrong", "told"),
+    [
+        ([True, False], [False, True], []),
+        ([False, False], [False, True], ["no cell is right"]),
+        ([True, True], [False, False], ["every cell is right", "wrong answer 1 is no wrong cell"]),
+        ([True, False], [True, False], ["wrong answer 1 is no wrong cell"]),
+        ([True], [False, True], ["The cells of this question have another shape than what is shown."]),
+        ([[True], [False]], [False, True], ["The cells of this question have another shape than what is shown."]),
+        (3, [False, True], ["The cells of this question have another shape than what is shown."]),
+    ],
+)
+def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
+    step = pointing(wrong=[{"is": "y", "why": "No."}])
+    assert questions.complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
+
+
+def test_too_many_cells() -> None:
+    cells = [[False] * 100 for _ in range(50)]
+    cells[0][0] = True
+    assert questions.complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
+
+
+# What the run has to give --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asks", ["number", "shape", "order"])
+@pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3], [1.5]])
+def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
+    step, result = predict(asks), gave(x=value)
+    if asks == "number" and value == [1.5]:
+        return
+    with pytest.raises(WorkerError, match="The answer of this question is not a"):
+        questions.judge(step, result, "1")
+    assert questions.complaints(step, result)[0].startswith("The answer of this question is not a")
+
+
+def test_a_run_that_failed() -> None:
+    step = predict("number")
+    failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
+    for ask in (questions.judge, lambda step, result, _: questions.answer_text(step, result)):
+        with pytest.raises(WorkerError, match=r"did not come to its end: NameError: no x\."):
+            ask(step, failed, "1")
+        with pytest.raises(WorkerError, match="has not run yet"):
+            ask(step, StepResult("made"), "1")
+        with pytest.raises(WorkerError, match="did not give what"):
+            ask(step, StepResult("made", text={"x!j": "{"}), "1")
+    assert questions.complaints(step, failed) == ["The code of this question did not come to its end: NameError: no x."]
+
+
+def test_options_that_say_the_same_in_a_run() -> None:
+    step = options("{x}", "{y}")
+    result = StepResult("made", text={"x": "6", "y": "6"})
+    assert questions.complaints(step, result) == ["two options say the same"]
+
+
+def test_an_answer_that_the_run_cannot_compute(worker: Session) -> None:
+    fields: Fields = USUAL | {"id": "made", "kind": "predict", "asks": "number", "answer": "nothing"}
+    run = worker.run(lesson_of(fields))
+    run.close()
+    (result,) = run.steps
+    assert result.error is not None
+    assert result.error.message.startswith("{nothing!j} in the answer: NameError")
+
+
+def test_facts_of_every_sort(worker: Session) -> None:
+    """Whatever comes out travels as JSON, and code that follows sees what the question's code has made."""
+    values = {
+        "torch.tensor([1.5, float('inf'), float('-inf')])": [1.5, math.inf, -math.inf],
+        "torch.zeros(2, 3).shape": [2, 3],
+        "(1, True)": [1, True],
+        "torch.eye(2) > 0": [[True, False], [False, True]],
+        "torch.tensor(0.5, dtype=torch.bfloat16)": 0.5,
+        "made": 3,
+    }
+    wrong = [{"is": expression, "why": "No."} for expression in values]
+    fields: Fields = USUAL | {
+        "id": "made",
+        "kind": "predict",
+        "asks": "number",
+        "answer": "float('nan')",
+        "wrong": wrong,
+        "code": "import torch\nmade = 3",
+    }
+    after = {"kind": "run", "id": "after", "title": "A", "prose": "B", "code": "print(made)"}
+    lesson = lesson_of(fields, after)
+    run = worker.run(lesson)
+    run.close()
+    asked, later = run.steps
+    assert asked.error is None
+    for expression, value in values.items():
+        assert json.loads(asked.text[template.fact(expression).key]) == value
+    assert asked.text["float('nan')!j"] == "NaN"
+    assert later.stdout == "3\n"

@@ -1,0 +1,151 @@
+"""What comes back, and when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons.progress import Attempt
+from lessons.result import Verdict
+from lessons.review import INTERVALS, due, is_due
+
+START = datetime(2024, 1, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def attempt(days: float, verdict: Verdict = "passed", message: str = "") -> Attempt:
+    return Attempt("code", verdict, (START + days * DAY).isoformat(timespec="microseconds"), message=message)
+
+
+def at(days: float) -> datetime:
+    return START + days * DAY
+
+
+NOW = at(100)
+
+
+def test_what_was_never_missed_never_comes() -> None:
+    assert due([], [], NOW) is None
+    assert due([attempt(0), attempt(1), attempt(50)], [], NOW) is None
+    assert not is_due([attempt(0)], [], NOW)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in get_args(Verdict) if verdict != "passed"])
+def test_a_miss_is_due_until_it_is_passed(verdict: Verdict) -> None:
+    missed = [attempt(0, verdict)]
+    assert due(missed, [], NOW) == at(0)
+    assert is_due(missed, [], at(0))
+    assert due([*missed, attempt(0.1)], [], at(0.1)) == at(1.1)
+    assert not is_due([*missed, attempt(0.1)], [], at(1.09))
+    assert is_due([*missed, attempt(0.1)], [], at(1.1))
+
+
+def test_intervals_grow_with_each_pass_that_was_due() -> None:
+    attempts, passed = [attempt(-1, "failed")], 0.0
+    for days in (1, 3, 7, 21):
+        attempts.append(attempt(passed))
+        assert due(attempts, [], NOW) == at(passed + days)
+        passed += days
+    assert due([*attempts, attempt(passed)], [], NOW) is None
+    # Out of review; a new miss brings it back to the first interval.
+    again = [*attempts, attempt(passed), attempt(50, "failed"), attempt(51)]
+    assert due(again, [], NOW) == at(52)
+
+
+def test_a_pass_before_it_is_due_changes_nothing() -> None:
+    attempts = [attempt(-1, "failed"), attempt(0), attempt(0.5), attempt(0.9)]
+    assert due(attempts, [], NOW) == at(1)
+    # Late is no worse than in time.
+    assert due([*attempts, attempt(9)], [], NOW) == at(12)
+
+
+def test_a_miss_goes_back_to_the_first_interval() -> None:
+    attempts = [attempt(-1, "failed"), attempt(0), attempt(1), attempt(4), attempt(5, "error")]
+    assert due(attempts, [], NOW) == at(5)
+    assert due([*attempts, attempt(6)], [], NOW) == at(7)
+
+
+def test_giving_up_is_a_miss() -> None:
+    assert due([], [at(2).isoformat()], NOW) == at(2)
+    assert due([attempt(1)], [at(2).isoformat()], NOW) == at(2)
+    assert due([attempt(3)], [at(2).isoformat()], NOW) == at(4)
+
+
+def test_any_zone_and_none() -> None:
+    zone = timezone(timedelta(hours=5))
+    missed = replace(attempt(0, "failed"), time=at(0).astimezone(zone).isoformat())
+    naive = replace(attempt(0, "failed"), time=at(0).replace(tzinfo=None).isoformat())
+    for one in (missed, naive):
+        assert due([one], [], NOW.astimezone(zone)) == at(0)
+
+
+def test_a_miss_of_a_clock_that_was_ahead_can_be_passed() -> None:
+    ahead = [attempt(1000, "failed")]
+    assert due(ahead, [], NOW) == NOW
+    assert due([*ahead, attempt(99)], [], NOW) == at(100)
+    # A pass then tells nothing of when it was.
+    assert due([*ahead, attempt(1001)], [], NOW) == NOW
+    assert due([], [at(1000).isoformat()], NOW) == NOW
+
+
+@pytest.mark.parametrize("time", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
+def test_a_time_that_is_none_does_no_harm(time: str) -> None:
+    assert due([Attempt("code", "failed", time)], [], NOW) == NOW
+    assert due([Attempt("code", "passed", time)], [], NOW) is None
+    assert due([attempt(0)], [time], NOW) == at(1)
+
+
+DAYS = st.floats(-300, 300, allow_nan=False)
+ATTEMPTS = st.lists(st.builds(attempt, DAYS, st.sampled_from(get_args(Verdict))))
+GIVE_UPS = st.lists(DAYS.map(lambda days: at(days).isoformat()), max_size=3)
+
+
+@given(ATTEMPTS, GIVE_UPS, DAYS, st.randoms())
+def test_the_order_in_which_attempts_come_does_not_count(
+    attempts: list[Attempt], gave_up: list[str], days: float, chance: object
+) -> None:
+    before = due(attempts, gave_up, at(days))
+    chance.shuffle(attempts)  # type: ignore[attr-defined]
+    chance.shuffle(gave_up)  # type: ignore[attr-defined]
+    assert due(attempts, gave_up, at(days)) == before
+
+
+@given(ATTEMPTS, GIVE_UPS, DAYS)
+def test_it_is_due_in_time_or_not_at_all(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+    now = at(days)
+    when = due(attempts, gave_up, now)
+    assert is_due(attempts, gave_up, now) == (when is not None and when <= now)
+    if when is not None:
+        assert when.tzinfo is not None
+        assert when <= now + INTERVALS[-1]
+
+
+@given(ATTEMPTS, GIVE_UPS, DAYS)
+def test_only_what_was_missed_comes(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+    if not gave_up and all(one.verdict == "passed" or one.message for one in attempts):
+        assert due(attempts, gave_up, at(days)) is None
+
+
+@given(ATTEMPTS, GIVE_UPS, DAYS)
+def test_a_new_miss_is_due_at_once(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+    """Whatever was before, and however often clocks were set back."""
+    assert due([*attempts, attempt(days, "failed")], gave_up, at(days)) == at(days)
+
+
+@given(ATTEMPTS, GIVE_UPS, DAYS)
+def test_who_always_passes_when_it_is_due_comes_to_an_end(
+    attempts: list[Attempt], gave_up: list[str], days: float
+) -> None:
+    now, passes = at(days), 0
+    past = [one for one in attempts if datetime.fromisoformat(one.time) <= now]
+    given_up = [time for time in gave_up if datetime.fromisoformat(time) <= now]
+    while (when := due(past, given_up, now)) is not None:
+        now = max(now, when) + timedelta(minutes=1)
+        past.append(Attempt("code", "passed", now.isoformat()))
+        passes += 1
+        assert passes <= len(INTERVALS) + 1

@@ -1,0 +1,106 @@
+"""Results are compared by value; two ways part where one lacks what it could not do without."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons.worker import traced
+from lessons.worker.traced import Made, Tracer
+
+A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
+
+
+def made(*values: torch.Tensor, chain: bool = True) -> list[Made]:
+    """Results that were made one from the other."""
+    return [
+        Made(f"r{place}", True, place + 1, value, frozenset([place - 1] if chain and place else []))
+        for place, value in enumerate(values)
+    ]
+
+
+def run(source: str) -> list[Made]:
+    tracer = Tracer("<program>", source)
+    with tracer.running():
+        exec(compile(source, "<program>", "exec"), {"torch": torch, "a": A, "b": B})
+    return tracer.made()
+
+
+def test_equal_in_another_arrangement() -> None:
+    assert traced.equal(A, A.T)
+    assert traced.equal(A, A.reshape(2, 6))
+    assert not traced.equal(A, A.flip(0))
+    assert not traced.equal(A, B)
+    assert traced.equal(torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]))
+
+
+def test_the_same_way_does_not_part() -> None:
+    assert traced.parting(made(A, B, C), made(A, B, C)) is None
+
+
+def test_ways_part_at_the_first_difference() -> None:
+    found = traced.parting(made(A, D, D + 1), made(A, B, C))
+    assert found is not None
+    assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
+
+
+def test_what_is_got_around_is_no_difference() -> None:
+    assert traced.parting(made(A, D, C), made(A, B, C)) is None
+
+
+def test_what_comes_after_all_of_ours() -> None:
+    found = traced.parting(made(A, B, D), made(A, B))
+    assert found is not None
+    assert (found.ours, found.theirs) == (1, 2)
+
+
+def test_what_has_the_right_shape_is_shown_first() -> None:
+    found = traced.parting(made(A, torch.randn(2, 2), D), made(A, B))
+    assert found is not None
+    assert found.theirs == 2
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
+def test_a_parting_is_always_in_both(one: list[int], other: list[int]) -> None:
+    values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
+    theirs, ours = made(*(values[place] for place in one)), made(*(values[place] for place in other))
+    found = traced.parting(theirs, ours)
+    if found is not None:
+        assert 0 <= found.ours < len(ours)
+        assert found.theirs is None or 0 <= found.theirs < len(theirs)
+        assert all(place <= found.ours for place in found.agreed)
+
+
+# Tracing -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_line_has_its_result() -> None:
+    found = run("c = a + b\nd = c * 2\n")
+    assert [(item.name, item.line, item.parents) for item in found] == [("c", 1, frozenset()), ("d", 2, frozenset({0}))]
+    assert torch.equal(found[1].value, (A + B) * 2)
+
+
+def test_a_value_is_that_of_its_time() -> None:
+    found = run("c = a + b\nd = c.clone()\nc.mul_(0)\n")
+    assert torch.equal(found[0].value, A + B)
+
+
+def test_a_tensor_that_a_loop_fills_is_whole_at_the_end() -> None:
+    found = run("c = torch.empty(3, 4)\nfor row in range(3):\n    c[row] = a[row] * 2\n")
+    assert found[-1].name == "c"
+    assert found[-1].line == 3
+    assert torch.equal(found[-1].value, A * 2)
+
+
+def test_a_module_is_one_result() -> None:
+    found = run("layer = torch.nn.Linear(4, 2)\nd = layer(a)\n")
+    assert [(item.name, item.line) for item in found][-1] == ("d", 2)
+
+
+def test_what_travels_comes_back() -> None:
+    found = run("c = a + b\nd = c * 2\n")
+    again = traced.of_plain(traced.plain(found))
+    assert [(item.name, item.named, item.line, item.parents) for item in again] == [
+        (item.name, item.named, item.line, item.parents) for item in found
+    ]

@@ -1,0 +1,149 @@
+"""Somebody at the keys of an open tutor, for tests of journeys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+from textual.widgets import TextArea
+
+from lessons.load import load_course
+from lessons.model import ExerciseStep
+from lessons.session import Session
+from tests.tui.fake_session import FakeSession
+from tui.app import TutorApp
+from tui.prose import rich_text
+from tui.terminal import Terminal
+from tui.widgets.pane import TextPane
+
+SSH = Terminal(depth="16")
+COURSE = load_course()
+"""Only to know what is to be seen; the tutor reads its own."""
+
+
+def typed(code: str, keys: str) -> str:
+    """Code with something typed where the cursor is on arrival: behind the last line that is not empty."""
+    body = code.rstrip("\n")
+    return body + keys + code[len(body) :]
+
+
+def task(number: str) -> ExerciseStep:
+    """The exercise of this number, or id."""
+    exercise = COURSE.exercise(number)[1]
+    assert isinstance(exercise, ExerciseStep)
+    return exercise
+
+
+def at(lesson: str, step: str) -> str:
+    """How the title says where the learner is."""
+    found = COURSE.lesson(lesson)
+    return f"step {found.index(step) + 1} of {len(found.steps)}"
+
+
+def done(lesson: str, steps: int) -> str:
+    """How the map says how many steps of a lesson are done."""
+    return f"{steps}/{len(COURSE.lesson(lesson).steps)}"
+
+
+def opening(exercise: ExerciseStep) -> str:
+    """The first letters of a task as they are painted."""
+    return rich_text(exercise.prose).plain[:20]
+
+
+class Learner:
+    """Somebody at the keys, who looks at the screen."""
+
+    def __init__(self, app: TutorApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def lines(self) -> list[str]:
+        """What is painted."""
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def keys(self) -> str:
+        """The last line: what the keys do here."""
+        return self.lines[-1].strip()
+
+    @property
+    def focus(self) -> str | None:
+        """The pane that has the keys."""
+        return self.app.focused.id if self.app.focused else None
+
+    @property
+    def verdict(self) -> str:
+        """All that the pane of the verdict holds."""
+        return self.app.query_one("#verdict", TextPane).text
+
+    def styled(self, what: str, *, reverse: bool = False, underline: bool = False) -> list[str]:
+        """The pieces that are drawn like that, of the lines that show this."""
+        strips = [strip for strip in self.app.screen._compositor.render_strips() if what in strip.text]
+        styles = [(segment.text.strip(), segment.style) for strip in strips for segment in strip if segment.style]
+        return [
+            text
+            for text, style in styles
+            if text and (style.reverse or not reverse) and (style.underline or not underline)
+        ]
+
+    def dimmed(self, what: str) -> bool:
+        """Whether all of the line that shows this is dimmed."""
+        strips = self.app.screen._compositor.render_strips()
+        [line] = [strip for strip in strips if what in strip.text]
+        return all(segment.style and segment.style.dim for segment in line if segment.text.strip())
+
+    @property
+    def code(self) -> str:
+        """What stands in the editor."""
+        return self.app.workbench.writing.code
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def sees(self, *what: str | Callable[[], object], seconds: float = 10) -> None:
+        """Wait until all of it is on the screen, or true."""
+        for each in what:
+            try:
+                async with asyncio.timeout(seconds):
+                    while not (each() if callable(each) else each in self.text):
+                        await self.pilot.pause()
+            except TimeoutError:
+                raise AssertionError(f"{each!r} does not come; the screen shows\n{self.text}") from None
+
+    async def goes_to(self, lesson: str, step: str) -> None:
+        """Be at a step, without all the keys that lead there."""
+        found = COURSE.lesson(lesson)
+        self.app.open_step(self.app.course.lesson(lesson), found.index(step))
+        view = self.app.workbench if found.step(step).kind == "exercise" else self.app.lesson_view
+        await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: view.has_focus_within)
+        await self.sees(lambda: self.focus == "task" or view is self.app.lesson_view)
+        await self.pilot.pause()
+
+    async def writes(self, code: str) -> None:
+        """Put code in place of what stands in the editor, as by one paste."""
+        editor = self.app.query_one("#editor", TextArea)
+        editor.replace(code, (0, 0), editor.document.end)
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def tutor(
+    session: Session | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
+) -> AsyncIterator[Learner]:
+    """An open tutor, with a worker that answers at once if no other is given."""
+    app = TutorApp(terminal, session or FakeSession())
+    try:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees(app._views_made.is_set, "course map")
+            yield learner
+    finally:
+        app.close()

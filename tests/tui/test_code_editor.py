@@ -1,0 +1,137 @@
+"""The editor of an exercise."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widgets.text_area import Selection
+
+from tui.widgets import code_editor
+from tui.widgets.code_editor import CodeEditor
+
+CODE = "def f(x):\n    if x:\n\n        return 1\n"
+
+
+class EditorApp(App[None]):
+    CSS = "CodeEditor, CodeEditor:focus { border: none; padding: 0; height: 1fr; scrollbar-size: 0 0; }"
+
+    def __init__(self, code: str = CODE) -> None:
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.editor = CodeEditor()
+        self.code = code
+
+    def compose(self) -> ComposeResult:
+        yield self.editor
+
+    def on_mount(self) -> None:
+        self.editor.open("a", self.code)
+        self.editor.focus()
+
+    @property
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "after"),
+    [
+        (code_editor.indented, ["a", "", "  b"], ["    a", "", "      b"]),
+        (code_editor.dedented, ["      a", "    b", "  c", "d", ""], ["  a", "b", "c", "d", ""]),
+        (code_editor.commented, ["    a", "", "      b"], ["    # a", "", "    #   b"]),
+        (code_editor.commented, ["    # a", "", "    #   b", "#c"], ["    a", "", "      b", "c"]),
+        (code_editor.commented, ["# a", "b"], ["# # a", "# b"]),
+        (code_editor.commented, [""], [""]),
+    ],
+)
+def test_lines(change: object, before: list[str], after: list[str]) -> None:
+    assert callable(change)
+    assert change(before) == after
+
+
+async def test_what_is_selected_is_indented_and_dedented() -> None:
+    app = EditorApp()
+    async with app.run_test() as pilot:
+        app.editor.selection = Selection((1, 0), (4, 0))
+        await pilot.press("tab")
+        assert app.editor.text == "def f(x):\n        if x:\n\n            return 1\n"
+        # It is still selected, and of the last line nothing was.
+        assert app.editor.selection == Selection((1, 0), (4, 0))
+        await pilot.press("shift+tab", "shift+tab", "shift+tab")
+        assert app.editor.text == "def f(x):\nif x:\n\nreturn 1\n"
+        # Step by step back.
+        await pilot.press("ctrl+z")
+        assert app.editor.text == "def f(x):\nif x:\n\n    return 1\n"
+        await pilot.press("ctrl+z", "ctrl+z", "ctrl+z")
+        assert app.editor.text == CODE
+        await pilot.press("ctrl+y")
+        assert app.editor.text.startswith("def f(x):\n        if x:")
+
+
+async def test_one_line() -> None:
+    app = EditorApp()
+    async with app.run_test() as pilot:
+        app.editor.move_cursor((3, 12))
+        await pilot.press("shift+tab")
+        assert (app.editor.text, app.editor.cursor_location) == ("def f(x):\n    if x:\n\n    return 1\n", (3, 8))
+        # Without a selection tab goes to the next stop.
+        await pilot.press("tab")
+        assert app.editor.text == "def f(x):\n    if x:\n\n    retu    rn 1\n"
+        await pilot.press("ctrl+underscore")
+        assert app.editor.text == "def f(x):\n    if x:\n\n    # retu    rn 1\n"
+
+
+async def test_backspace_removes_a_level() -> None:
+    app = EditorApp()
+    async with app.run_test() as pilot:
+        app.editor.move_cursor((3, 8))
+        await pilot.press("backspace")
+        assert app.editor.cursor_location == (3, 4)
+        await pilot.press("space", "backspace")
+        assert app.editor.cursor_location == (3, 4)
+        await pilot.press("backspace")
+        assert app.editor.text == "def f(x):\n    if x:\n\nreturn 1\n"
+        # At the beginning it joins lines, behind something it takes one letter.
+        await pilot.press("backspace")
+        assert app.editor.text == "def f(x):\n    if x:\nreturn 1\n"
+        await pilot.press("end", "backspace")
+        assert app.editor.text == "def f(x):\n    if x:\nreturn \n"
+
+
+async def test_the_line_of_an_error() -> None:
+    app = EditorApp()
+    async with app.run_test(size=(40, 3)) as pilot:
+        app.editor.mark(2)
+        await pilot.pause()
+        assert app.lines == ["1  def f(x):", "2✗     if x:", "3"]
+        # It goes with its line, wherever the text is scrolled to.
+        app.editor.scroll_to(y=1, animate=False)
+        await pilot.pause()
+        assert app.lines[0] == "2✗     if x:"
+        app.editor.mark(None)
+        await pilot.pause()
+        assert app.lines[0] == "2      if x:"
+        app.editor.mark(99)
+        await pilot.pause()
+        assert "✗" not in "".join(app.lines)
+
+
+async def test_who_comes_back_can_undo_what_they_did_before() -> None:
+    app = EditorApp()
+    async with app.run_test() as pilot:
+        app.editor.move_cursor((1, 4))
+        await pilot.press("x", "y")
+        here = app.editor.text
+        assert app.editor.open("b", "other") is False
+        await pilot.press("ctrl+z")
+        assert app.editor.text == "other"
+        assert app.editor.open("a", here) is True
+        assert app.editor.cursor_location == (1, 6)
+        await pilot.press("ctrl+z")
+        assert app.editor.text == CODE
+        # With another text nothing fits any more.
+        app.editor.open("b", "other")
+        assert app.editor.open("a", "new") is False
+        await pilot.press("ctrl+z")
+        assert app.editor.text == "new"

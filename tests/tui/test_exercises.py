@@ -1,0 +1,496 @@
+"""Journeys through exercises: what the judge says, help, running, editing, passing over and coming back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from textual.widgets import TextArea
+
+from lessons.attempt import STEP
+from lessons.progress import Progress
+from lessons.result import Difference, Failure, Judgement, Named, StepResult, Tensor
+from tests.tui.fake_session import FakeSession
+from tests.tui.learner import COURSE, SSH, Learner, at, task, tutor, typed
+from tui import external
+from tui.screens.workbench import Workbench
+from tui.terminal import Terminal
+from tui.widgets.pane import TextPane
+
+LESSON, STEP_ID = "attention-classes", "same-numbers"
+EXERCISE = task(STEP_ID)
+NAME = EXERCISE.exercise
+ALL = ["f3"] * len(EXERCISE.hints)
+
+
+def tensor(name: str, values: tuple[float, ...], rows: int = 2) -> Tensor:
+    cols = len(values) // rows
+    labels = (tuple(map(str, range(rows))), tuple(map(str, range(cols))))
+    return Tensor(name, "vector", "float32", (rows, cols), ("index", "index"), labels, min(values), max(values), values)
+
+
+YOURS, EXPECTED = tensor("weights", (1.0, 2.0, 3.0, 4.0)), tensor("weights", (1.0, 2.5, 3.0, 4.0000001))
+PARTING = Judgement(NAME, "failed", "no", 5, difference=Difference("weights", 5, YOURS, EXPECTED, ("scores",)), seed=7)
+
+
+def solved(learner: Learner) -> str:
+    """What the view of the solution holds."""
+    return learner.app.query_one("#solved", TextPane).text
+
+
+def view(learner: Learner) -> str:
+    """The view of the exercise that is shown."""
+    return learner.app.query_one(Workbench).topic
+
+
+def editor(learner: Learner) -> TextArea:
+    return learner.app.query_one("#editor", TextArea)
+
+
+# The judge's word ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
+    session = FakeSession()
+    session.word = Judgement(NAME, "failed", "no", 5, (Named("not-transposed", "not transposed", "Use `.T`."),), seed=7)
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f5")
+        await learner.sees("✗ Not yet.", "not transposed (line 5): Use .T.", "5✗ def transfer(v1, v2):")
+        assert learner.verdict.endswith(f"seed 7: attn-tutor check {NAME} FILE --seed 7 repeats this")
+        # With other code the line is another.
+        await learner.press("enter", "x")
+        await learner.sees("(of earlier code)", "5  def transfer", lambda: "5✗" not in learner.text)
+    progress = Progress.open()
+    [attempt] = progress.attempts(NAME)
+    assert (attempt.mistake, attempt.message, attempt.verdict) == ("not-transposed", "no", "failed")
+    progress.close()
+
+
+async def test_a_check_that_was_stopped_is_no_attempt() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        session.held.clear()
+        await learner.press("f5")
+        await learner.sees("checking", lambda: session.asked)
+        await learner.press("s")
+        await learner.sees(lambda: learner.verdict == "Stopped by you.")
+    progress = Progress.open()
+    assert progress.attempts(NAME) == []
+    progress.close()
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50)])
+async def test_where_it_differs(size: tuple[int, int]) -> None:
+    session = FakeSession()
+    session.word = PARTING
+    async with tutor(session, size=size) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        # Before a check has told it, the key means nothing.
+        await learner.press("d")
+        assert view(learner) == "exercise"
+        await learner.press("enter", "down", "f5")
+        await learner.sees("d: see where it differs", "The first result that differs: weights, line 5")
+        place = editor(learner).cursor_location
+        await learner.press("d", "backspace", "f5")
+        await learner.sees("d: see where it differs", lambda: "earlier" not in learner.text)
+        await learner.press("escape", "d")
+        await learner.sees("Where it differs", "weights  2×2", "yours", "2.0000", "expected")
+        # The cursor is on the first wrong cell; equal ones are not marked, nor is what is nearly equal.
+        await learner.sees("weights[0,1]: yours 2.0   expected 2.5   difference -0.5", "•")
+        assert learner.text.count("•") in (1, 3)
+        for shown in ("expected", "difference", "yours"):
+            await learner.press("d")
+            await learner.sees(shown, lambda: len(learner.lines) == size[1])
+        await learner.press("left")
+        await learner.sees("weights[0,0]: yours 1.0   expected 1.0   difference 0")
+        await learner.press("escape")
+        await learner.sees(lambda: view(learner) == "exercise", lambda: learner.focus == "verdict")
+        await learner.press("enter")
+        assert editor(learner).cursor_location == place
+
+
+async def test_a_result_that_the_model_answer_does_not_have() -> None:
+    session = FakeSession()
+    session.word = Judgement(NAME, "failed", "no", difference=Difference("extra", None, YOURS, None))
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f5")
+        await learner.sees("does not have: extra")
+        await learner.press("d", "d")
+        await learner.sees("weights  2×2", "weights[0,0]: yours 1.0")
+        await learner.press("f5")
+        await learner.sees(lambda: view(learner) == "exercise", lambda: session.asked.count(f"check {NAME}") == 2)
+
+
+# Help ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_hints_are_there_tomorrow() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f3", "f3")
+        await learner.sees("Hint 2 of")
+        await learner.press("n")
+    async with tutor() as learner:
+        await learner.press("m")
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees(f"f3: hint ({len(EXERCISE.hints) - 2} left)")
+        assert "Hint 2 of" in learner.app.query_one("#task", TextPane).text
+
+
+async def test_giving_up_and_taking_it_back() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press(*ALL)
+        await learner.sees(lambda: "f3 give up" in learner.keys)
+        await learner.press("f3")
+        await learner.sees("f3 again: give up and see the solution")
+        # Anything else takes the question back.
+        await learner.press("enter", "#", "f3")
+        await learner.sees("f3 again: give up")
+        mine = learner.code
+        assert not learner.app.store.gave_up(NAME)
+        await learner.press("f3")
+        await learner.sees(
+            "Model answer: ", "You gave up.", "u take back giving up", lambda: "scores" in solved(learner)
+        )
+        assert learner.app.store.gave_up(NAME)
+        assert session.asked[-1] == f"compare {NAME}"
+        for each in (
+            "Why the model answer works",
+            "+         v2.W_query.weight",
+            "= scores (6×6): yours s, line 5, equal",
+        ):
+            assert each in solved(learner)
+        # The code is as it was, and so is the place.
+        await learner.press("escape")
+        await learner.sees(lambda: learner.code == mine, lambda: learner.focus == "editor")
+        await learner.press("f3")
+        await learner.sees("Model answer: ")
+        await learner.press("u")
+        await learner.sees("Taken back", lambda: view(learner) == "exercise", lambda: learner.code == mine)
+        assert not learner.app.store.gave_up(NAME)
+        await learner.press("f3")
+        await learner.sees("f3 again: give up")
+        await learner.press("f3")
+        await learner.sees("You gave up.")
+    # Tomorrow it is still so, and can still be taken back; the code was kept.
+    async with tutor(session) as learner:
+        await learner.press("enter")
+        await learner.sees("You gave up on this one", lambda: learner.code == mine)
+        await learner.press("f3")
+        await learner.sees("u: take that back")
+    progress = Progress.open()
+    assert {(kept.code, kept.why) for kept in progress.kept(NAME)} == {(mine, "gave-up")}
+    progress.close()
+
+
+async def test_after_passing_why_it_works() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.writes(EXERCISE.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.   f3: why it works   f8: go on")
+        await learner.press("f3")
+        await learner.sees(
+            "Why it works", lambda: "They are the same." in solved(learner), lambda: "u take" not in learner.text
+        )
+        await learner.press("u")
+        assert view(learner) == "solution"
+        assert learner.app.store.solution_used(NAME)
+        await learner.press("escape")
+        # Also when it was passed some other day.
+        await learner.press("f8", "f7")
+        await learner.sees("Passed before.   f5: check   f6: run and look   f3: why it works")
+        await learner.press("n")
+        await learner.sees(at(LESSON, "remember"))
+
+
+async def test_what_cannot_be_compared_is_said() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.writes(EXERCISE.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.")
+        session.problem = "there is no worker"
+        await learner.press("f3")
+        await learner.sees(lambda: solved(learner).endswith("there is no worker"))
+
+
+# A scratch run ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_scratch_run_and_back_as_it_was() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "#", "f5")
+        await learner.sees("✗ Not yet.")
+        mine, place, word = learner.code, editor(learner).cursor_location, learner.verdict
+        for back in ("escape", "f6"):
+            await learner.press("f6")
+            await learner.sees("Your code: ", "live, 2 ms", lambda: view(learner) == "scratch")
+            assert "enter explain" in learner.keys
+            # What-if is for lessons.
+            await learner.press("w")
+            assert "What if" not in learner.text
+            await learner.press("enter")
+            await learner.sees(" < ", lambda: learner.focus == "explanation")
+            assert session.runs[-1].explained[-1][0] == STEP
+            await learner.press("escape")
+            await learner.sees(lambda: " < " not in learner.text)
+            await learner.press(back)
+            await learner.sees(lambda: learner.focus == "editor", lambda: learner.verdict == word)
+            assert (learner.code, editor(learner).cursor_location) == (mine, place)
+    progress = Progress.open()
+    assert len(progress.attempts(NAME)) == 1
+    progress.close()
+
+
+async def test_a_scratch_run_that_fails() -> None:
+    session = FakeSession()
+    session.made = StepResult(STEP, error=Failure("error", "NameError: name 'W' is not defined", 5))
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f6")
+        await learner.sees("Line 5: NameError: name 'W' is not defined", lambda: learner.focus == "code")
+        assert learner.styled("def transfer(v1, v2):", reverse=True) == ["5"]
+        await learner.press("f5")
+        await learner.sees(lambda: view(learner) == "exercise", "✗ Not yet.")
+
+
+async def test_a_scratch_run_with_many_matrices() -> None:
+    session = FakeSession()
+    session.made = StepResult(STEP, tensors=tuple(tensor(f"t{place}", (1.0, 2.0)) for place in range(9)))
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f6")
+        await learner.sees("t0  2×1")
+        for place in range(9):
+            await learner.sees(f"t{place}[0,0] = 1")
+            await learner.press("tab")
+        await learner.sees("def transfer")
+
+
+async def test_a_scratch_run_is_stopped() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        word = learner.verdict
+        session.held.clear()
+        await learner.press("f6")
+        await learner.sees("running…   s: stop", lambda: session.asked == [f"attempt {NAME}"])
+        await learner.press("s")
+        await learner.sees(lambda: learner.verdict == word, lambda: view(learner) == "exercise")
+
+
+# The editor ---------------------------------------------------------------------------------------------------------
+
+
+async def test_undo_reaches_back_before_another_step() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "#", "f8", "f7")
+        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+        await learner.press("enter", "ctrl+z")
+        await learner.sees(lambda: learner.code == EXERCISE.starter)
+        await learner.press("ctrl+y")
+        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+        assert learner.app.store.draft(NAME) == learner.code
+
+
+async def test_what_the_starter_took_the_place_of_comes_back_tomorrow() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "#", "f9", "x", "ctrl+z")
+        await learner.sees(lambda: learner.code == EXERCISE.starter)
+        await learner.press("f8")
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees(lambda: learner.code == EXERCISE.starter)
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+
+
+async def test_an_editor_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the terminal is none that could be given to another program; see `test_pty` for one that is."""
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        monkeypatch.delenv("VISUAL", raising=False)
+        monkeypatch.delenv("EDITOR", raising=False)
+        await learner.press("ctrl+o")
+        await learner.sees("set VISUAL or")
+        monkeypatch.setenv("EDITOR", "no-such-editor")
+        await learner.press("ctrl+o")
+        await learner.sees("'no-such-editor', which")
+        monkeypatch.setenv("EDITOR", "true")
+        await learner.press("ctrl+o")
+        await learner.sees("cannot be given")
+        assert learner.code == EXERCISE.starter
+
+
+async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    def edit(words: list[str], name: str, code: str) -> external.Edited:
+        assert (words, name) == (["true"], NAME)
+        return external.Edited(f"{code}# more\n")
+
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr(external, "edit", edit)
+    async with tutor() as learner:
+        monkeypatch.setattr(learner.app, "suspend", nullcontext)
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "#", "ctrl+o")
+        mine = typed(EXERCISE.starter, "#")
+        await learner.sees(lambda: learner.code == f"{mine}# more\n")
+        assert learner.app.store.draft(NAME) == learner.code
+        await learner.press("ctrl+z")
+        await learner.sees(lambda: learner.code == mine)
+
+
+# Passing over, testing out, coming back -----------------------------------------------------------------------------
+
+
+async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("n")
+        await learner.sees("What to remember", "exercise skipped", at(LESSON, "remember"))
+        assert learner.app.store.state(LESSON, STEP_ID) == "skipped"
+        # It is said once.
+        await learner.press("b", "n")
+        await learner.sees("What to remember", lambda: "skipped" not in learner.text)
+        await learner.press("b", "m")
+        await learner.sees("course map")
+        assert "» Make v2 agree with v1   exercise 3.1   skipped" in learner.app.query_one("#about", TextPane).text
+        # What was passed is done, and stays so.
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.writes(EXERCISE.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.")
+        await learner.press("f8")
+        await learner.sees("What to remember", lambda: "skipped" not in learner.text)
+        assert learner.app.store.state(LESSON, STEP_ID) == "done"
+
+
+async def test_who_passes_the_challenge_has_tested_out() -> None:
+    lesson = next(each for each in COURSE.lessons if each.challenge)
+    challenge = lesson.challenge
+    assert challenge is not None
+    exercise = task(challenge.exercise)
+    async with tutor() as learner:
+        await learner.press(*["down"] * lesson.number)
+        await learner.sees(lambda: "c: try the challenge" in learner.app.query_one("#about", TextPane).text)
+        await learner.press("c")
+        await learner.sees(at(lesson.id, exercise.id), "This is the challenge of the lesson")
+        await learner.writes(exercise.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.", "You have tested out of this lesson: its other")
+        states = {learner.app.store.state(lesson.id, step.id) for step in lesson.steps}
+        assert states == {"skipped", "done"}
+        await learner.press("m")
+        await learner.sees("tested out")
+        assert "c: try the challenge" not in learner.app.query_one("#about", TextPane).text
+
+
+async def test_who_went_through_the_lesson_has_nothing_to_test_out_of() -> None:
+    lesson = next(each for each in COURSE.lessons if each.challenge)
+    challenge = lesson.challenge
+    assert challenge is not None
+    exercise = task(challenge.exercise)
+    async with tutor() as learner:
+        for step in lesson.steps[: lesson.index(exercise.id)]:
+            learner.app.store.mark(lesson.id, step.id, "done")
+        await learner.goes_to(lesson.id, exercise.id)
+        assert "challenge" not in learner.verdict
+        await learner.writes(exercise.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.", lambda: "tested out" not in learner.text)
+        assert learner.app.store.state(lesson.id, lesson.steps[-1].id) == "new"
+
+
+def failed_and_passed_long_ago() -> None:
+    progress = Progress.open()
+    long_ago = datetime.now(UTC) - timedelta(days=9)
+    progress.set_state(LESSON, STEP_ID, "done")
+    progress.save_draft(NAME, EXERCISE.solution)
+    data = progress.export()
+    progress.close()
+    attempts = [
+        {"exercise": NAME, "time": (long_ago + timedelta(minutes=place)).isoformat(), "verdict": verdict, "code": "x"}
+        for place, verdict in enumerate(("failed", "passed"))
+    ]
+    progress = Progress.open()
+    progress.restore({**data, "attempts": attempts})
+    progress.close()
+
+
+async def test_what_was_missed_comes_back() -> None:
+    failed_and_passed_long_ago()
+    async with tutor() as learner:
+        about = learner.app.query_one("#about", TextPane)
+        await learner.sees("review", "↻", lambda: "v: open the next one" in about.text)
+        assert "↻ 4. Make v2 agree with v1" in about.text
+        await learner.press("v")
+        await learner.sees("Once more, from the starter", lambda: learner.code == EXERCISE.starter)
+        # The last answer is kept, and can be had back; hints begin anew.
+        assert learner.app.store.last_kept(NAME) == EXERCISE.solution
+        assert "f3 hint" in learner.keys
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == EXERCISE.solution)
+        await learner.press("f9", "enter", "#", "m", "escape", "m", "v")
+        # What was begun goes on.
+        await learner.sees("Once more", lambda: "#m" in learner.code)
+        await learner.writes(EXERCISE.solution)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.   f3: why it works")
+        await learner.press("m")
+        await learner.sees("course map", lambda: "review" not in learner.text)
+        await learner.press("v")
+        await learner.sees("Nothing is due for review.")
+
+
+async def test_what_one_is_at_for_the_first_time_is_not_due() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f5")
+        await learner.sees("✗ Not yet.")
+        await learner.press("m")
+        await learner.sees("course map", lambda: "review" not in learner.text)
+
+
+async def test_c_and_v_mean_nothing_elsewhere() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, "v1")
+        await learner.press("c")
+        await learner.sees(at(LESSON, "v1"))
+
+
+@pytest.mark.parametrize("terminal", [SSH, Terminal(depth="none", unicode=False)])
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_every_view_at_every_size(size: tuple[int, int], terminal: Terminal) -> None:
+    session = FakeSession()
+    session.word = PARTING
+    async with tutor(session, size=size, terminal=terminal) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("f5")
+        await learner.sees("Not yet.")
+        pictures = learner.text
+        for keys, sign in ((("d",), "yours"), (("escape", "f6"), "live"), (("f6", *ALL, "f3", "f3"), "You gave up")):
+            await learner.press(*keys)
+            await learner.sees(sign, lambda: len(learner.lines) == size[1])
+            for other in ((40, 12), (20, 5), size):
+                await learner.pilot.resize_terminal(*other)
+                assert len(learner.lines) == other[1]
+            pictures += learner.text
+            await learner.press("f1")
+            await learner.sees("closes")
+            await learner.press("z")
+            await learner.sees(lambda: "closes" not in learner.text)
+        assert terminal.unicode or pictures.isascii()

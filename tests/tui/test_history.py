@@ -1,0 +1,213 @@
+"""What a learner has tried, as text; the command itself is tested in test_cli."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons.load import load_course
+from lessons.model import Course, ExerciseStep
+from lessons.progress import Attempt, Kept, Progress
+from lessons.result import Judgement
+from tui import history
+from tui.history import Entry, NoEntry, Standing
+
+COURSE = load_course()
+NOON = "2024-01-01T12:00:00.000000+00:00"
+
+
+def entry(before: str, code: str) -> Entry:
+    return Entry("2", Attempt(code, "failed", NOON), before, "attempt 1")
+
+
+@pytest.fixture
+def progress() -> Iterator[Progress]:
+    progress = Progress.open()
+    yield progress
+    progress.close()
+
+
+@pytest.fixture
+def in_kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+# Diffs ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "code", "lines"),
+    [
+        ("", "", []),
+        ("a\n", "a\n", []),
+        # The end of the last line, and the way in which lines end, are no change worth telling.
+        ("a\n", "a", []),
+        ("a\r\nb\r\n", "a\nb\n", []),
+        ("", "a\n", ["@@ -0,0 +1 @@", "+a"]),
+        ("a\n", "", ["@@ -1 +0,0 @@", "-a"]),
+        ("a\n\n", "a\n", ["@@ -1,2 +1 @@", " a", "-"]),
+        # No other line ends than those of a program.
+        ("a\x0cb\n", "a\x0cc\n", ["@@ -1 +1 @@", "-a\ufffdb", "+a\ufffdc"]),
+    ],
+)
+def test_diff(before: str, code: str, lines: list[str]) -> None:
+    head = ["--- attempt 1", "+++ attempt 2"] if lines else []
+    assert entry(before, code).diff() == head + lines
+
+
+@given(st.text(), st.text(), st.booleans())
+def test_no_diff_moves_a_cursor(before: str, code: str, coloured: bool) -> None:
+    for line in history.changes(entry(before, code), coloured=coloured):
+        for colour in (*history.SIGNS.values(), "\x1b[1m", history.PLAIN):
+            line = line.replace(colour, "") if coloured else line
+        assert all(character.isprintable() or character == "\t" for character in line)
+
+
+def test_colours() -> None:
+    assert list(history.changes(entry("a\nb\n", "a\n-- c\n"), coloured=True)) == [
+        "\x1b[1m--- attempt 1\x1b[0m",
+        "\x1b[1m+++ attempt 2\x1b[0m",
+        "\x1b[36m@@ -1,2 +1,2 @@\x1b[0m",
+        " a",
+        "\x1b[31m-b\x1b[0m",
+        "\x1b[32m+-- c\x1b[0m",
+    ]
+    assert list(history.changes(entry("a", "a"), coloured=True)) == ["The same code as attempt 1."]
+
+
+# Entries -------------------------------------------------------------------------------------------------------------
+
+
+def test_attempts_and_what_was_kept_stand_by_their_times(progress: Progress) -> None:
+    progress.keep("two-wide", "k = 1", "watch")
+    progress.add_attempt("two-wide", "a = 1", "failed")
+    progress.keep("two-wide", "k = 2", "gave-up")
+    progress.keep("two-wide", "k = 3", "something new")
+    progress.add_attempt("two-wide", "a = 2", "passed")
+    past = history.past(COURSE, progress, "3.2")
+    assert [(each.label, each.before_label) for each in past.entries] == [
+        ("k1", "starter"), ("1", "starter"), ("k2", "attempt 1"), ("k3", "attempt 1"), ("2", "attempt 1")
+    ]  # fmt: skip
+    assert past.find("k2").what.code == "k = 2"
+    with pytest.raises(NoEntry, match=r"no attempt '3' at 'two-wide'\. The attempts: k1, 1, k2, k3, 2"):
+        past.find("3")
+    heads = [line[2:].strip() for line in past.lines() if line.startswith(("k1 ", "k2 ", "k3 "))]
+    assert [head[18:] for head in heads] == [
+        "kept when you began to watch a file", "kept when you gave up", "something new"
+    ]  # fmt: skip
+
+
+def test_unknown_exercise(progress: Progress) -> None:
+    with pytest.raises(NoEntry, match=r"there is no exercise '9\.9'\. The exercises: .*two-wide"):
+        history.past(COURSE, progress, "9.9")
+
+
+def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
+    progress.keep("of-old", "x = 1", "reset")
+    past = history.past(COURSE, progress, "of-old")
+    assert past.exercise is None
+    assert past.entries[0].what == Kept("x = 1", progress.kept("of-old")[0].time, "reset")
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_times_are_those_of_the_clock_on_the_wall() -> None:
+    assert list(history.table([("a", Attempt("", "passed", NOON))])) == ["2024-01-01 17:30  a  passed"]
+
+
+@pytest.mark.parametrize("moment", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
+def test_time_of_a_damaged_file(moment: str) -> None:
+    assert list(history.table([("a", Attempt("", "crash", moment))])) == ["some time         a  crash"]
+
+
+def test_table_is_aligned_and_clean() -> None:
+    attempts = [("a", Attempt("", "memory", NOON, "x,y")), ("long\x1bname", Attempt("", "failed", NOON, "z"))]
+    assert [line[18:] for line in history.table(attempts)] == [
+        "long\ufffdname  not passed  z",
+        "a          too large   x, y",
+    ]
+
+
+# How far one is ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "passed", "due", "words"),
+    [
+        ("new", False, False, ""),
+        ("seen", False, False, ""),
+        ("done", True, False, "passed"),
+        ("done", True, True, "passed, due for review"),
+        ("skipped", False, False, "skipped"),
+        ("skipped", False, True, "skipped, due for review"),
+        # By a file that was checked, say.
+        ("skipped", True, False, "passed"),
+    ],
+)
+def test_words(state: str, passed: bool, due: bool, words: str) -> None:
+    assert Standing(state, passed, due, None).words == words
+
+
+def test_standings(progress: Progress) -> None:
+    progress.set_state("stacked-heads", "two-wide", "skipped")
+    progress.give_up("two-wide")
+    standings = history.standings(COURSE, progress)
+    assert set(standings) == {step.exercise for lesson in COURSE.lessons for step in lesson.exercises}
+    assert standings["same-numbers"] == Standing("new", False, False, None)
+    standing = standings["two-wide"]
+    assert (standing.state, standing.passed, standing.due) == ("skipped", False, True)
+    assert standing.review is not None
+    assert standing.document["review"] == standing.review.isoformat()
+    progress.take_back_give_up("two-wide")
+    assert not history.standings(COURSE, progress)["two-wide"].due
+
+
+# check-all -----------------------------------------------------------------------------------------------------------
+
+
+class Judge:
+    """Passes `right`."""
+
+    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+        verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not \x1b so.")
+        return Judgement(exercise.exercise, verdict, message, seconds=1.25)  # type: ignore[arg-type]
+
+
+def test_check_again() -> None:
+    passed = {"two-wide": "right", "same-numbers": "wrong", "of-old": "right"}
+    found = list(history.check_again(COURSE, passed, Judge()))  # type: ignore[arg-type]
+    assert [exercise.exercise for exercise, _ in found] == ["same-numbers", "two-wide"]
+    lines = [line for exercise, judgement in found for line in history.checked(exercise, judgement)]
+    assert lines == [
+        f"not passed    1.25 s  same-numbers             {found[0][0].title}",
+        " " * 22 + "Not \ufffd so.",
+        f"passed        1.25 s  two-wide                 {found[1][0].title}",
+    ]
+    assert history.gone(COURSE, passed) == ["of-old"]
+    assert history.gone(Course(lessons=()), passed) == ["of-old", "same-numbers", "two-wide"]
+    judgements = [judgement for _, judgement in found]
+    assert list(history.summary(judgements, [])) == ["1 of 2 still pass."]
+    assert list(history.summary([], [])) == ["You have not passed any exercise yet."]
+
+
+def test_note_keeps_ids_and_sentence(progress: Progress) -> None:
+    lesson, exercise = COURSE.exercise("two-wide")
+    assert isinstance(exercise, ExerciseStep)
+    before = datetime.now(UTC)
+    history.note(progress, lesson, exercise, "x", Judgement("two-wide", "error", "Stopped by you.", stopped=True))
+    history.note(progress, lesson, exercise, "x", Judgement("two-wide", "failed", "Not so."))
+    assert progress.state(lesson.id, exercise.id) == "new"
+    history.note(progress, lesson, exercise, "y", Judgement("two-wide", "passed", "All checks pass."))
+    assert progress.state(lesson.id, exercise.id) == "done"
+    assert [(each.code, each.message) for each in progress.attempts("two-wide")] == [
+        ("x", "Not so."), ("y", "All checks pass.")
+    ]  # fmt: skip
+    assert datetime.fromisoformat(progress.attempts("two-wide")[0].time) >= before

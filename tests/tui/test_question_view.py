@@ -1,0 +1,597 @@
+"""Questions on the screen: what can be seen when, how they are answered, and what is said then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+import tui
+from lessons import questions, record
+from lessons.explanation import Explanation
+from lessons.load import load_lesson
+from lessons.model import Question
+from lessons.result import Failure, StepResult, WorkerError
+from tests.tui.fake_session import FakeSession
+from tui.screens.question import QuestionView
+from tui.terminal import Terminal
+from tui.widgets.explanation import ExplanationView
+from tui.widgets.matrix import MatrixView
+from tui.widgets.options import Option, Options, lines
+
+LESSON = load_lesson(Path(__file__).parent.parent / "data" / "questions" / "course" / "01-questions", {})
+RECORDED = record.load(LESSON)
+
+
+class QuestionApp(App[None]):
+    """The view alone, wired as the tutor wires it, with a fake worker."""
+
+    CSS_PATH = Path(tui.__file__).parent / "app.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "pane(1)", show=False, priority=True),
+        Binding("n,space", "note('next')", show=False),
+        Binding("b", "note('back')", show=False),
+        Binding("escape", "note('map')", show=False),
+    ]
+
+    def __init__(self, step: str, unicode: bool = True, passed: bool = False, hints: int = 0, gave_up: bool = False):
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.view = QuestionView(Terminal(True, "16", unicode, False), "ansi_dark", id="question-view")
+        found = LESSON.step(step)
+        assert isinstance(found, Question)
+        self.step = found
+        self.known = (passed, hints, gave_up)
+        session = FakeSession()
+        session.run(LESSON)
+        (self.run_of,) = session.runs
+        self.answered: list[str] = []
+        self.verdicts: list[str] = []
+        self.posted: list[Message] = []
+        self.noted: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.show(RECORDED[self.step.id], "recorded")
+
+    def show(self, result: StepResult, note: str) -> None:
+        self.view.show_step(LESSON, self.step, result, note, *self.known)
+
+    def action_pane(self, step: int) -> None:
+        self.view.move_pane(step)
+
+    def action_note(self, what: str) -> None:
+        self.noted.append(what)
+
+    def on_question_view_answered(self, event: QuestionView.Answered) -> None:
+        self.answered.append(event.text)
+        try:
+            judgement = questions.judge(event.step, self.view.result, event.text)
+        except WorkerError as error:
+            self.view.say(str(error))
+            return
+        self.verdicts.append(judgement.verdict)
+        self.view.show_judgement(judgement, event.text)
+
+    def on_question_view_hint_used(self, event: QuestionView.HintUsed) -> None:
+        self.posted.append(event)
+
+    def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
+        self.posted.append(event)
+
+    def on_explaining_asked(self, event: QuestionView.Asked) -> None:
+        if event.ref is None:
+            found = self.run_of.explain(event.step, event.name, event.index)
+        else:
+            found = self.run_of.follow(event.step, event.ref)
+        assert isinstance(found, Explanation)
+        event.view.explain(found, further=event.ref is not None)
+
+    @property
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def drawn(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def place(self) -> str | None:
+        """The ID of what has the keys."""
+        return self.focused.id if self.focused else None
+
+    @property
+    def tensors(self) -> list[str]:
+        """The tensors that are shown."""
+        return [view.tensor.name for view in self.query(MatrixView) if view.tensor and view.display]
+
+    @property
+    def told(self) -> list[tuple[str, int | None]]:
+        """What the view has told of help."""
+        return [(type(event).__name__, getattr(event, "n", None)) for event in self.posted]
+
+
+# Options -------------------------------------------------------------------------------------------------------------
+
+
+def wrap(text: Text, width: int) -> list[Text]:
+    return list(text.wrap(Console(), width))
+
+
+def test_lines_of_options() -> None:
+    options = [Option("a", Text("One two three four")), Option("b", Text("Five"), Text("Not so."))]
+    assert [(place, line.plain) for place, line in lines(options, 1, 20, wrap)] == [
+        (0, "   a) One two three"),
+        (0, "      four"),
+        (1, "►✗ b) Five"),
+        (1, "      Not so."),
+    ]
+    assert [line.plain for _, line in lines(options, 0, 60, wrap, unicode=False)] == [
+        ">  a) One two three four",
+        " x b) Five",
+        "      Not so.",
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab ", min_size=1), st.none() | st.text("ab ")), min_size=2, max_size=9),
+    st.integers(0, 8),
+    st.integers(16, 120),
+)
+def test_options_fit_into_their_width(texts: list[tuple[str, str | None]], chosen: int, width: int) -> None:
+    options = [
+        Option(letter, Text(text), None if why is None else Text(why))
+        for letter, (text, why) in zip("abcdefghi", texts, strict=False)
+    ]
+    found = lines(options, min(chosen, len(options) - 1), width, wrap)
+    assert {place for place, _ in found} == set(range(len(options)))
+    assert max(line.cell_len for _, line in found) <= width
+    assert sum(line.plain.startswith("►") for _, line in found) == 1
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+async def test_choosing() -> None:
+    app = QuestionApp("masking")
+    async with app.run_test(size=(80, 21)) as pilot:
+        assert app.lines[0] == " Question 1.1: A hidden key"
+        assert "The first score is 0.3125." in app.drawn
+        assert "scores = inputs @ inputs.T" in app.drawn
+        assert app.place == "options"
+        assert "►  a) A very small number." in app.lines
+        assert "none of them is below 0" not in app.drawn
+        await pilot.press("down", "down", "enter")
+        assert (app.answered, app.verdicts) == (["c"], ["failed"])
+        assert "►✗ c) It stays -inf." in app.lines
+        assert "      Weights are shares of a whole, so none of them is below 0." in app.lines
+        # Another one may be tried; a letter answers at once.
+        await pilot.press("a")
+        assert "►✗ a) A very small number." in app.lines
+        assert " ✗ c) It stays -inf." in app.lines
+        await pilot.press("b")
+        assert app.answered == ["c", "a", "b"]
+        assert " ✓ Right: b) Exactly 0.   n: go on" in app.lines
+        assert "A key with weight 0 adds nothing" in app.drawn
+        assert " ✓ b) Exactly 0.  The exponential of -inf is 0.0." in app.lines
+        assert not app.query_one(Options).display
+        assert app.place == "asked0"
+        # Letters are what they are elsewhere.
+        await pilot.press("b", "n")
+        assert app.noted == ["back", "next"]
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"), [("2", "2"), ("B", "b"), ("и", "b"), ("с", "c"), ("9", None), ("d", None), ("n", None)]
+)
+async def test_keys_that_choose(key: str, answer: str | None) -> None:
+    app = QuestionApp("masking")
+    async with app.run_test(size=(80, 21)) as pilot:
+        await pilot.press(key)
+        assert app.answered == ([answer] if answer else [])
+
+
+async def test_choosing_by_mouse() -> None:
+    app = QuestionApp("masking")
+    async with app.run_test(size=(80, 21)) as pilot:
+        await pilot.click("#options", offset=(8, 1))
+        assert app.answered == []
+        assert "►  b) Exactly 0." in app.lines
+        await pilot.click("#options", offset=(8, 1))
+        assert app.answered == ["b"]
+
+
+async def test_a_digit_that_may_mean_two_things() -> None:
+    app = QuestionApp("masking")
+    options = [each.model_copy(update={"text": text}) for each, text in zip(app.step.options, "231", strict=True)]  # type: ignore[union-attr]
+    app.step = app.step.model_copy(update={"options": tuple(options)})
+    async with app.run_test(size=(80, 21)) as pilot:
+        await pilot.press("2")
+        assert app.verdicts == ["error"]
+        assert " 2 may be the place of an option or what one says. Answer with a letter from a" in app.lines
+        assert "✗" not in app.drawn
+
+
+async def test_the_highlighted_option_is_always_seen() -> None:
+    app = QuestionApp("masking")
+    long = [each.model_copy(update={"text": "word " * 30}) for each in app.step.options] * 3  # type: ignore[union-attr]
+    app.step = app.step.model_copy(update={"options": tuple(long)})
+    async with app.run_test(size=(60, 17)) as pilot:
+        for letter in "abcdefghi":
+            assert any(line.startswith(f"►  {letter}) word") for line in app.lines), letter
+            await pilot.press("down")
+        await pilot.press("home")
+        assert any(line.startswith("►  a)") for line in app.lines)
+        assert any("more lines: down" in line for line in app.lines)
+
+
+# Predicting ----------------------------------------------------------------------------------------------------------
+
+
+async def test_predicting_a_number() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 21)) as pilot:
+        assert app.place == "line"
+        assert app.tensors == ["row"]
+        assert "0.0280" not in app.drawn
+        assert " Answer with a number, for example: 0.25 or 3/7" in app.lines
+        await pilot.press(*"0,05", "enter")
+        await pilot.press(*"1/11", "enter")
+        assert app.answered == ["0,05", "1/11"]
+        # The newest first.
+        place = app.lines.index(" ✗ 1/11   That is the score divided by the sum of the scores, 0.0909. Softmax")
+        assert app.lines[place + 1 : place + 3] == [" takes exponentials first.", " ✗ 0,05   Too large."]
+        assert app.lines[place - 1] == " >"
+        await pilot.press(*"0.028", "enter")
+        assert app.verdicts == ["failed", "failed", "passed"]
+        assert " ✓ Right: 0.028   n: go on" in app.lines
+        assert "all three add up to 58.9652" in app.drawn
+        assert app.tensors == ["row", "shares"]
+        assert app.place == "asked1"
+        assert "0.0280" in app.drawn
+        # Nothing more can be answered, and keys work as in a lesson.
+        await pilot.press("n")
+        assert app.noted == ["next"]
+
+
+async def test_what_cannot_be_read_stays_to_be_mended() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 21)) as pilot:
+        await pilot.press("enter", "space", "enter")
+        assert app.answered == []
+        await pilot.press(*"nearly", "enter")
+        assert app.verdicts == ["error"]
+        assert " This cannot be read as a number." in app.lines
+        assert "✗" not in app.drawn
+        # The form is not said twice.
+        assert app.drawn.count("for example") == 1
+        assert " > nearly" in [line.replace("  ", " ") for line in app.lines]
+
+
+async def test_predicting_a_shape() -> None:
+    app = QuestionApp("sizes")
+    async with app.run_test(size=(80, 30)) as pilot:
+        await pilot.press(*"4, 3", "enter")
+        assert " ✗ 4, 3   The right sizes in the wrong order: yours is transposed." in app.lines
+        await pilot.press(*"3x4", "enter")
+        assert " ✓ Right: 3x4   n: go on" in app.lines
+        assert app.tensors == ["inputs", "weight", "product"]
+
+
+async def test_predicting_an_order() -> None:
+    app = QuestionApp("ranking")
+    async with app.run_test(size=(80, 21)) as pilot:
+        assert "for example: 3 1 2 or" in app.drawn
+        await pilot.press(*"2 3 1", "enter")
+        assert " ✗ 2 3 1   1 of 3 is in the right place." in app.lines
+        await pilot.press(*"starts journey your", "enter")
+        assert " ✓ Right: starts journey your   n: go on" in app.lines
+
+
+async def test_leaving_the_line() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 21)) as pilot:
+        await pilot.press(*"n0", "escape")
+        assert (app.place, app.noted) == ("asked0", [])
+        await pilot.press("n", "escape")
+        assert app.noted == ["next", "map"]
+        # What was typed is still there.
+        await pilot.press("tab", "tab", "enter")
+        assert app.answered == ["n0"]
+
+
+# Pointing ------------------------------------------------------------------------------------------------------------
+
+
+async def test_pointing_at_a_hidden_cell() -> None:
+    app = QuestionApp("largest")
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert app.place == "asked1"
+        assert "    Your  ▐     ·▌       ·        ·" in app.lines
+        assert "weights[0,0] = …" in app.drawn
+        await pilot.press("right", "right", "enter")
+        assert (app.answered, app.verdicts) == (["0, 2"], ["failed"])
+        assert " ✗ weights[0, 2]   That weight is 0.3376. Softmax goes along a row." in app.lines
+        await pilot.press("left", "down", "down", "enter")
+        assert "The row is right; look for another cell of it." in app.drawn
+        # Wrong answers are marked, but tell nothing.
+        assert any(line.startswith("    Your") and "•     ·" in line for line in app.lines)
+        await pilot.press("right", "enter")
+        assert app.answered == ["0, 2", "2, 1", "2, 2"]
+        assert " ✓ Right: weights[2, 2]   n: go on" in app.lines
+        assert any(line.startswith("  starts") and "•0.0461" in line and "►0.9259" in line for line in app.lines)
+        # Enter explains again.
+        await pilot.press("enter")
+        assert app.run_of.explained == [("largest", "weights", (2, 2))]
+
+
+async def test_nothing_tells_of_hidden_numbers() -> None:
+    app = QuestionApp("largest")
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key in ("e", "t", "right", "o", "minus", "plus", "escape", "v", "end", "down"):
+            await pilot.press(key)
+            assert not any(number in app.drawn for number in ("0.2799", "0.3825", "0.9259", "0.28", "0.93", "0.028"))
+        assert app.run_of.explained == []
+        # The numbers of the other matrix explain themselves, and do not go over to this one.
+        app.view.move_pane(1)
+        await pilot.press("enter")
+        assert [name for _, name, _ in app.run_of.explained] == ["scores"]
+        assert "e explain" not in app.view.keys
+        await pilot.press("tab", "escape")
+        assert app.query_one(ExplanationView).display is False
+
+
+async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:
+    app = QuestionApp("largest")
+    app.step = app.step.model_copy(update={"blank": False})
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "e explain" in app.view.keys
+        await pilot.press("e")
+        assert app.run_of.explained == [("largest", "weights", (0, 0))]
+        # While the explanation goes with the cursor nothing is answered.
+        await pilot.press("tab", "right", "down")
+        assert [index for _, _, index in app.run_of.explained] == [(0, 0), (0, 1), (1, 1)]
+        assert app.answered == []
+        await pilot.press("escape", "enter")
+        assert app.answered == ["1, 1"]
+
+
+async def test_a_double_click_points() -> None:
+    app = QuestionApp("largest")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.click("#asked1", offset=(31, 4))
+        assert app.answered == []
+        await pilot.click("#asked1", offset=(31, 4), times=2)
+        assert app.answered == ["2, 2"]
+        # Where nothing is to be pointed at it means nothing.
+        await pilot.click("#asked0", offset=(31, 4), times=2)
+        assert app.answered == ["2, 2"]
+
+
+# Hints and giving up -------------------------------------------------------------------------------------------------
+
+EVERY = [step.id for step in LESSON.steps]
+WRONG = {
+    "masking": ["a"],
+    "share": ["9", "enter"],
+    "sizes": [*"9 9", "enter"],
+    "ranking": [*"1 2 3", "enter"],
+    "largest": ["enter"],
+}
+"""Keys that give a wrong answer."""
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
+    app = QuestionApp(step)
+    async with app.run_test(size=(80, 30)) as pilot:
+        for number, hint in enumerate(app.step.hints, 1):
+            await pilot.press("f3")
+            assert f" Hint {number} of 3: {hint}" in app.lines
+        assert app.told == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
+        assert "f3 give up" in app.view.keys
+        await pilot.press("f3")
+        assert "f3 again: give up and see the answer" in app.drawn
+        assert app.told[3:] == []
+        await pilot.press("f3")
+        assert app.told[3:] == [("GaveUp", None)]
+        assert "You gave up, so this does not count as passed." in app.drawn
+        assert f" The answer: {questions.answer_text(app.step, RECORDED[step])}" in app.lines
+        assert questions.why(app.step, RECORDED[step]).split()[-1] in app.drawn
+        assert app.tensors == [shown.name for shown in app.step.tensors]
+        await pilot.press("f3", "enter")
+        assert app.answered == []
+        assert app.verdicts == []
+
+
+async def test_an_answer_takes_the_offer_back() -> None:
+    app = QuestionApp("share", hints=3)
+    async with app.run_test(size=(80, 30)) as pilot:
+        assert " Hint 3 of 3: Divide the exponential of the first score by that sum." in app.lines
+        await pilot.press("f3", "1", "enter", "f3")
+        assert app.told == []
+        await pilot.press("f3")
+        assert app.told == [("GaveUp", None)]
+
+
+async def test_hints_can_be_set() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.view.hints_used = 2
+        await pilot.pause()
+        assert app.view.hints_used == 2
+        assert "Hint 2 of 3" in app.drawn
+        assert "Hint 3 of 3" not in app.drawn
+        await pilot.press("f3")
+        assert app.told == [("HintUsed", 3)]
+
+
+@pytest.mark.parametrize("step", EVERY)
+@pytest.mark.parametrize("passed", [True, False])
+async def test_what_was_answered_or_given_up_before(step: str, passed: bool) -> None:
+    app = QuestionApp(step, passed=passed, gave_up=True)
+    async with app.run_test(size=(80, 30)) as pilot:
+        answer = questions.answer_text(app.step, RECORDED[step])
+        told = f" ✓ Answered before: {answer}   n: go on" if passed else f" The answer: {answer}"
+        assert told in app.lines
+        assert app.tensors == [shown.name for shown in app.step.tensors]
+        await pilot.press("enter", "f3")
+        assert app.answered == []
+        assert app.told == []
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_live_results_leave_everything_as_it_is(step: str) -> None:
+    app = QuestionApp(step)
+    async with app.run_test(size=(80, 30)) as pilot:
+        keys = {"masking": ["c", "up"], "largest": ["enter", "right"]}.get(step, [*"99 1 1", "enter", *"12"])
+        await pilot.press("f3", *keys)
+        before, place = app.lines, app.place
+        app.show(app.run_of.result(step) or StepResult(step), "live")
+        await pilot.pause()
+        assert app.lines == [line.replace("recorded", "live").rstrip() for line in before]
+        assert app.place == place
+        assert "live" in app.drawn
+
+
+async def test_another_question_begins_anew() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 30)) as pilot:
+        await pilot.press("f3", *"9", "enter", *"1")
+        app.step = LESSON.step("ranking")  # type: ignore[assignment]
+        app.show(RECORDED["ranking"], "recorded")
+        await pilot.pause()
+        assert app.place == "line"
+        assert " >" in app.lines
+        assert "Hint" not in app.drawn
+        assert "✗" not in app.drawn
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_a_run_that_failed(step: str) -> None:
+    app = QuestionApp(step)
+    app.run_of.steps.clear()
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.show(StepResult(step, error=Failure("error", "NameError: there is no x.", 1)), "live")
+        await pilot.pause()
+        assert "NameError: there is no x." in app.drawn
+        await pilot.press(*WRONG[step])
+        if step != "largest":
+            assert app.answered != []
+            assert "did not come to its end" in app.drawn
+        app.view.give_up()
+        await pilot.pause()
+        assert app.told == []
+        assert "✓" not in app.drawn
+
+
+async def test_a_result_that_is_not_there_yet() -> None:
+    app = QuestionApp("share", passed=True)
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.show(StepResult("share"), "not run yet")
+        await pilot.pause()
+        assert " ✓ Answered before: …   n: go on" in app.lines
+
+
+async def test_what_the_code_printed() -> None:
+    app = QuestionApp("share")
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.show(replace(RECORDED["share"], stdout="printed\x1b[2J\n"), "live")
+        await pilot.pause()
+        assert "printed\ufffd[2J" in app.drawn
+
+
+# Numbers that explain themselves -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_every_number_explains_itself(step: str) -> None:
+    app = QuestionApp(step)
+    async with app.run_test(size=(80, 21)) as pilot:
+        for _ in range(5):
+            if app.place == "asked0":
+                break
+            await pilot.press("tab")
+        assert app.place == "asked0"
+        await pilot.press("right", "enter")
+        name = app.step.show[0].name
+        assert [asked[:2] for asked in app.run_of.explained] == [(step, name)]
+        assert app.place == "explanation"
+        assert app.lines[0].startswith(f" {name}[")
+        await pilot.press("enter")
+        assert "Written in the code." in app.drawn
+        # Back, to the matrix, and on to another number.
+        await pilot.press("backspace", "tab", "left")
+        assert len(app.run_of.explained) == 2
+        assert app.place == "asked0"
+        await pilot.press("escape")
+        assert app.lines[0].startswith(" Question")
+        assert app.noted == []
+        await pilot.press("escape")
+        assert app.noted == ["map"]
+
+
+# Terminals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", EVERY)
+@pytest.mark.parametrize("size", [(60, 17), (40, 10), (130, 12), (1, 1)])
+async def test_any_size(step: str, size: tuple[int, int]) -> None:
+    app = QuestionApp(step, unicode=False)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("f3", *WRONG[step])
+        app.view.move_pane(1)
+        await pilot.resize_terminal(size[0] + 7, size[1] + 3)
+        await pilot.pause()
+        assert app.view.keys
+        assert all(line.isascii() for line in app.lines)
+        app.view.give_up()
+        await pilot.pause()
+        assert all(line.isascii() for line in app.lines)
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_a_small_screen_has_all_that_is_needed_to_answer(step: str) -> None:
+    """60 columns, and 20 lines less those of the tutor itself."""
+    app = QuestionApp(step, unicode=False)
+    async with app.run_test(size=(60, 17)) as pilot:
+        assert app.step.title in app.lines[0]
+        assert app.tensors
+        await pilot.press("f3", *WRONG[step])
+        assert app.verdicts == ["failed"]
+        # Of the question the end, if it is long: the newest hint.
+        assert "Hint 1 of 3" in app.drawn
+        assert app.tensors
+        assert any(line.startswith((" x ", ">x ")) for line in app.lines)
+        assert len(app.view.keys) <= 60
+        app.view.give_up()
+        await pilot.pause()
+        assert "The answer:" in app.drawn
+
+
+@pytest.mark.parametrize("step", EVERY)
+async def test_wide_screens_have_matrices_at_the_right(step: str) -> None:
+    app = QuestionApp(step)
+    async with app.run_test(size=(130, 30)) as pilot:
+        await pilot.pause()
+        text, matrix, answer = (app.query_one(name).region for name in ("#question", "#asked0", "#asked-answer"))
+        assert matrix.x >= text.right
+        assert matrix.y == text.y
+        assert answer.x == text.x
+        assert answer.y >= text.bottom
+        assert answer.right <= matrix.x

@@ -1,0 +1,613 @@
+"""A file that is judged each time it is saved: real files, a session without a worker, and one real run."""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lessons.judging import MAX_SOURCE
+from lessons.load import load_course
+from lessons.model import ExerciseStep
+from lessons.progress import Progress
+from lessons.result import Judgement, Named, WorkerError
+from lessons.session import Session
+from tui import watch as module
+from tui.watch import Ending, Look, Settling, Watch, create, look, read, signals
+
+ROOT = Path(__file__).parent.parent.parent
+COURSE = load_course()
+LESSON, _exercise = COURSE.exercise("two-wide")
+assert isinstance(_exercise, ExerciseStep)
+EXERCISE = _exercise
+PATIENCE = 20.0
+"""Seconds after which a test that waits for something gives up."""
+
+
+class FakeSession(Session):
+    """Passes `right`, fails anything else. While `held` is clear, a check that has begun waits to be stopped."""
+
+    def __init__(self) -> None:
+        self.began: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.held, self.stopped = threading.Event(), threading.Event()
+        self.held.set()
+        self.problem = ""
+        self.loaded = True
+        self.deaf = 0
+        """So many times nothing happens when it is told to stop."""
+        self.closed = 0
+
+    @property
+    def ready(self) -> bool:
+        return self.loaded
+
+    def wait_ready(self) -> None:
+        if self.problem:
+            raise WorkerError(self.problem)
+
+    def cancel(self) -> None:
+        if self.deaf:
+            self.deaf -= 1
+        else:
+            self.stopped.set()
+
+    def close(self) -> None:
+        self.closed += 1
+        self.stopped.set()
+
+    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 0) -> Judgement:
+        self.stopped.clear()
+        self.began.put(source)
+        while not self.held.is_set():
+            if self.stopped.wait(0.01):
+                return Judgement(exercise.exercise, "error", "Stopped by you.", stopped=True)
+        if source == "right":
+            return Judgement(exercise.exercise, "passed", "All checks pass.")
+        named = (Named("no-scale", "no scaling", "Scale it."), Named("both", "both", "Two."))
+        return Judgement(exercise.exercise, "failed", f"Not so: {source}", mistakes=named)
+
+
+class Running:
+    """A watch in a thread of its own, and what it says."""
+
+    def __init__(self, path: Path, once: bool = False) -> None:
+        self.path, self.session, self.progress = path, FakeSession(), Progress.open()
+        self.said: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.watch = Watch(
+            path, LESSON, EXERCISE, self.session, self.progress, self.say, once=once, every=0.01
+        )  # fmt: skip
+        self.endings: list[Ending] = []
+        self._thread = threading.Thread(target=lambda: self.endings.append(self.watch.run()))
+
+    def say(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.said.put(line)
+
+    def start(self) -> None:
+        self.watch.make()
+        self._thread.start()
+
+    def hear(self, text: str) -> list[str]:
+        """Waits for a line with this text; all lines up to it."""
+        heard = [self.said.get(timeout=PATIENCE)]
+        while text not in heard[-1]:
+            heard.append(self.said.get(timeout=PATIENCE))
+        return heard
+
+    def save(self, text: str) -> None:
+        """As an editor does: a new file takes the place of the old one, so that no look finds half of it."""
+        new = self.path.with_name("new")
+        new.write_text(text)
+        new.replace(self.path)
+
+    def wait(self) -> Ending:
+        """Waits until it has ended by itself."""
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        assert self.session.closed
+        return self.endings[0]
+
+    def end(self) -> Ending:
+        """Ends it with ctrl+c, so to speak."""
+        self.watch.events.put(signal.SIGINT)
+        return self.wait()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "two-wide.py"
+
+
+@pytest.fixture
+def start(path: Path) -> Iterator[Callable[..., Running]]:
+    """Starts watches, and ends them."""
+    running: list[Running] = []
+
+    def begin(prepare: Callable[[Running], object] = lambda _: None, once: bool = False) -> Running:
+        one = Running(path, once)
+        prepare(one)
+        running.append(one)
+        one.start()
+        return one
+
+    yield begin
+    for one in running:
+        if not one.endings:
+            one.end()
+        one.progress.close()
+
+
+Start = Callable[..., Running]
+
+
+# When a file counts as saved -----------------------------------------------------------------------------------------
+
+A, B = Look(1, 1, 1), Look(2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("looks", "judged"),
+    [
+        ([A, A, A], [1]),
+        ([A, B, B, B], [2]),
+        ([None, None, A, A], [3]),
+        # Written in pieces.
+        ([A, A, B, Look(3, 3, 1), Look(4, 3, 1), Look(4, 3, 1)], [1, 5]),
+        # Gone for a moment, then another file, or the same.
+        ([A, A, None, Look(1, 1, 2), Look(1, 1, 2)], [1, 4]),
+        ([A, A, None, A, A], [1]),
+        # The same size at another time, and another file of the same time.
+        ([A, A, Look(1, 2, 1), Look(1, 2, 1)], [1, 3]),
+        ([A, A, Look(1, 1, 9), Look(1, 1, 9)], [1, 3]),
+    ],
+)
+def test_two_looks_in_a_row_have_to_agree(looks: list[Look | None], judged: list[int]) -> None:
+    settling = Settling()
+    found = []
+    for place, each in enumerate(looks):
+        if settling.settled(each):
+            assert each is not None
+            settling.judge(each)
+            found.append(place)
+    assert found == judged
+
+
+def test_what_was_judged_at_the_start_is_not_judged() -> None:
+    settling = Settling(A)
+    assert [settling.settled(each) for each in (A, A, B, B)] == [False, False, False, True]
+
+
+def test_what_settled_is_asked_again_until_it_is_judged() -> None:
+    settling = Settling()
+    assert [settling.settled(A) for _ in range(4)] == [False, True, True, True]
+
+
+def test_look_finds_files_only(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert look(file) is None
+    file.write_text("abc")
+    found = look(file)
+    assert found is not None
+    assert found.size == 3
+    (tmp_path / "link").symlink_to(file)
+    assert look(tmp_path / "link") == found
+    os.mkfifo(tmp_path / "pipe")
+    for other in (tmp_path, tmp_path / "pipe", tmp_path / "a\0b", Path("/dev/zero")):
+        assert look(other) is None
+
+
+def test_read(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for data, text in (
+        (b"", ""),
+        (b"\xef\xbb\xbfa\r\n", "a\r\n"),
+        (b"a\xff", "a\udcff"),
+        (b"x" * (MAX_SOURCE + 9), "x" * (MAX_SOURCE + 1)),
+    ):
+        file.write_bytes(data)
+        found = look(file)
+        assert found is not None
+        assert read(file, found) == text
+    # Another file than the one that was found.
+    assert read(file, A) is None
+    file.unlink()
+    with pytest.raises(FileNotFoundError):
+        read(file, A)
+
+
+def test_a_file_is_made_and_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    made = create(file, "a\r\nЖ\n")
+    assert (made, file.read_bytes()) == (look(file), "a\r\nЖ\n".encode())
+    assert create(file, "other") is None
+    assert file.read_bytes() == "a\r\nЖ\n".encode()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nothing")
+    assert create(link, "other") is None
+    assert not link.exists()
+    with pytest.raises(NotADirectoryError):
+        create(file / "below", "x")
+
+
+# Watching ------------------------------------------------------------------------------------------------------------
+
+
+def test_each_save_is_checked_and_kept(start: Start) -> None:
+    one = start()
+    assert one.hear("Ctrl+C") == [f"{one.path} was made, with the starter.",
+                                  f"{one.path} is checked each time you save it. Ctrl+C ends this."]  # fmt: skip
+    assert one.path.read_text() == EXERCISE.starter
+    one.save("wrong")
+    head = one.hear("NOT PASSED")
+    assert head[0] == ""
+    assert head[1].startswith("== ")
+    assert head[1].endswith(f"  {one.path}")
+    one.hear("Not so: wrong")
+    one.hear("no scaling")
+    assert one.progress.state(LESSON.id, EXERCISE.id) == "new"
+    one.save("right")
+    one.hear("PASSED  two-wide")
+    assert one.end() is signal.SIGINT
+    attempts = [(each.code, each.verdict, each.mistake, each.message) for each in one.progress.attempts("two-wide")]
+    assert attempts == [
+        ("wrong", "failed", "no-scale,both", "Not so: wrong"),
+        ("right", "passed", "", "All checks pass."),
+    ]
+    assert one.progress.draft("two-wide") == "right"
+    assert one.progress.state(LESSON.id, EXERCISE.id) == "done"
+    # The starter, and what is saved while one watches, is no draft that could be lost.
+    assert one.progress.kept("two-wide") == []
+
+
+def test_a_file_is_made_with_the_draft(start: Start) -> None:
+    one = start(lambda one: one.progress.save_draft("two-wide", "my draft"))
+    one.hear("was made, with your draft.")
+    assert one.path.read_text() == "my draft"
+    # It has not been saved by anybody.
+    one.save("right")
+    one.hear("PASSED")
+    assert one.session.began.get(timeout=PATIENCE) == "right"
+    # The draft goes on in the file.
+    assert one.progress.kept("two-wide") == []
+
+
+def test_a_file_that_is_there_is_checked_at_once(path: Path, start: Start) -> None:
+    path.write_text("mine")
+
+    def other_draft(one: Running) -> None:
+        one.progress.save_draft("two-wide", "on the screen")
+
+    one = start(other_draft)
+    one.hear("Not so: mine")
+    assert path.read_text() == "mine"
+    assert one.progress.draft("two-wide") == "mine"
+    assert [(kept.code, kept.why) for kept in one.progress.kept("two-wide")] == [("on the screen", "watch")]
+
+
+def test_a_draft_of_the_screen_that_comes_meanwhile_is_kept(start: Start) -> None:
+    one = start()
+    one.save("one")
+    one.hear("Not so: one")
+    one.progress.save_draft("two-wide", "on the screen")
+    one.save("two")
+    one.hear("Not so: two")
+    assert [kept.code for kept in one.progress.kept("two-wide")] == ["on the screen"]
+
+
+def test_the_starter_is_no_answer(path: Path, start: Start) -> None:
+    path.write_text(EXERCISE.starter)
+    one = start()
+    one.hear("This is the starter still, so it was not checked.")
+    one.save("right")
+    one.hear("PASSED")
+    assert [each.code for each in one.progress.attempts("two-wide")] == ["right"]
+
+
+def test_saving_the_same_again_checks_it_again(start: Start) -> None:
+    one = start()
+    for _ in range(2):
+        one.save("wrong")
+        one.hear("Not so: wrong")
+    assert len(one.progress.attempts("two-wide")) == 2
+
+
+def test_a_change_stops_the_check_that_runs(start: Start) -> None:
+    one = start(lambda one: one.session.held.clear())
+    one.save("slow")
+    assert one.session.began.get(timeout=PATIENCE) == "slow"
+    # It may be told to stop before it has begun, when that does nothing yet.
+    one.session.deaf = 3
+    one.save("right")
+    one.hear("was changed meanwhile")
+    assert one.session.began.get(timeout=PATIENCE) == "right"
+    one.session.held.set()
+    one.hear("PASSED")
+    assert [each.code for each in one.progress.attempts("two-wide")] == ["right"]
+    assert one.progress.draft("two-wide") == "right"
+
+
+def test_of_many_changes_the_last_counts(start: Start) -> None:
+    one = start(lambda one: one.session.held.clear())
+    one.save("slow")
+    assert one.session.began.get(timeout=PATIENCE) == "slow"
+    one.session.deaf = 10**9
+    for number in range(3):
+        one.save(f"version {number}")
+        wait_for(lambda number=number: one.progress.draft("two-wide") == f"version {number}")  # type: ignore[misc]
+    one.session.deaf = 0
+    one.hear("was changed meanwhile")
+    assert one.session.began.get(timeout=PATIENCE) == "version 2"
+    assert one.session.began.empty()
+
+
+def test_a_check_that_ended_before_it_could_be_stopped_counts(start: Start) -> None:
+    one = start(lambda one: one.session.held.clear())
+    one.save("first")
+    assert one.session.began.get(timeout=PATIENCE) == "first"
+    one.session.deaf = 10**9
+    one.save("right")
+    wait_for(lambda: one.progress.draft("two-wide") == "right")
+    one.session.held.set()
+    one.hear("Not so: first")
+    one.hear("PASSED")
+    assert [each.code for each in one.progress.attempts("two-wide")] == ["first", "right"]
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Waits until something is so that nobody says."""
+    for _ in range(int(PATIENCE / 0.005)):
+        if holds():
+            return
+        threading.Event().wait(0.005)
+    raise AssertionError("it did not come")
+
+
+def test_a_file_that_is_gone_is_waited_for(start: Start) -> None:
+    one = start()
+    one.hear("Ctrl+C")
+    one.path.unlink()
+    one.hear("is gone; it will be checked again when it is back.")
+    one.save("right")
+    heard = one.hear("PASSED")
+    assert not any("is gone;" in line for line in heard)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_told_once(path: Path, start: Start) -> None:
+    path.write_text("x")
+    path.chmod(0)
+    one = start()
+    one.hear("cannot be read: Permission denied")
+    path.chmod(0o600)
+    heard = one.hear("Not so: x")
+    assert not any("cannot be read" in line for line in heard)
+
+
+def test_trouble_with_reading_is_told_once(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = start()
+    one.hear("Ctrl+C")
+    failed: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def fail(*_: object) -> str | None:
+        failed.put(None)
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "read", fail)
+        one.save("right")
+        for _ in range(3):
+            failed.get(timeout=PATIENCE)
+    heard = one.hear("PASSED")
+    assert sum("cannot be read: Input/output error" in line for line in heard) == 1
+
+
+def test_worker_that_fails_ends_nothing(start: Start) -> None:
+    def broken(one: Running) -> None:
+        one.session.problem = "PyTorch could not be loaded: no such thing."
+
+    one = start(broken)
+    one.save("right")
+    one.hear("This could not be checked: PyTorch could not be loaded: no such thing.")
+    one.session.problem = ""
+    one.save("right")
+    one.hear("PASSED")
+    assert len(one.progress.attempts("two-wide")) == 1
+
+
+def test_loading_is_told(start: Start) -> None:
+    one = start(lambda one: setattr(one.session, "loaded", False))
+    one.save("right")
+    one.hear("PyTorch is still loading; then it is checked.")
+    one.hear("PASSED")
+
+
+def test_a_mistake_of_ours_ends_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Judgement:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(FakeSession, "check", fail)
+    path.write_text("right")
+    one = Running(path)
+    one.watch.make()
+    with pytest.raises(RuntimeError, match="ours"):
+        one.watch.run()
+    assert one.session.closed
+    one.progress.close()
+
+
+def test_hostile_names_move_no_cursor(tmp_path: Path, start: Start) -> None:
+    one = Running(tmp_path / "a\x1b[2J\nb.py")
+    one.start()
+    assert one.hear("Ctrl+C")[-1].startswith(f"{tmp_path}/a\ufffd[2J\ufffdb.py is checked")
+    one.end()
+    one.progress.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_it_and_the_check_that_runs(start: Start, number: signal.Signals) -> None:
+    one = start(lambda one: one.session.held.clear())
+    one.save("slow")
+    assert one.session.began.get(timeout=PATIENCE) == "slow"
+    one.watch.events.put(number)
+    assert one.wait() is number
+    assert one.progress.attempts("two-wide") == []
+    assert one.progress.draft("two-wide") == "slow"
+
+
+@pytest.mark.parametrize(("code", "passed"), [("right", True), ("wrong", False), (EXERCISE.starter, False)])
+def test_once(path: Path, start: Start, code: str, passed: bool) -> None:
+    path.write_text(code)
+    one = start(once=True)
+    ending = one.wait()
+    assert isinstance(ending, Judgement)
+    assert ending.passed is passed
+    assert len(one.progress.attempts("two-wide")) == 1
+
+
+def test_once_waits_for_what_somebody_has_worked_on(start: Start) -> None:
+    one = start(once=True)
+    one.hear("It is checked when you save it.")
+    one.save("right")
+    assert isinstance(one.wait(), Judgement)
+
+
+def test_once_with_a_worker_that_fails(path: Path, start: Start) -> None:
+    path.write_text("right")
+    one = start(lambda one: setattr(one.session, "problem", "No."), once=True)
+    assert isinstance(one.wait(), WorkerError)
+
+
+# Signals -------------------------------------------------------------------------------------------------------------
+
+
+def test_signals_become_events_once() -> None:
+    events: queue.SimpleQueue[module.Event] = queue.SimpleQueue()
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    with signals(events):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert events.get(timeout=PATIENCE) is signal.SIGINT
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert events.get(timeout=PATIENCE) is signal.SIGTERM
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_a_hang_up_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with signals(queue.SimpleQueue()):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+# As a process --------------------------------------------------------------------------------------------------------
+
+
+class Process:
+    """The command in a folder of its own, and what it prints."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.file = folder / "two-wide.py"
+        self.running = subprocess.Popen(
+            [sys.executable, "-m", "tui", "watch", "3.2", *arguments], cwd=folder, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+
+    def hear(self, text: str) -> str:
+        """Waits for a line with this text, and gives all lines up to it."""
+        assert self.running.stdout is not None
+        heard = ""
+        for line in self.running.stdout:
+            heard += line
+            if text in line:
+                return heard
+        raise AssertionError(f"{text} did not come: {heard}")
+
+    def end(self) -> tuple[int, str]:
+        rest = self.running.communicate(timeout=PATIENCE)[0]
+        return self.running.returncode, rest
+
+
+def children(pid: int) -> set[int]:
+    """The processes that a process has started, with all that they have started."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = {pid}
+    while new := {child for child, parent in parents.items() if parent in found} - found:
+        found |= new
+    return found - {pid}
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if Path(f"/proc/{pid}").exists()}
+
+
+SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(60)\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("number", "status", "said"), [(signal.SIGINT, 0, True), (signal.SIGTERM, 143, True), (signal.SIGHUP, 129, False)]
+)
+def test_a_real_run(tmp_path: Path, number: signal.Signals, status: int, said: bool) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    process = Process(folder)
+    try:
+        process.hear("is checked each time you save it")
+        assert process.file.read_text() == EXERCISE.starter
+        process.file.write_text(EXERCISE.solution)
+        process.hear("PASSED  two-wide")
+        process.file.write_text(SLOW)
+        process.hear("== ")
+        process.file.write_text(EXERCISE.solution + "# again\n")
+        process.hear("PASSED  two-wide")
+        process.file.write_text(SLOW)
+        process.hear("== ")
+        pids = children(process.running.pid)
+        assert pids
+        process.running.send_signal(number)
+        code, rest = process.end()
+    finally:
+        process.running.kill()
+        process.running.wait()
+    assert code == status
+    assert (f"Your code is in {process.file}, and it is your draft in the tutor.\n" in rest) == said
+    assert "Traceback" not in rest
+    wait_for(lambda: not alive(pids))
+    progress = Progress.open()
+    assert [each.code for each in progress.attempts("two-wide")] == [EXERCISE.solution, f"{EXERCISE.solution}# again\n"]
+    assert progress.draft("two-wide") == SLOW
+    assert progress.state(LESSON.id, EXERCISE.id) == "done"
+    progress.close()
+
+
+@pytest.mark.parametrize(("source", "status"), [(EXERCISE.solution, 0), (EXERCISE.starter, 1)])
+def test_a_real_run_once(tmp_path: Path, source: str, status: int) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(source)
+    process = Process(tmp_path, "mine.py", "--once")
+    try:
+        code, said = process.end()
+    finally:
+        process.running.kill()
+        process.running.wait()
+    assert code == status
+    assert ("PASSED  two-wide" in said.splitlines()) == (status == 0)
+    assert file.read_text() == source

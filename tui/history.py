@@ -1,0 +1,293 @@
+"""What a learner has tried, as text and as JSON: the commands `history` and `check-all`, and what `check` notes."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lessons import review
+from lessons.model import Course, Exercise, ExerciseStep, Lesson
+from lessons.progress import Attempt, Kept, Progress
+from lessons.result import Judgement
+from lessons.session import Session
+from tui import plain
+
+WHY = {
+    "reset": "kept on a reset",
+    "gave-up": "kept when you gave up",
+    "review": "kept when a review began",
+    "watch": "kept when you began to watch a file",
+}
+SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+PLAIN = "\x1b[0m"
+
+
+class NoEntry(LookupError):
+    """There is nothing in the history under this name; the message is a sentence for the learner."""
+
+
+def note(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judgement: Judgement) -> None:
+    """Keep an answer and what the judge said. One that was stopped is no answer."""
+    if judgement.stopped:
+        return
+    mistakes = ",".join(mistake.id for mistake in judgement.mistakes)
+    progress.add_attempt(exercise.exercise, code, judgement.verdict, mistakes, judgement.message)
+    if judgement.passed:
+        progress.set_state(lesson.id, exercise.id, "done")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a learner is with an exercise: `review` is when it is to be done again, `due` whether that is now."""
+
+    state: str
+    passed: bool
+    due: bool
+    review: datetime | None
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        skipped = self.state == "skipped" and not self.passed
+        told = {"passed": self.passed, "skipped": skipped, "due for review": self.due}
+        return ", ".join(word for word, holds in told.items() if holds)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        when = None if self.review is None else self.review.isoformat()
+        return {"state": self.state, "passed": self.passed, "due": self.due, "review": when}
+
+
+def standings(course: Course, progress: Progress) -> dict[str, Standing]:
+    """How far the learner is with each exercise, by its id."""
+    states, now = progress.states(), datetime.now(UTC)
+    found = {}
+    for lesson in course.lessons:
+        for step in lesson.exercises:
+            state, when = states.get((lesson.id, step.id), "new"), _due(progress, step.exercise, now)
+            passed = progress.passed(step.exercise)
+            found[step.exercise] = Standing(state, passed, when is not None and when <= now, when)
+    return found
+
+
+def _due(progress: Progress, exercise: str, now: datetime) -> datetime | None:
+    return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)
+
+
+# All exercises -------------------------------------------------------------------------------------------------------
+
+
+def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
+    """All attempts, newest first, a line each."""
+    if not attempts:
+        yield "Nothing has been checked yet."
+    width = max((len(exercise) for exercise, _ in attempts), default=0)
+    for exercise, attempt in reversed(attempts):
+        yield f"{_local(attempt.time)}  {plain.clean(exercise):{width}}  {_said(attempt)}".rstrip()
+
+
+def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
+    """All attempts, newest first; `number` is that among those at the same exercise."""
+    counts: dict[str, int] = {}
+    entries = []
+    for exercise, attempt in attempts:
+        counts[exercise] = counts.get(exercise, 0) + 1
+        entries.append({"exercise": exercise, "number": counts[exercise], **_attempt_document(attempt)})
+    return {"attempts": entries[::-1]}
+
+
+# One exercise --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An attempt, or code that was kept, with the code before it.
+
+    Attributes:
+        label: the number of an attempt, or `k1`, `k2`, ... of what was kept.
+        before, before_label: the attempt before, or the starter of the exercise.
+    """
+
+    label: str
+    what: Attempt | Kept
+    before: str
+    before_label: str
+
+    @property
+    def name(self) -> str:
+        """As it is called in a diff."""
+        return f"attempt {self.label}" if isinstance(self.what, Attempt) else f"kept {self.label}"
+
+    def diff(self) -> list[str]:
+        """What it changed, as a unified diff without control characters."""
+        texts = (plain.clean(code).split("\n") for code in (self.before, self.what.code))
+        before, after = (lines[:-1] if lines[-1] == "" else lines for lines in texts)
+        return list(difflib.unified_diff(before, after, self.before_label, self.name, lineterm=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """All that was tried in an exercise, oldest first. `exercise` is None if the course has it no more."""
+
+    name: str
+    exercise: Exercise | None
+    entries: tuple[Entry, ...]
+
+    def find(self, label: str) -> Entry:
+        """An entry by its label. Raises `NoEntry`."""
+        for entry in self.entries:
+            if entry.label == label:
+                return entry
+        known = ", ".join(entry.label for entry in self.entries) or "none"
+        raise NoEntry(f"there is no attempt '{label}' at '{self.name}'. The attempts: {known}")
+
+    def lines(self, *, coloured: bool = False) -> Iterator[str]:
+        """Every attempt with the judge's word and its diff, and what was kept."""
+        title = "not in the course any more" if self.exercise is None else self.exercise.title
+        yield f"{plain.clean(self.name)}: {title}"
+        if not self.entries:
+            yield "Nothing has been checked yet."
+        for entry in self.entries:
+            yield ""
+            yield from _entry(entry)
+            yield from changes(entry, coloured=coloured)
+
+    def document(self, progress: Progress) -> dict[str, Any]:
+        """The same as plain data, with the code."""
+        when = _due(progress, self.name, datetime.now(UTC))
+        return {
+            "exercise": self.name,
+            "attempts": [
+                {"number": int(entry.label), **_attempt_document(entry.what), "code": entry.what.code,
+                 "diff": "".join(f"{line}\n" for line in entry.diff())}
+                for entry in self.entries if isinstance(entry.what, Attempt)
+            ],
+            "kept": [
+                {"number": entry.label, "time": entry.what.time, "why": entry.what.why, "code": entry.what.code}
+                for entry in self.entries if isinstance(entry.what, Kept)
+            ],
+            "hints": progress.hints_used(self.name),
+            "gave_up": progress.gave_up(self.name),
+            "review": None if when is None else when.isoformat(),
+        }  # fmt: skip
+
+
+def past(course: Course, progress: Progress, name: str) -> Past:
+    """What was tried in the exercise of this id or number. Raises `NoEntry` if nobody ever heard of it."""
+    exercise: Exercise | None = None
+    try:
+        _, exercise = course.exercise(name)
+        name = exercise.exercise
+    except KeyError:
+        pass
+    attempts, kept = progress.attempts(name), progress.kept(name)
+    if exercise is None and not attempts and not kept:
+        known = ", ".join(step.exercise for lesson in course.lessons for step in lesson.exercises)
+        raise NoEntry(f"there is no exercise '{name}'. The exercises: {known}")
+    starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
+    return Past(name, exercise, tuple(_entries(attempts, kept, starter)))
+
+
+def changes(entry: Entry, *, coloured: bool = False) -> Iterator[str]:
+    """The diff of an entry as lines to print."""
+    lines = entry.diff()
+    if not lines:
+        yield f"The same code as {entry.before_label}."
+    for place, line in enumerate(lines):
+        # The two lines of the head begin with signs as well.
+        sign = "\x1b[1m" if place < 2 else SIGNS.get(line[:1], "")
+        yield f"{sign}{line}{PLAIN}" if coloured and sign else line
+
+
+def _entries(attempts: Iterable[Attempt], kept: Iterable[Kept], starter: str) -> Iterator[Entry]:
+    before, before_label = starter, "starter" if starter else "nothing"
+    attempt_number = kept_number = 0
+    everything: list[Attempt | Kept] = [*attempts, *kept]
+    for what in sorted(everything, key=lambda each: str(each.time)):
+        if isinstance(what, Kept):
+            kept_number += 1
+            yield Entry(f"k{kept_number}", what, before, before_label)
+        else:
+            attempt_number += 1
+            entry = Entry(str(attempt_number), what, before, before_label)
+            yield entry
+            before, before_label = what.code, entry.name
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    """The head of an entry: when, the verdict or why it was kept, and the sentence."""
+    what = entry.what
+    if isinstance(what, Kept):
+        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, plain.clean(what.why))}"
+        return
+    yield f"{entry.label}  {_local(what.time)}  {_said(what)}"
+    yield from textwrap.wrap(plain.clean(what.message), plain.WIDTH)
+
+
+def _said(attempt: Attempt) -> str:
+    """The verdict and the mistakes that were named, as columns."""
+    return f"{plain.verdict_word(attempt.verdict):10}  {plain.clean(', '.join(attempt.mistakes))}".rstrip()
+
+
+def _attempt_document(attempt: Attempt | Kept) -> dict[str, Any]:
+    assert isinstance(attempt, Attempt)
+    return {
+        "time": attempt.time,
+        "verdict": attempt.verdict,
+        "mistakes": list(attempt.mistakes),
+        "message": attempt.message,
+    }
+
+
+def _local(time: str) -> str:
+    """A time of the file as the clock on the wall has it; a damaged file may hold anything there."""
+    try:
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, TypeError, OverflowError, OSError):
+        return "some time".ljust(16)
+
+
+# check-all -----------------------------------------------------------------------------------------------------------
+
+
+def gone(course: Course, passed: Iterable[str]) -> list[str]:
+    """The exercises that were passed and are in the course no more."""
+    known = {step.exercise for lesson in course.lessons for step in lesson.exercises}
+    return sorted(set(passed) - known)
+
+
+def check_again(course: Course, passed: dict[str, str], session: Session) -> Iterator[tuple[Exercise, Judgement]]:
+    """The judge's word, today, on the answers that passed, in the order of the course. Raises `WorkerError`."""
+    for lesson in course.lessons:
+        for step in lesson.exercises:
+            if (answer := passed.get(step.exercise)) is None:
+                continue
+            if isinstance(step, ExerciseStep):
+                yield step, session.check(step, answer)
+            else:
+                yield step, session.ask(lesson, step, answer)
+
+
+def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
+    """A line for one exercise; if it does not pass any more, why."""
+    word = plain.verdict_word(judgement.verdict)
+    yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
+    if not judgement.passed:
+        yield from textwrap.wrap(
+            plain.clean(judgement.message), plain.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
+        )
+
+
+def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
+    """What is said at the end: exercises that cannot be judged any more, and how many pass."""
+    for exercise in gone:
+        yield f"{'gone':10}  {'':8}  {plain.clean(exercise):24} This exercise is not in the course any more."
+    if judgements:
+        yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
+    elif not gone:
+        yield "You have not passed any exercise yet."

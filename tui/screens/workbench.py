@@ -1,0 +1,441 @@
+"""All about one exercise: writing, hints, checks, a scratch run, where it differs, and the solution.
+
+It joins its views with the worker and the store, and tells the rest of the tutor when keys and title are others.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from lessons.attempt import STEP
+from lessons.model import ExerciseStep, Lesson, RunStep
+from lessons.result import Comparison, Judgement, StepResult, WorkerError
+from tui import external, judged, solved, standing
+from tui.engine import Engine
+from tui.screens.difference import DifferenceView
+from tui.screens.exercise import ExerciseView
+from tui.screens.scratch import ScratchView
+from tui.screens.solution import SolutionView
+from tui.store import Store
+from tui.terminal import Terminal
+from tui.widgets.drawn import Box
+
+DIM = Style(dim=True)
+CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
+
+View = ExerciseView | ScratchView | DifferenceView | SolutionView
+
+
+class Workbench(Box):
+    """One exercise at a time, in one of four views."""
+
+    DEFAULT_CSS = """
+    Workbench, Workbench > Box {
+        height: 1fr;
+        width: 1fr;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Before the editor, which has other uses for some of them.
+        Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
+        Binding("f6", "attempt", "Scratch run", show=False, priority=True, id="attempt"),
+        Binding("f3", "hint", "Hint, solution", show=False, priority=True, id="hint"),
+        Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
+        Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
+        Binding("ctrl+o", "outside", "Your own editor", show=False, priority=True, id="outside"),
+        Binding("d,в", "difference", "See both", show=False, id="difference"),
+    ]
+
+    class Changed(Message):
+        """Title or keys are others."""
+
+    def __init__(
+        self, terminal: Terminal, code_theme: str, engine: Engine, store: Store, *, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._terminal, self._engine, self._store = terminal, engine, store
+        self.writing = ExerciseView(terminal, id="writing")
+        self._scratch = ScratchView(terminal, code_theme, id="scratch")
+        self._difference = DifferenceView(terminal, id="difference")
+        self._solution = SolutionView(terminal, id="solution")
+        self._shown: View = self.writing
+        # Counts what was opened: an answer about something else comes too late.
+        self._opened = 0
+        self._lesson: Lesson | None = None
+        self._step: ExerciseStep | None = None
+        self._hints = 0
+        self._judgement: Judgement | None = None
+        self._word: tuple[Text, str | None, int | None] = (Text(), None, None)
+        # f3 was pressed with all hints used up: once more gives up.
+        self._armed = False
+        # Exercises that are done once more, from the starter and without what is known of them.
+        self._reviewed: set[str] = set()
+        self._gave_up: set[str] = set()
+
+    def compose(self) -> ComposeResult:
+        """The four views, of which one is shown."""
+        for view in self._views:
+            view.display = view is self._shown
+            yield view
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        return self.writing, self._scratch, self._difference, self._solution
+
+    # What is told to the tutor -----------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """What to say above."""
+        title = self._step.title if self._step else ""
+        words = {"scratch": "Your code", "difference": "Where it differs", "solution": "Model answer"}
+        word = words.get(self.topic)
+        return f"{word}: {title}" if word else title
+
+    @property
+    def topic(self) -> str:
+        """What help is about: exercise, scratch, difference, solution."""
+        return "exercise" if self._shown is self.writing else str(self._shown.id)
+
+    @property
+    def keys(self) -> str:
+        """What keys do here, for the line of keys: as many as fit."""
+        if not isinstance(self._shown, ExerciseView):
+            return self._shown.keys
+        more = f"f3 {self._help_key}"
+        if self.writing.editing:
+            parts = ["f5 check", "f6 run", more, "f4 pane", "f8 next", "esc: map, quit", "f1 help"]
+        else:
+            both = ["d difference"] if self._difference_known else []
+            parts = ["enter edit", "f5 check", *both, "f6 run", more, "n next", "? help", "m map", "q quit"]
+        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
+            parts.pop()
+        return "   ".join(parts)
+
+    def move_pane(self, step: int, editor: bool = False) -> None:
+        """To the next pane of what is shown; with `editor`, the editor is one of them."""
+        if isinstance(self._shown, ExerciseView):
+            self.writing.move_pane(step, editor)
+        elif not isinstance(self._shown, SolutionView):
+            self._shown.move_pane(step)
+
+    # Opening -----------------------------------------------------------------------------------------------------
+
+    def open(self, lesson: Lesson, step: ExerciseStep) -> None:
+        """Show an exercise with the learner's code."""
+        self._opened += 1
+        self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
+        code = self._store.draft(step.exercise)
+        self._hints = 0 if step.exercise in self._reviewed else self._store.hints_used(step.exercise)
+        self._show(self.writing)
+        self.writing.show_step(step, step.starter if code is None else code, self._hints)
+        self._say(self._welcome(lesson, step))
+
+    def review(self, lesson: Lesson, step: ExerciseStep) -> None:
+        """Show an exercise that is to be done again, from the starter; the code of the last time is kept."""
+        if self._store.passed(step.exercise) and step.exercise not in self._reviewed:
+            self._reviewed.add(step.exercise)
+            code = self._store.draft(step.exercise)
+            if code is not None and code != step.starter:
+                self._store.keep(step.exercise, code, "review")
+                self._store.save_draft(step.exercise, step.starter)
+        self.open(lesson, step)
+
+    def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
+        """What stands below the editor before anything has been checked."""
+        told = ""
+        if step.exercise in self._reviewed:
+            told = "Once more, from the starter (f9: your last code).   "
+        elif self._store.passed(step.exercise):
+            told = "Passed before.   "
+        elif self._store.gave_up(step.exercise):
+            told = "You gave up on this one; you can still solve it.   "
+        elif step.challenge and standing.first_open(lesson, self._store) != step.id:
+            told = f"{CHALLENGE}\n"
+        left = len(step.hints) - self._hints
+        many = f" ({left} left)" if self._hints else f" (there are {left})"
+        return Text(f"{told}f5: check   f6: run and look   f3: {self._help_key}{many if left > 0 else ''}", DIM)
+
+    def _show(self, view: View) -> None:
+        """Show one of the views, which then has the keys."""
+        self._shown = view
+        for each in self._views:
+            if each.display != (each is view):
+                each.display = each is view
+        if isinstance(view, ExerciseView):
+            view.come_back()
+        else:
+            view.focus_active()
+        self.post_message(self.Changed())
+
+    def _say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
+        """Say something that holds until something else is said."""
+        self._word = (text, of, line)
+        self.writing.say(*self._word)
+
+    def _back(self) -> None:
+        """To the editor, with everything as it was."""
+        self.writing.say(*self._word)
+        self._show(self.writing)
+
+    def on_explaining_panes_changed(self) -> None:
+        """Keys of the scratch run depend on its pane."""
+        self.post_message(self.Changed())
+
+    def on_difference_view_flipped(self) -> None:
+        """So do those of a difference."""
+        self.post_message(self.Changed())
+
+    def on_descendant_focus(self) -> None:
+        """And those of the exercise."""
+        self.post_message(self.Changed())
+
+    def on_scratch_view_left(self) -> None:
+        """Back to the editor."""
+        self._back()
+
+    def on_difference_view_left(self) -> None:
+        """Back to the editor."""
+        self._back()
+
+    def on_solution_view_left(self) -> None:
+        """Back to the editor."""
+        self._back()
+
+    def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
+        """Keep the learner's code."""
+        event.stop()
+        self._armed = False
+        self._store.save_draft(event.exercise.exercise, event.code)
+
+    def on_resize(self) -> None:
+        """As many keys are told as fit."""
+        self.post_message(self.Changed())
+
+    # Checks ------------------------------------------------------------------------------------------------------
+
+    def action_check(self) -> None:
+        """Have the learner's code judged."""
+        if self._step is not None:
+            self._armed = False
+            if self._shown is not self.writing:
+                self._show(self.writing)
+            self.check()
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def check(self) -> None:
+        """Judge what stands in the editor and show the word."""
+        lesson, step, opened, code = self._lesson, self._step, self._opened, self.writing.code
+        assert lesson is not None
+        assert step is not None
+        self._say_meanwhile("checking")
+        try:
+            judgement = await self._engine.check(step, code)
+        except WorkerError as error:
+            if self._opened == opened:
+                self._say(Text(f"This could not be checked: {error}"))
+            return
+        more = ""
+        if not judgement.stopped:
+            mistakes = ",".join(mistake.id for mistake in judgement.mistakes)
+            self._store.add_attempt(step.exercise, code, judgement.verdict, mistakes, judgement.message)
+        if judgement.passed:
+            self._reviewed.discard(step.exercise)
+            self._gave_up.discard(step.exercise)
+            more = standing.pass_step(self._store, lesson, step)
+        if self._opened == opened:
+            self._judgement = judgement
+            told = judged.verdict(judgement, help=f"f3: {self._help_key}", more=more, unicode=self._terminal.unicode)
+            self._say(told, code, None if judgement.passed or judgement.stopped else judgement.line)
+            self.post_message(self.Changed())
+
+    def _say_meanwhile(self, what: str) -> None:
+        """Say what the worker is doing, and how to stop it."""
+        loading = "" if self._engine.ready else "PyTorch is still loading; then "
+        keys = "esc, s: stop" if self.writing.editing else "s: stop"
+        self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key means something now."""
+        if action == "difference":
+            return self._difference_known and self._shown is self.writing
+        return True
+
+    @property
+    def _difference_known(self) -> bool:
+        """Whether the last check has told where the answer leaves the way of the model answer."""
+        return self._judgement is not None and self._judgement.difference is not None
+
+    def action_difference(self) -> None:
+        """Show where the answer leaves the way of the model answer."""
+        if self._judgement is not None and self._judgement.difference is not None:
+            self._difference.show(self._judgement.difference)
+            self._show(self._difference)
+
+    # Hints and the solution --------------------------------------------------------------------------------------
+
+    @property
+    def _help_key(self) -> str:
+        """What f3 does now."""
+        step = self._step
+        if step is None or (self._hints < len(step.hints) and not self._open_book):
+            return "hint"
+        if not self._open_book:
+            return "give up"
+        return "why it works" if self._store.passed(step.exercise) else "solution"
+
+    @property
+    def _open_book(self) -> bool:
+        """Whether the solution can be seen: after passing, or giving up."""
+        name = self._step.exercise if self._step else ""
+        if name in self._gave_up:
+            return True
+        return name not in self._reviewed and (self._store.passed(name) or self._store.gave_up(name))
+
+    def action_hint(self) -> None:
+        """One hint more; when they are used up, twice gives up; then, or after passing, the solution."""
+        step = self._step
+        if step is None:
+            return
+        if self._shown is not self.writing:
+            self._back()
+        elif self._open_book:
+            self._read_solution()
+        elif self._hints < len(step.hints):
+            self._hints += 1
+            self._store.use_hint(step.exercise, self._hints)
+            self.writing.show_hints(self._hints)
+            self.post_message(self.Changed())
+        elif not self._armed:
+            self._armed = True
+            self._say(Text("There are no more hints.   f3 again: give up and see the solution (can be taken back)"))
+        else:
+            self._store.keep(step.exercise, self.writing.code, "gave-up")
+            self._store.give_up(step.exercise)
+            self._gave_up.add(step.exercise)
+            self._say(self._after_giving_up())
+            self._read_solution()
+
+    def _after_giving_up(self) -> Text:
+        return Text("You gave up; your code is as it was.   f3: solution   f5: check", DIM)
+
+    def _read_solution(self) -> None:
+        assert self._step is not None
+        self._armed = False
+        self._store.use_solution(self._step.exercise)
+        self._show_solution(f"comparing{self._terminal.ellipsis}")
+        self._show(self._solution)
+        self.compare()
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def compare(self) -> None:
+        """Find the intermediates of both codes, and show them below the rest."""
+        step, opened = self._step, self._opened
+        assert step is not None
+        try:
+            compared: Comparison | str = await self._engine.compare(step, self.writing.code)
+        except WorkerError as error:
+            compared = str(error)
+        if self._opened == opened and self._shown is self._solution:
+            self._show_solution(compared, keep=True)
+
+    def _show_solution(self, compared: Comparison | str, keep: bool = False) -> None:
+        step = self._step
+        assert step is not None
+        name = step.exercise
+        gave_up = self._store.gave_up(name) and (name in self._gave_up or not self._store.passed(name))
+        text = solved.solution(step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode)
+        if gave_up:
+            text = Text.assemble(("You gave up.   u: take that back, and hide this again\n\n", DIM), text)
+        self._solution.show(text, gave_up=gave_up, keep=keep)
+
+    def on_solution_view_taken_back(self) -> None:
+        """The learner goes on with the exercise after all."""
+        if self._step is not None:
+            self._store.take_back_give_up(self._step.exercise)
+            self._gave_up.discard(self._step.exercise)
+            self._say(Text("Taken back: you have not given up.   f5: check   f3: give up", DIM))
+            self._back()
+
+    # Running and editing -----------------------------------------------------------------------------------------
+
+    def action_attempt(self) -> None:
+        """Run the code to look at what it makes; from there back to the editor."""
+        if self._shown is self._scratch:
+            self._back()
+        elif self._step is not None:
+            self._armed = False
+            if self._shown is not self.writing:
+                self._back()
+            self.attempt()
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def attempt(self) -> None:
+        """Run what stands in the editor, without judging or keeping it."""
+        lesson, step, opened = self._lesson, self._step, self._opened
+        assert lesson is not None
+        assert step is not None
+        self._say_meanwhile("running")
+        try:
+            with_code, run = await self._engine.attempt(lesson, step, self.writing.code)
+        except WorkerError as error:
+            if self._opened == opened:
+                self._say(Text(f"This could not be run: {error}"))
+            return
+        if self._opened != opened:
+            return
+        result = run.result(STEP) or StepResult(STEP)
+        yours = with_code.step(STEP)
+        assert isinstance(yours, RunStep)
+        if result.error is not None and result.error.kind == "stopped":
+            self.writing.say(*self._word)
+            return
+        self._scratch.show_run(with_code, yours, result)
+        self._show(self._scratch)
+
+    def action_fold(self) -> None:
+        """Fold the task away, or back."""
+        if self._shown is self.writing:
+            self.writing.fold()
+
+    def action_reset(self) -> None:
+        """Back to the starter, or back from it."""
+        if self._step is None or self._shown is not self.writing:
+            return
+        name = self._step.exercise
+        kept = self._store.last_kept(name)
+        aside = self.writing.reset(kept)
+        if aside is not None and aside != kept:
+            self._store.keep(name, aside, "reset")
+
+    def action_outside(self) -> None:
+        """Have the code edited by the learner's own editor, with the tutor out of the way."""
+        if self._step is None:
+            return
+        if self._shown is not self.writing:
+            self._back()
+        name, code = self._step.exercise, self.writing.code
+        try:
+            words = external.command(os.environ)
+            with self.app.suspend():
+                edited = external.edit(words, name, code)
+                if edited.code is not None:
+                    # Before the screen comes back: the line may have been lost meanwhile.
+                    self._store.save_draft(name, edited.code)
+        except external.EditorError as error:
+            edited = external.Edited(message=str(error))
+        except SuspendNotSupported:
+            edited = external.Edited(message="This terminal cannot be given to another program.")
+        if edited.code is not None:
+            self.writing.put(edited.code)
+        if edited.message:
+            self.notify(edited.message, markup=False, timeout=15)

@@ -1,0 +1,289 @@
+"""Judging a file each time that it is saved, from whatever editor: the command `watch`.
+
+The file is looked at again and again, since nothing tells of changes on a network mount. Editors save in pieces, or put
+a new file in the place of the old one: so a file counts as saved when two looks in a row find the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import queue
+import signal
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lessons.judging import MAX_SOURCE
+from lessons.model import ExerciseStep, Lesson
+from lessons.progress import Progress
+from lessons.result import Judgement, WorkerError
+from lessons.session import Session
+from tui import plain
+from tui.history import note
+
+EVERY = 0.3
+"""Seconds from one look at the file to the next."""
+
+PATIENCE = 5
+"""Looks that may find no file before it is said: an editor that renames leaves none for a moment."""
+
+Say = Callable[[Iterable[str]], None]
+"""Prints lines."""
+
+Ending = Judgement | WorkerError | signal.Signals
+"""What a watch ended with: of one check, what came of it; else the signal that ended it."""
+
+Event = signal.Signals | Future[Judgement]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What tells one content of a file from another without reading it."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+class Settling:
+    """Tells when a file has been saved: two looks in a row find the same, and not what was judged already."""
+
+    def __init__(self, judged: Look | None = None) -> None:
+        self._judged, self._last = judged, judged
+
+    def settled(self, found: Look | None) -> bool:
+        """Whether what this look has found is to be judged."""
+        same, self._last = found == self._last, found
+        return same and found is not None and found != self._judged
+
+    def judge(self, found: Look) -> None:
+        """What this look has found is being judged."""
+        self._judged = found
+
+
+def look(path: Path) -> Look | None:
+    """How the file is now, None if there is none that can be looked at."""
+    try:
+        return _look(path.stat())
+    except (OSError, ValueError):
+        return None
+
+
+def _look(found: os.stat_result) -> Look | None:
+    return Look(found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def read(path: Path, expected: Look) -> str | None:
+    """The text of the file, None if it is not any more, or changes while it is read. Raises `OSError`.
+
+    Bytes that are no UTF-8 stay in it, for the judge to tell of; what is longer than any answer is cut off.
+    """
+    with path.open("rb") as file:
+        before = _look(os.fstat(file.fileno()))
+        data = file.read(MAX_SOURCE + 1)
+        after = _look(os.fstat(file.fileno()))
+    if before != after or look(path) != expected:
+        return None
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+def create(path: Path, code: str) -> Look | None:
+    """Make the file with this code, and tell how it then is; None if there is one already. Raises `OSError`."""
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(code)
+    except FileExistsError:
+        return None
+    return look(path)
+
+
+class Watch:
+    """A file that is judged as the answer to an exercise each time it is saved.
+
+    `events` also takes signals, from their handlers; the first ends it. With `once`, so does the first check.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lesson: Lesson,
+        exercise: ExerciseStep,
+        session: Session,
+        progress: Progress,
+        say: Say,
+        *,
+        once: bool = False,
+        every: float = EVERY,
+    ) -> None:
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._path, self._lesson, self._exercise = path, lesson, exercise
+        self._session, self._progress, self._say = session, progress, say
+        self._once, self._every = once, every
+        self._settling = Settling()
+        self._made = ""
+        self._missing = 0
+        self._trouble = ""
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
+        self._running: tuple[Future[Judgement], str] | None = None
+        self._next: str | None = None
+        self._saved: str | None = None
+        """The draft that came from the file, or went into it."""
+
+    def make(self) -> None:
+        """Make the file if there is none, with the learner's draft or the starter. Raises `OSError`."""
+        draft = self._progress.draft(self._exercise.exercise)
+        made = create(self._path, draft or self._exercise.starter)
+        if made is not None:
+            # It is no answer before somebody has worked on it.
+            self._settling = Settling(made)
+            self._made = "your draft" if draft else "the starter"
+            self._saved = draft
+        elif self._path.exists() and not self._path.is_file():
+            raise OSError(errno.EINVAL, "It is no ordinary file")
+
+    def run(self) -> Ending:
+        """Look, judge and tell, until a signal comes; or until one check is done."""
+        following = time.monotonic()
+        try:
+            self._say(self._greeting())
+            while True:
+                try:
+                    event = self.events.get(timeout=max(0.0, following - time.monotonic()))
+                except queue.Empty:
+                    following = time.monotonic() + self._every
+                    self._look()
+                    continue
+                if isinstance(event, signal.Signals):
+                    return event
+                ending = self._finished(event)
+                if ending is not None and self._once:
+                    return ending
+        finally:
+            self._session.close()
+            self._thread.shutdown(cancel_futures=True)
+
+    def _greeting(self) -> Iterator[str]:
+        if self._made:
+            yield f"{self._name} was made, with {self._made}."
+        if not self._once:
+            yield f"{self._name} is checked each time you save it. Ctrl+C ends this."
+        elif self._made:
+            yield "It is checked when you save it."
+
+    @property
+    def _name(self) -> str:
+        return plain.clean(str(self._path)).replace("\n", "\ufffd")
+
+    def _look(self) -> None:
+        """Have the file judged if it was saved."""
+        if self._running is not None and self._next is not None:
+            # It was told to stop before; but that does nothing to a check that is only about to begin.
+            self._session.cancel()
+        found = look(self._path)
+        self._missing = 0 if found else self._missing + 1
+        if self._missing == PATIENCE:
+            self._say([f"{self._name} is gone; it will be checked again when it is back."])
+        if found is None or not self._settling.settled(found):
+            return
+        try:
+            code = read(self._path, found)
+        except OSError as error:
+            self._tell_trouble(f"{self._name} cannot be read: {error.strerror}")
+            return
+        if code is not None:
+            self._trouble = ""
+            self._settling.judge(found)
+            self._judge(code)
+
+    def _tell_trouble(self, sentence: str) -> None:
+        """Once, not at each look."""
+        if sentence != self._trouble:
+            self._say([sentence])
+        self._trouble = sentence
+
+    def _judge(self, code: str) -> None:
+        """Have code judged, in place of what is being judged now."""
+        self._keep(code)
+        if self._running is not None:
+            self._next = code
+            self._session.cancel()
+            return
+        self._say(["", f"== {datetime.now():%H:%M:%S}  {self._name}"])
+        if not self._once and code.strip() == self._exercise.starter.strip():
+            self._say(["This is the starter still, so it was not checked."])
+            return
+        if not self._session.ready:
+            self._say(["PyTorch is still loading; then it is checked."])
+        future = self._thread.submit(self._check, code)
+        self._running = future, code
+        future.add_done_callback(self.events.put)
+
+    def _check(self, code: str) -> Judgement:
+        # First, so that the seconds of the verdict are those of the judging.
+        self._session.wait_ready()
+        return self._session.check(self._exercise, code)
+
+    def _finished(self, future: Future[Judgement]) -> Judgement | WorkerError | None:
+        """Tell what came of a check. None if the file was changed meanwhile, so that the next one counts."""
+        assert self._running is not None
+        _, code = self._running
+        self._running = None
+        ending = self._tell(future, code)
+        if self._next is None:
+            return ending
+        following, self._next = self._next, None
+        self._judge(following)
+        return None
+
+    def _tell(self, future: Future[Judgement], code: str) -> Judgement | WorkerError:
+        """Keep what came of a check, and say it."""
+        try:
+            judgement = future.result()
+        except WorkerError as error:
+            self._say([f"This could not be checked: {plain.clean(str(error))}"])
+            return error
+        if judgement.stopped:
+            self._say(["The file was changed meanwhile, so this check was stopped."])
+            return judgement
+        note(self._progress, self._lesson, self._exercise, code, judgement)
+        self._say(plain.judgement(judgement))
+        return judgement
+
+    def _keep(self, code: str) -> None:
+        """The file is the learner's draft now. Another draft, which it takes the place of, is kept."""
+        name = self._exercise.exercise
+        draft = self._progress.draft(name)
+        if draft not in (None, code, self._saved, self._exercise.starter):
+            self._progress.keep(name, draft or "", "watch")
+        self._progress.save_draft(name, code)
+        # As it is kept, which is without bytes that are no text.
+        self._saved = self._progress.draft(name)
+
+
+@contextlib.contextmanager
+def signals(events: queue.SimpleQueue[Event]) -> Iterator[None]:
+    """Let the signals that end a program be events. A second one ends it at once, as it would have."""
+    before: dict[int, Any] = {}
+
+    def tell(number: int, _: object) -> None:
+        signal.signal(number, before[number])
+        events.put(signal.Signals(number))
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        handler = signal.getsignal(each)
+        # Whoever started this may have said that it shall outlive its terminal (`nohup`).
+        if handler is not signal.SIG_IGN:
+            before[each] = handler
+            signal.signal(each, tell)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -7,7 +7,7 @@ accepted variant passes, cheats fail, hints do not give the model answer away.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import yaml
@@ -15,7 +15,7 @@ import yaml
 from lessons import known, load, questions, reading
 from lessons.model import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import Finding
-from lessons.result import Judgement, StepResult, WorkerError
+from lessons.result import Judgement, WorkerError
 from lessons.session import Session
 
 SEED, SEEDS = 1, 10
@@ -69,23 +69,15 @@ Say = Callable[[tuple[int | str, ...], str, str], None]
 """Adds a finding: where in the exercise, what, and what to do."""
 
 
-def prove(lesson: Lesson, session: Session, only: Collection[str] = ()) -> Iterator[Proof]:
-    """Prove the exercises of a lesson, or only some of them. Raises `WorkerError` if nothing can be run."""
-    exercises = [step for step in lesson.exercises if not only or step.exercise in only]
-    root = load.nodes(lesson) if exercises and lesson.folder else None
-    results: dict[str, StepResult] = {}
-    if any(isinstance(step, Question) for step in exercises):
-        run = session.run(lesson)
-        run.close()
-        results = {result.id: result for result in run.steps}
-    for step in exercises:
-        proof = Proof(step.exercise)
-        say = _sayer(proof, root, lesson.index(step.id))
-        if isinstance(step, ExerciseStep):
-            _prove_code(step, session, proof, say)
-        else:
-            _prove_question(step, results.get(step.id), proof, say)
-        yield proof
+def prove(lesson: Lesson, step: Exercise, session: Session) -> Proof:
+    """Prove an exercise of a lesson. Raises `WorkerError` if nothing can be run."""
+    proof = Proof(step.exercise)
+    say = _sayer(proof, load.nodes(lesson) if lesson.folder else None, lesson.index(step.id))
+    if isinstance(step, ExerciseStep):
+        _prove_code(step, session, proof, say)
+    else:
+        _prove_question(lesson, step, session, proof, say)
+    return proof
 
 
 def _sayer(proof: Proof, root: yaml.Node | None, position: int) -> Say:
@@ -128,18 +120,25 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, say: Say) ->
         say(("hints", place), problem, "Say where to look, and leave the line to the learner.")
 
 
-def _prove_question(step: Question, result: StepResult | None, proof: Proof, say: Say) -> None:
+def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Proof, say: Say) -> None:
     """The right answer passes, and what the run gives makes sense of every wrong one."""
+    run = session.run(lesson, step.id)
+    run.close()
+    result = run.result(step.id)
     if result is None or result.error is not None:
-        say((), f"it was not reached by a run: {result.error.message if result and result.error else ''}", "Mend it.")
+        error = next((item.error for item in run.steps if item.error), None)
+        say((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
         return
     for problem in questions.complaints(step, result):
         say((), problem, "Mend the question.")
     proof.seeds = 1
     try:
-        proof.solution = int(questions.judge(step, result, questions.answer_text(step, result)).passed)
+        proof.solution = int(questions.judge(step, result, questions.right_answer(step, result)).passed)
     except WorkerError as error:
         say((), str(error), "Mend the question.")
+        return
+    if not proof.solution:
+        say((), "its own right answer does not pass", "Mend the question.")
 
 
 def _prove_mistakes(step: ExerciseStep, judge: Callable[[str], Judgement], proof: Proof, say: Say) -> None:

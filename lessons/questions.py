@@ -117,6 +117,14 @@ def answer_text(step: Question, result: StepResult) -> str:
             return f"{told} (and {len(cells) - MOST_TOLD} more)" if len(cells) > MOST_TOLD else told
 
 
+def right_answer(step: Question, result: StepResult) -> str:
+    """The right answer, as a learner may write it. Raises `WorkerError` if the run did not give it."""
+    if isinstance(step, PointStep):
+        return ", ".join(map(str, next(iter(right_cells(step, result)), ())))
+    text = answer_text(step, result)
+    return text[0] if isinstance(step, ChoiceStep) else text
+
+
 def right_cells(step: PointStep, result: StepResult) -> tuple[Index, ...]:
     """The cells that may be pointed at. Raises `WorkerError` if the run did not give them."""
     return tuple(_cells(_facts(step, result)[0], _shape(step, result)))

@@ -482,7 +482,6 @@ def _history(options: argparse.Namespace) -> int:
 
 def _lint(options: argparse.Namespace) -> int:
     from lessons.result import WorkerError
-    from lessons.session import Session
     from tui import lint
 
     report = lint.read(Path(options.folder) if options.folder else None)
@@ -491,14 +490,11 @@ def _lint(options: argparse.Namespace) -> int:
         if name not in known:
             raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
     if not options.quick:
-        session = Session()
         try:
-            lint.prove(report, session, options.exercise, (lambda _: None) if options.json else _print_line)
+            lint.prove(report, options.exercise, (lambda _: None) if options.json else _print_line)
         except WorkerError as error:
             print(f"attn-tutor: {error}", file=sys.stderr)
             return FAILURE
-        finally:
-            session.close()
     if options.json:
         _print_json(report.document())
     elif report.findings:

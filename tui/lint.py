@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import queue
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lessons import proof
 from lessons.load import COURSE, read_course
-from lessons.model import Lesson
+from lessons.model import Exercise, Lesson
 from lessons.proof import Proof
 from lessons.reading import Finding
 from lessons.session import Session
+
+MOST_SESSIONS = 4
+"""As many exercises are proved at once, each by a worker of its own, if there are as many processors."""
 
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
 
@@ -54,17 +60,35 @@ def read(folder: Path | None) -> Report:
     return Report(*read_course(folder or COURSE))
 
 
-def prove(report: Report, session: Session, only: Sequence[str], say: Callable[[str], None]) -> None:
+def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:
     """Prove the exercises of the lessons that could be read, or only some of them. Raises `WorkerError`."""
-    for lesson in report.lessons:
-        if only and not any(step.exercise in only for step in lesson.exercises):
-            continue
-        for found in proof.prove(lesson, session, only):
+    tasks = [
+        (lesson, step) for lesson in report.lessons for step in lesson.exercises if not only or step.exercise in only
+    ]
+    sessions: queue.SimpleQueue[Session] = queue.SimpleQueue()
+    count = min(MOST_SESSIONS, os.cpu_count() or 1, len(tasks))
+    for _ in range(count):
+        sessions.put(Session())
+
+    def prove_one(task: tuple[Lesson, Exercise]) -> Proof:
+        session = sessions.get()
+        try:
+            return proof.prove(*task, session)
+        finally:
+            sessions.put(session)
+
+    pool = ThreadPoolExecutor(max(1, count))
+    try:
+        for found in pool.map(prove_one, tasks):
             if not report.proofs:
                 say(HEAD)
             report.proofs.append(found)
             report.findings += found.findings
             say(line(found))
+    finally:
+        pool.shutdown(cancel_futures=True)
+        while not sessions.empty():
+            sessions.get().close()
 
 
 def line(found: Proof) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from lessons import questions, source, template, tree
-from lessons.model import ChoiceStep, Course, ExerciseStep, Lesson, Question, ReadStep, RunningStep, Step
+from lessons.model import ChoiceStep, Course, ExerciseStep, Lesson, PointStep, Question, ReadStep, RunningStep, Step
 from lessons.result import Failure, Judgement, StepResult, Tensor
 from tui import explained
 from tui.numbers import number_format, short, truncated, visible
@@ -106,7 +106,8 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
         yield from plain_lines(clean(note), width)
     for tensor in questions.visible(step, result, answered=False) if isinstance(step, Question) else result.tensors:
         yield ""
-        yield from matrix(tensor, width)
+        hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
+        yield from _hidden(tensor) if hidden else matrix(tensor, width)
     if isinstance(step, Question):
         yield ""
         yield from _question(step, result, width)
@@ -115,11 +116,15 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
 def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
     """What there is to choose from, and where to answer."""
     if isinstance(step, ChoiceStep):
-        for number, option in enumerate(step.options, 1):
-            text = clean(template.fill(option.text, result.text))
-            for place, line in enumerate(plain_lines(text, width - 6)):
-                yield (f"  {number}.  " if place == 0 else "      ") + line
+        for option in questions.choices(step, result):
+            for place, line in enumerate(plain_lines(clean(option.text), width - 6)):
+                yield (f"  {option.letter})  " if place == 0 else "      ") + line
     yield f"A question ({step.exercise}). {questions.form(step, result)}"
+
+
+def _hidden(tensor: Tensor) -> Iterator[str]:
+    """A tensor whose numbers are not to be seen yet."""
+    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape))}: its numbers are hidden until you have answered."
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -87,7 +87,7 @@ def pass_over(store: Store, lesson: Lesson, step: Step) -> str:
     if store.state(lesson.id, step.id) in BEHIND:
         return ""
     store.mark(lesson.id, step.id, "skipped")
-    return "exercise skipped"
+    return "exercise skipped" if step.kind == "exercise" else "question skipped"
 
 
 def due(course: Course, store: Store) -> list[tuple[Lesson, Exercise]]:

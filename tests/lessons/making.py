@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lessons.launch import ZygoteLauncher
-from lessons.model import ExerciseStep, Lesson
+from lessons.model import Course, ExerciseStep, Lesson
 from lessons.session import Session
 
 Fields = dict[str, Any]
@@ -138,6 +138,13 @@ def attending(**fields: Any) -> ExerciseStep:
         ],
     }
     return ExerciseStep.model_validate(usual | fields)
+
+
+def code_exercise(course: Course, name: str) -> tuple[Lesson, ExerciseStep]:
+    """An exercise of a course whose answer is code, with its lesson."""
+    lesson, exercise = course.exercise(name)
+    assert isinstance(exercise, ExerciseStep)
+    return lesson, exercise
 
 
 def server_of(session: Session) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lessons import document
-from lessons.result import CheckResult, Failure, Judgement, StepResult, Tensor
+from lessons.result import CheckResult, Failure, Judgement, Named, StepResult, Tensor
 from tests.lessons.making import code_step, doubling, lesson_of, text_step
 
 
@@ -133,14 +133,22 @@ def test_step_that_was_not_reached_is_empty() -> None:
 
 def test_judgement() -> None:
     checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
-    made = document.judgement(Judgement("one", "failed", "values: They differ.", 3, "m34", checks, 0.25, "printed\n"))
+    named = (Named("m34", "something", "It is wrong."), Named("m35", "more", "So is this."))
+    given = Judgement("one", "failed", "values: They differ.", 3, named, None, checks, 0.25, "printed\n", 7)
+    made = document.judgement(given)
     assert made == {
         "exercise": "one",
         "passed": False,
         "verdict": "failed",
         "message": "values: They differ.",
         "line": 3,
-        "mistake": "m34",
+        "mistake": "m34+m35",
+        "mistakes": [
+            {"id": "m34", "name": "something", "text": "It is wrong."},
+            {"id": "m35", "name": "more", "text": "So is this."},
+        ],
+        "difference": None,
+        "seed": 7,
         "checks": [
             {"name": "shape", "passed": True, "message": ""},
             {"name": "values", "passed": False, "message": "They differ."},

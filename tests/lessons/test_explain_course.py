@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lessons.load import load_course
-from lessons.model import Lesson, RunStep
+from lessons.model import Lesson, RunningStep
 from lessons.worker.stage import as_tensor
 from lessons.worker.steps import seed
 from tests.lessons.tracing import SAMPLE, Traced, indices
@@ -30,11 +30,11 @@ def test_every_shown_cell(lesson: Lesson) -> None:
     traced.run(lesson.setup, "setup")
     cells = explained = wanted = 0
     for step in lesson.steps:
-        if not isinstance(step, RunStep):
+        if not isinstance(step, RunningStep):
             continue
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)
-        for shown in step.show:
+        for shown in step.tensors:
             place = f"<{step.id}: {shown.name}>"
             traced.recorder.watch(place, shown.expression)
             with traced.recorder:
@@ -56,10 +56,10 @@ def test_names_hold_what_they_say() -> None:
     seed(lesson.seed)
     traced.run(lesson.setup, "setup")
     checked = 0
-    for step in (step for step in lesson.steps if isinstance(step, RunStep)):
+    for step in (step for step in lesson.steps if isinstance(step, RunningStep)):
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)
-        for shown in step.show:
+        for shown in step.tensors:
             with traced.recorder:
                 tensor = as_tensor(eval(shown.expression, traced.namespace))
             traced.explainer.show(step.id, shown.name, tensor)

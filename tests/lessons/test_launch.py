@@ -20,7 +20,7 @@ from lessons.model import Course, Limits
 from lessons.result import Failure, WorkerError
 from lessons.session import Session
 from lessons.worker import wire
-from tests.lessons.making import DOUBLED, await_end, await_true, below, code_step, doubling, lesson_of
+from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of
 
 ROOT = Path(__file__).parent.parent.parent
 KINDS = ("zygote", "spare")
@@ -67,7 +67,7 @@ def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Ses
 
 
 def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, course: Course) -> None:
-    _, exercise = course.exercise("3.2")
+    _, exercise = code_exercise(course, "3.2")
     forked, alone = (session.check(exercise, exercise.starter) for session in (worker, spare))
     assert (alone.verdict, alone.message) == (forked.verdict, forked.message)
     assert alone.verdict == "failed"

@@ -15,8 +15,7 @@ from tests.lessons.making import ATTENTION, attending, lesson_of
 def proved(worker: Session, **fields: Any) -> Proof:
     exercise = attending(**fields)
     lesson = lesson_of(exercise.model_dump(by_alias=True))
-    [found] = proof.prove(lesson, worker)
-    return found
+    return proof.prove(lesson, exercise, worker)
 
 
 def problems(found: Proof) -> list[str]:

@@ -42,6 +42,12 @@ def at(lesson: str, step: str) -> str:
     return f"step {found.index(step) + 1} of {len(found.steps)}"
 
 
+def near(lesson: str, step: str, steps: int) -> str:
+    """How the title says where a learner is who went so many steps on, or back."""
+    found = COURSE.lesson(lesson)
+    return at(lesson, found.steps[found.index(step) + steps].id)
+
+
 def done(lesson: str, steps: int) -> str:
     """How the map says how many steps of a lesson are done."""
     return f"{steps}/{len(COURSE.lesson(lesson).steps)}"

@@ -8,10 +8,11 @@ import pytest
 from textual.widgets import TextArea
 
 from lessons.attempt import STEP
+from lessons.model import ChoiceStep
 from lessons.progress import Progress
 from lessons.result import Difference, Failure, Judgement, Named, StepResult, Tensor
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import COURSE, SSH, Learner, at, task, tutor, typed
+from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed
 from tui import external
 from tui.screens.workbench import Workbench
 from tui.terminal import Terminal
@@ -206,7 +207,7 @@ async def test_after_passing_why_it_works() -> None:
         await learner.press("f8", "f7")
         await learner.sees("Passed before.   f5: check   f6: run and look   f3: why it works")
         await learner.press("n")
-        await learner.sees(at(LESSON, "remember"))
+        await learner.sees(near(LESSON, STEP_ID, 1))
 
 
 async def test_what_cannot_be_compared_is_said() -> None:
@@ -361,12 +362,12 @@ async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("n")
-        await learner.sees("What to remember", "exercise skipped", at(LESSON, "remember"))
+        await learner.sees("exercise skipped", near(LESSON, STEP_ID, 1))
         assert learner.app.store.state(LESSON, STEP_ID) == "skipped"
         # It is said once.
-        await learner.press("b", "n")
-        await learner.sees("What to remember", lambda: "skipped" not in learner.text)
-        await learner.press("b", "m")
+        await learner.press("f7", "n")
+        await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
+        await learner.press("f7", "m")
         await learner.sees("course map")
         assert "» Make v2 agree with v1   exercise 3.1   skipped" in learner.app.query_one("#about", TextPane).text
         # What was passed is done, and stays so.
@@ -375,7 +376,7 @@ async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
         await learner.press("f5")
         await learner.sees("✓ Passed.")
         await learner.press("f8")
-        await learner.sees("What to remember", lambda: "skipped" not in learner.text)
+        await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
         assert learner.app.store.state(LESSON, STEP_ID) == "done"
 
 
@@ -463,6 +464,59 @@ async def test_what_one_is_at_for_the_first_time_is_not_due() -> None:
         await learner.sees("✗ Not yet.")
         await learner.press("m")
         await learner.sees("course map", lambda: "review" not in learner.text)
+
+
+async def test_a_question_is_answered_and_kept() -> None:
+    lesson = COURSE.lesson("all-queries")
+    step = lesson.step("sums-to-one")
+    assert isinstance(step, ChoiceStep)
+    right = next(place for place, option in enumerate(step.options) if option.right)
+    wrong = next(place for place, option in enumerate(step.options) if not option.right)
+    async with tutor() as learner:
+        store = learner.app.store
+        learner.app.open_step(learner.app.course.lesson(lesson.id), lesson.index(step.id))
+        await learner.sees(f"Question: {step.title}", "live, 2 ms")
+        await learner.press("f3")
+        await learner.sees(lambda: store.hints_used(step.exercise) == 1)
+        await learner.press("abcdefghi"[wrong])
+        await learner.sees(lambda: not store.passed(step.exercise), "✗")
+        await learner.press("abcdefghi"[right])
+        await learner.sees(lambda: store.state(lesson.id, step.id) == "done", "✓")
+        await learner.press("f8", "f7")
+        await learner.sees("✓ Right: ")
+        await learner.press("f1")
+        await learner.sees("A question about the run")
+    progress = Progress.open()
+    assert [attempt.verdict for attempt in progress.attempts(step.exercise)] == ["failed", "passed"]
+    progress.close()
+
+
+async def test_a_question_that_is_passed_over_is_skipped() -> None:
+    lesson = COURSE.lesson("all-queries")
+    async with tutor() as learner:
+        learner.app.open_step(learner.app.course.lesson(lesson.id), lesson.index("sums-to-one"))
+        await learner.sees("Question: ")
+        await learner.press("f8")
+        await learner.sees("question skipped")
+        assert learner.app.store.state(lesson.id, "sums-to-one") == "skipped"
+
+
+async def test_a_question_comes_back_as_if_it_were_new() -> None:
+    lesson = COURSE.lesson("all-queries")
+    step = lesson.step("sums-to-one")
+    assert isinstance(step, ChoiceStep)
+    async with tutor() as learner:
+        app = learner.app
+        app.open_step(app.course.lesson(lesson.id), lesson.index(step.id))
+        right = next(place for place, option in enumerate(step.options) if option.right)
+        await learner.sees("Question: ")
+        await learner.press("abcdefghi"[right])
+        await learner.sees("✓")
+        await learner.press("m")
+        app.open_step(app.course.lesson(lesson.id), lesson.index(step.id), review=True)
+        await learner.sees("live, 2 ms", "a-d", lambda: "✓" not in learner.text)
+        await learner.press("abcdefghi"[right])
+        await learner.sees("✓")
 
 
 async def test_c_and_v_mean_nothing_elsewhere() -> None:

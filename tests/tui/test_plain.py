@@ -293,8 +293,8 @@ def test_question_is_asked_and_not_answered() -> None:
     )  # fmt: skip
     shown = text(plain.lesson_step(question, RESULTS["one"], "1 of 1"))
     assert shown.endswith(
-        "  1.  It is 1.00.\n"
-        "  2.  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
+        "  a)  It is 1.00.\n"
+        "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
         "      is none. It is none.\n"
         "A question (which). Answer with a letter from a to b, for example: b\n"
     )

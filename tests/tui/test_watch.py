@@ -63,7 +63,9 @@ class FakeSession(Session):
         self.closed += 1
         self.stopped.set()
 
-    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 0) -> Judgement:
+    def check(
+        self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 0, *, locate: bool = True
+    ) -> Judgement:
         self.stopped.clear()
         self.began.put(source)
         while not self.held.is_set():

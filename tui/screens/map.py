@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
 WORDS = {"skipped": "skipped", "due": "due for review"}
-"""What is said of a step besides its glyph."""
+"""What is said of an exercise besides its glyph."""
 
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 THUMBNAIL = 8
@@ -122,8 +122,7 @@ class MapView(Box):
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
             if exercise:
                 text.append(f"   {_kind(step)}", EXERCISE)
-            if state in WORDS:
-                text.append(f"   {WORDS[state]}", DIM)
+                text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
         if lesson.challenge is not None and not standing.tested_out(lesson, store):
             text.append("\n\nKnow all this? c: try the challenge", DIM)
         if due:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.explanation import Explanation
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.model import Lesson, Step
 from lessons.play import Names, Played
 from lessons.result import StepResult, Tensor
 from tui.arrange import WIDE
@@ -169,7 +169,7 @@ class PlayView(Explaining):
 
     # What is shown -----------------------------------------------------------------------------------------------
 
-    def open(self, lesson: Lesson, step: ReadStep | RunStep | ExerciseStep, names: Names = ()) -> None:
+    def open(self, lesson: Lesson, step: Step, names: Names = ()) -> None:
         """Begin anew on a step of a lesson."""
         self.opened += 1
         self._entries.clear()

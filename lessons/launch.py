@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -27,6 +28,8 @@ from lessons.worker import wire
 ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT = 180.0
 END_LIMIT = 5.0
+LAST_WORDS = 0.2
+"""Seconds that a child which has closed its connection gets to end by itself."""
 # A frame of the program itself: not of our own code, nor of what the standard library compiles ("<string>").
 LINE = re.compile(r'File "<(?!(?:setup|prose|probe|string)>)(?:your code|play \d+|[a-z0-9-]+)>", line (\d+)')
 TRACE = "(most recent call first)"
@@ -182,6 +185,10 @@ class ForkedJob:
             return self._exit
 
     def _end(self, ask_line: bool) -> Exit:
+        if not ask_line and _hung_up(self.talk):
+            # It is about to end by itself: its exit code says more than that it was killed.
+            with contextlib.suppress(OSError, ValueError):
+                select.select([self.status], [], [], LAST_WORDS)
         with contextlib.suppress(wire.WireError, OSError):
             if ask_line:
                 wire.send(self.status, {"op": "kill"})
@@ -198,6 +205,16 @@ class ForkedJob:
         self.end()
         self.out.close()
         self.err.close()
+
+
+def _hung_up(talk: socket.socket) -> bool:
+    """Whether the other end of a connection is closed, with nothing left to read."""
+    try:
+        # Not recv alone: that waits as long as the timeout of the connection says, whatever its flags are.
+        readable, _, _ = select.select([talk], [], [], 0)
+        return bool(readable) and talk.recv(1, socket.MSG_PEEK) == b""
+    except (OSError, ValueError):
+        return True
 
 
 class ZygoteLauncher:

@@ -104,7 +104,8 @@ def test_endless_answer(worker: Session, course: Course) -> None:
 def test_answer_to_another_exercise(worker: Session, course: Course) -> None:
     every = exercises(course)
     for exercise, other in zip(every, every[1:] + every[:1], strict=True):
-        assert not worker.check(exercise, other.solution).passed
+        if exercise.defines != other.defines:
+            assert not worker.check(exercise, other.solution).passed
 
 
 # 3.1 -----------------------------------------------------------------------------------------------------------------

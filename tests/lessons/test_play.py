@@ -349,7 +349,7 @@ def test_a_lesson_that_dies(opened: Open) -> None:
 
 def test_an_exercise_has_what_was_before_it(opened: Open, course: Course) -> None:
     lesson = course.lesson("8")
-    play = opened(lesson, lesson.exercises[0].id)
+    play = opened(lesson, "two-wide")
     assert ("wrapper", "MultiHeadAttentionWrapper") in play.start()
 
 

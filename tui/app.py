@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 import signal
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.drivers import linux_driver
-from textual.drivers._writer_thread import WriterThread
 from textual.events import Event, Key
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -27,7 +23,9 @@ from textual.widgets import ContentSwitcher
 
 from lessons.result import WorkerError
 from tui import help as helps
+from tui import lifeline
 from tui import standing
+from tui.forgiving import forgive
 from tui.screens.map import MapView
 from tui.terminal import Terminal, theme
 from tui.widgets.line import Line
@@ -37,9 +35,10 @@ if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.changes import History
     from lessons.model import Course, Lesson
-    from lessons.result import StepResult, Tensor
+    from lessons.result import Tensor
     from lessons.session import Session
     from tui.engine import Engine
+    from tui.running import Results
     from tui.screens.asking import Asking
     from tui.screens.explaining import Explaining
     from tui.screens.lesson import LessonView
@@ -91,6 +90,7 @@ class TutorApp(App[None]):
     course: Course
     store: Store
     engine: Engine
+    results: Results
     lesson_view: LessonView
     workbench: Workbench
     asking: Asking
@@ -104,9 +104,7 @@ class TutorApp(App[None]):
         self.loaded = False
         self.lesson: Lesson | None = None
         self.index = 0
-        self._bases: dict[tuple[str, str], StepResult] = {}
         self._session = session
-        self._recorded: dict[str, dict[str, StepResult]] = {}
         self._views_made = asyncio.Event()
         self._engine_problem = ""
         self._farewell = ""
@@ -143,7 +141,7 @@ class TutorApp(App[None]):
             self._farewell = parts
             self.exit(return_code=3)
             return
-        self.course, self.store, self.engine = parts
+        self.course, self.store, self.engine, self.results = parts
         self.loaded = True
         self.show_map()
         self.map_view.list.focus()
@@ -196,41 +194,34 @@ class TutorApp(App[None]):
         """
         from lessons.changes import History
         from lessons.model import ExerciseStep, Question
-        from lessons.result import StepResult
 
         self.engine.end_play()
         if lesson is not self.lesson:
             self.history = History()
-            self._bases.clear()
+            self.results.forget()
         self.lesson, self.index, self._remark = lesson, index, remark
         step = lesson.steps[index]
         self.store.visit(lesson.id, step.id)
         if isinstance(step, ExerciseStep):
             self.engine.stop()
             self.views.current = "exercise"
-            if review:
-                self.workbench.review(lesson, step)
-            else:
-                self.workbench.open(lesson, step)
-            self._set_title()
-            self._set_keys()
-            return
-        recorded = self.recorded(lesson).get(step.id)
-        note = "recorded" if recorded else "not run yet"
-        result = recorded or StepResult(step.id)
-        if isinstance(step, Question):
+            (self.workbench.review if review else self.workbench.open)(lesson, step)
+        elif isinstance(step, Question):
             self.views.current = "question"
             if review:
                 self.asking.review(step)
-            self.asking.show_question(lesson, step, result, note)
+            shown = self.results.at_once(lesson, step)
+            self.asking.show_question(lesson, step, shown.result, shown.note)
             self.asking.focus_answer()
         else:
             self.views.current = "lesson"
-            self.lesson_view.show_step(lesson, step, result, note, self.history)
+            shown = self.results.at_once(lesson, step)
+            self.lesson_view.show_step(lesson, step, shown.result, shown.note, self.history)
             self.lesson_view.focus_active()
         self._set_title()
         self._set_keys()
-        self.run_step(lesson, index)
+        if not isinstance(step, ExerciseStep):
+            self.run_step(lesson, index)
 
     @work(exclusive=True, group="run", exit_on_error=False)
     async def run_step(self, lesson: Lesson, index: int) -> None:
@@ -240,15 +231,10 @@ class TutorApp(App[None]):
 
         step = lesson.steps[index]
         assert not isinstance(step, ExerciseStep)
-        # A question is about the lesson as it is.
-        changes = UNCHANGED if isinstance(step, Question) else self.history.current
-        base = self._bases.get((lesson.id, step.id))
         try:
-            if base is None or not changes:
-                run = await self.engine.run(lesson, step.id)
-                base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
-            if changes:
-                run = await self.engine.run(lesson, step.id, changes)
+            # A question is about the lesson as it is.
+            changes = UNCHANGED if isinstance(step, Question) else self.history.current
+            shown = await self.results.live(lesson, step, changes)
         except ValueError as error:  # a change that cannot be made
             self.notify(str(error), markup=False)
             return
@@ -257,41 +243,22 @@ class TutorApp(App[None]):
             self._set_title()
             return
         self._engine_problem = ""
-        result = run.result(step.id) or run.steps[-1]
-        note = f"live, {result.seconds * 1000:.0f} ms"
-        recorded = self.recorded(lesson).get(step.id)
-        if result.error is not None and changes:
-            # What the changed run did not come to is shown as it was.
-            result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)
-            note = "before the change"
-        elif result.error is not None and recorded is not None:
-            # What the run did not come to is shown as it was recorded.
-            result = replace(recorded, stdout=result.stdout, error=result.error)
-            note = "recorded"
         if isinstance(step, Question):
             if self._is_at(lesson, index, "question"):
-                self.asking.show_question(lesson, step, result, note)
+                self.asking.show_question(lesson, step, shown.result, shown.note)
                 self._set_title()
         # Also behind the prompt: the learner comes back to it.
         elif self._is_at(lesson, index, "lesson") or self._is_at(lesson, index, "play"):
-            self.lesson_view.show_step(lesson, step, result, note, self.history, base if changes else None)
+            self.lesson_view.show_step(lesson, step, shown.result, shown.note, self.history, shown.base)
             self._set_title()
 
     def _is_at(self, lesson: Lesson, index: int, view: str) -> bool:
         """Whether the learner is still where they were when something was asked of the worker."""
         return (self.lesson, self.index) == (lesson, index) and self.views.current == view
 
-    def recorded(self, lesson: Lesson) -> dict[str, StepResult]:
-        """The recorded results of a lesson, read once."""
-        from lessons import record
-
-        if lesson.id not in self._recorded:
-            self._recorded[lesson.id] = record.load(lesson)
-        return self._recorded[lesson.id]
-
     def _about(self, lesson: Lesson) -> None:
         step_id, _, name = lesson.thumbnail.partition("/")
-        result = self.recorded(lesson).get(step_id)
+        result = self.results.of(lesson).get(step_id)
         thumbnail: Tensor | None = (
             next((each for each in result.tensors if each.name == name), None) if result else None
         )
@@ -374,13 +341,15 @@ class TutorApp(App[None]):
         step = self.lesson.steps[self.index]
         if self.views.current in ("lesson", "play") and self.history.current:
             where.append("what if")
-        if self._remark:
-            where.append(self._remark)
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
         titles = {"play": f"Python: {step.title}"}
         if self.views.current == "exercise":
             titles["exercise"] = self.workbench.title
         title = titles.get(self.views.current or "", step.title)
+        if self._remark:
+            # In as many words as fit: where the learner is must not give way to it.
+            room = self.size.width - cell_len(title) - sum(len(each) + 3 for each in (*where, place)) - 4
+            where += next(([said] for said in (self._remark, "skipped") if len(said) <= room), [])
         self.title_line.set(Text(f" {title}", TITLE), "   ".join([*where, place]))
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
@@ -457,44 +426,17 @@ class TutorApp(App[None]):
     @work(group="windows", exit_on_error=False)
     async def on_explaining_missing(self, event: Explaining.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
-        from tui.widgets.matrix import MatrixView
+        from tui import answers
 
-        wanted = event.wanted
-        view, name = wanted.view, wanted.tensor.name
-        place = (event.step, name, wanted.lead)
-        match wanted:
-            case MatrixView.WindowWanted():
-                window = await self.engine.window(*place, wanted.top, wanted.left, wanted.height, wanted.width)
-                give = partial(view.add_window, name, window) if window else None
-            case MatrixView.BlocksWanted():
-                blocks = await self.engine.blocks(*place, wanted.rows, wanted.cols, wanted.how)
-                give = partial(view.add_blocks, name, blocks) if blocks else None
-            case MatrixView.RowWanted():
-                stats = await self.engine.row(*place, wanted.row, wanted.top)
-                give = partial(view.add_row, name, stats) if stats else None
-            case _:
-                return
-        if give is None:
-            view.forget(wanted)
-        elif view.tensor is wanted.tensor:
-            give()
+        await answers.fetch(self.engine, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_asked(self, event: Explaining.Asked) -> None:
         """Have a number explained by the worker that made it."""
-        about = event.view.result
-        if event.ref is None:
-            found = await self.engine.explain(event.step, event.name, event.index)
-        else:
-            found = await self.engine.follow(event.step, event.ref)
-        if event.view.result is not about or not event.view.has_focus_within:
-            return
-        if found is None:
-            self.notify("This number explains itself as soon as the step has run here.", markup=False, timeout=4)
-        elif isinstance(found, str):
-            self.notify(f"No explanation: {found}", markup=False, timeout=6)
-        else:
-            event.view.explain(found, further=event.ref is not None)
+        from tui import answers
+
+        if why_not := await answers.explain(self.engine, event):
+            self.notify(why_not, markup=False, timeout=6)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         """Run the step again with other changes."""
@@ -622,19 +564,21 @@ class TutorApp(App[None]):
         return f"{self.store.problem}\n{where}"
 
 
-def _load(session: Session | None) -> tuple[Course, Store, Engine] | str:
+def _load(session: Session | None) -> tuple[Course, Store, Engine, Results] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
     from lessons.load import LessonError, load_course
     from lessons.progress import Progress
     from lessons.session import Session
     from tui.engine import Engine
+    from tui.running import Results
     from tui.store import Store
 
     try:
         course = load_course()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
-    return course, Store(Progress.open()), Engine(session or Session(nice=NICE))
+    engine = Engine(session or Session(nice=NICE))
+    return course, Store(Progress.open()), engine, Results(engine)
 
 
 def _step_views() -> tuple[type[Asking], type[LessonView], type[PlayView], type[Workbench]]:
@@ -646,31 +590,10 @@ def _step_views() -> tuple[type[Asking], type[LessonView], type[PlayView], type[
     return Asking, LessonView, PlayView, Workbench
 
 
-def _forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
-
-
-class _ForgivingWriter(WriterThread):
-    """Writes to the terminal. When the line is lost, what else is written goes nowhere.
-
-    Textual's own would end, and whoever writes after that would wait for ever.
-    """
-
-    def run(self) -> None:
-        """Write until told to stop."""
-        try:
-            super().run()
-        except OSError:
-            while self._queue.get() is not None:
-                pass
-
-
 def open_tutor(terminal: Terminal) -> int:
     """Open the tutor on this terminal and return its exit status."""
-    # A single byte on standard input that is no UTF-8 (a Latin-1 terminal, a mouse report of an old kind after
-    # reattaching) would end Textual's input thread, and the program with it.
-    setattr(linux_driver, "getincrementaldecoder", _forgiving_decoder)  # noqa: B010 - not an attribute of ours
-    setattr(linux_driver, "WriterThread", _ForgivingWriter)  # noqa: B010
+    forgive()
+    lifeline.guard()
     app = TutorApp(terminal)
     try:
         app.run()

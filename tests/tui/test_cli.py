@@ -193,7 +193,7 @@ def test_list_tells_progress(command: Command) -> None:
     progress = Progress.open()
     progress.set_state("one-query", "why", "done")
     progress.set_state("one-query", "inputs", "seen")
-    progress.set_state("one-query", "one-score", "skipped")
+    progress.set_state("one-query", "third-row", "skipped")
     progress.set_position("one-query", "inputs")
     progress.add_attempt("two-wide", "code", "passed")
     progress.close()

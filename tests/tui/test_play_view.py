@@ -151,7 +151,7 @@ async def test_an_input_and_its_result() -> None:
     app = PlayApp()
     async with app.run_test(size=(80, 24)) as pilot:
         assert "inputs (6,3)   scores (6,6)" in app.drawn
-        assert "after step 2 of lesson 2" in app.drawn
+        assert "after step 3 of lesson 2" in app.drawn
         await pilot.press(*"x", "enter")
         (event,) = app.posted
         assert isinstance(event, PlayView.Entered)

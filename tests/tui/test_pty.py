@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lessons.load import load_course
-from lessons.model import Course, ExerciseStep, Lesson, RunStep
+from lessons.model import Course, ExerciseStep, Lesson, RunningStep
 from lessons.progress import Progress
 from tests.tui.pty_harness import Pty
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 TUTOR = [sys.executable, "-m", "tui"]
 KB = 1024
 # By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
-START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 4 * KB, 2560
+START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 5 * KB, 2560
 # A view of an exercise is a whole screen with other text, as the next step is; of giving up the text is longer.
 CHECKED, VIEW = 4 * KB, 4 * KB
 # Opening a panel moves what is below it: all but title and keys is sent once, of an explanation the marks once more.
@@ -124,7 +124,7 @@ def test_next_step(number: int, course: Course, environ: dict[str, str]) -> None
         spent = {}
         for where, step in steps[1:]:
             place = f"lesson {where.number}   step {where.index(step.id) + 1} of"
-            live = isinstance(step, RunStep) and bool(step.show)
+            live = isinstance(step, RunningStep) and bool(step.show)
             spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, place, live), quiet=0.1))
         assert {key: size for key, size in spent.items() if size > NEXT} == {}
         assert terminal.quiet(0.2) == b""

@@ -66,7 +66,7 @@ class CodeEditor(Editor):
         super().__init__("", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id=id)
         self._sign = "✗" if unicode else "x"
         self._marked: int | None = None
-        self._name = ""
+        self._opened = ""
         self._left: dict[str, _Left] = {}
         self.history = self._fresh()
 
@@ -76,9 +76,9 @@ class CodeEditor(Editor):
 
     def open(self, name: str, text: str) -> bool:
         """Show the text of this name. Returns whether it is as it was left: what was done to it can be undone then."""
-        if self._name:
-            self._left[self._name] = _Left(self.text, self.history, self.selection)
-        self._name, self._marked = name, None
+        if self._opened:
+            self._left[self._opened] = _Left(self.text, self.history, self.selection)
+        self._opened, self._marked = name, None
         before = self._left.pop(name, None)
         self.history = self._fresh()
         self.load_text(text)

@@ -10,6 +10,12 @@ from textual.geometry import Region, Size
 from textual.widget import Widget
 
 
+def settle(widget: Widget) -> None:
+    """A widget has been laid out and painted: what it was marked for meanwhile need not be done."""
+    widget._repaint_required = widget._layout_required = False
+    widget._repaint_regions.clear()
+
+
 class Steady(Widget):
     """A widget that is laid out and painted once when its size changes.
 
@@ -20,8 +26,7 @@ class Steady(Widget):
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         changed = super()._size_updated(size, virtual_size, container_size, layout)
         if changed:
-            self._repaint_required = self._layout_required = False
-            self._repaint_regions.clear()
+            settle(self)
         return changed
 
 

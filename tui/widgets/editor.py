@@ -6,11 +6,13 @@ from typing import Self
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
+
+from tui.widgets.drawn import settle
 
 NARROW, GUTTER = 60, 6
 """The least columns that the editor will have if they are not known yet, and those that line numbers take."""
@@ -65,6 +67,13 @@ class Editor(TextArea):
         self.cursor_blink = False
         self.highlight_cursor_line = False
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        # As `Steady` does: Textual takes the style of the editor's parts from its first base alone.
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if changed:
+            settle(self)
+        return changed
+
     def render_line(self, y: int) -> Strip:
         """One line; it is kept to compare the next one with."""
         strip = super().render_line(y)
@@ -111,9 +120,14 @@ class Editor(TextArea):
         self.replace("\n" + indent, start, end, maintain_selection_offset=False)
 
     def go_to_last_line(self) -> None:
-        """Put the cursor at the end of the last line that has something in it, or at its start if it is too wide."""
+        """Put the cursor at the end of the last line that has something in it, or at its start if it is too wide.
+
+        Code that is longer than the editor is to be read first: the cursor stays at its beginning.
+        """
         lines = self.text.split("\n")
         row = max((place for place, line in enumerate(lines) if line.strip()), default=0)
+        if row >= (self.size.height or len(lines)):
+            return
         line = lines[row]
         fits = len(line) < (self.size.width or NARROW) - GUTTER
         self.move_cursor((row, len(line) if fits else len(line) - len(line.lstrip())))

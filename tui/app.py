@@ -23,8 +23,7 @@ from textual.widgets import ContentSwitcher
 
 from lessons.result import WorkerError
 from tui import help as helps
-from tui import lifeline
-from tui import standing
+from tui import lifeline, standing
 from tui.forgiving import forgive
 from tui.screens.map import MapView
 from tui.terminal import Terminal, theme

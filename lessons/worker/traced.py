@@ -212,15 +212,21 @@ def parting(theirs: Sequence[Made], ours: Sequence[Made]) -> Parting | None:
 
 
 def _in_place_of(wanted: Made, theirs: Sequence[Made], ours: Sequence[Made], after: Sequence[int | None]) -> int | None:
-    """What they made where `wanted` was due: the first result not of ours after all that both agree on."""
-    start = max((place for place in after if place is not None), default=-1) + 1
+    """What they made where `wanted` was due: the first result not of ours after all that both agree on.
+
+    What was made from that comes before what was not (a mask, say), and what has the right shape before the rest.
+    """
+    agreed = {place for place in after if place is not None}
+    start = max(agreed, default=-1) + 1
+    ancestors = _ancestors(theirs)
     strange = [
         place
         for place, item in enumerate(theirs)
         if place >= start and not any(equal(item.value, other.value) for other in ours)
     ]
-    shaped = [place for place in strange if theirs[place].value.shape == wanted.value.shape]
-    return next(iter(shaped or strange), None)
+    derived = [place for place in strange if ancestors[place] & agreed] or strange
+    shaped = [place for place in derived if theirs[place].value.shape == wanted.value.shape]
+    return next(iter(shaped or derived), None)
 
 
 def _ancestors(made: Sequence[Made]) -> list[frozenset[int]]:

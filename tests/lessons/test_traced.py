@@ -104,3 +104,10 @@ def test_what_travels_comes_back() -> None:
     assert [(item.name, item.named, item.line, item.parents) for item in again] == [
         (item.name, item.named, item.line, item.parents) for item in found
     ]
+
+
+def test_what_comes_from_the_agreed_is_shown_before_what_does_not() -> None:
+    theirs = [*made(A, B, chain=False), Made("after", True, 3, D, frozenset({0}))]
+    found = traced.parting(theirs, made(A, C))
+    assert found is not None
+    assert found.theirs == 2

@@ -17,7 +17,7 @@ from tui.prose import rich_text
 from tui.terminal import Terminal
 from tui.widgets.pane import TextPane
 
-MAP_KEYS = "up/down choose   enter open   ? help   q quit"
+MAP_KEYS = "up/down choose   enter open   c challenge   ? help   q quit"
 TASK_KEYS = "enter edit   f5 check   f6 run   f3 hint   n next   ? help   m map   q quit"
 EDITOR_KEYS = "f5 check   f6 run   f3 hint   f4 pane   f8 next   esc: map, quit   f1 help"
 

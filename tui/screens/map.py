@@ -136,7 +136,7 @@ class MapView(Box):
     def keys(self) -> str:
         """What keys do here."""
         if self.list.has_focus or not self._about.has_focus:
-            return "up/down choose   enter open   ? help   q quit"
+            return "up/down choose   enter open   c challenge   ? help   q quit"
         return "up/down scroll   enter open   tab lessons   ? help   q quit"
 
     def move_pane(self) -> None:

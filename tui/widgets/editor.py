@@ -120,7 +120,7 @@ class Editor(TextArea):
         self.replace("\n" + indent, start, end, maintain_selection_offset=False)
 
     def go_to_last_line(self) -> None:
-        """Put the cursor at the end of the last line that has something in it, or at its start if it is too wide.
+        """Put the cursor at the end of the last line that has something in it, or below it if it is too wide.
 
         Code that is longer than the editor is to be read first: the cursor stays at its beginning.
         """
@@ -130,4 +130,7 @@ class Editor(TextArea):
             return
         line = lines[row]
         fits = len(line) < (self.size.width or NARROW) - GUTTER
-        self.move_cursor((row, len(line) if fits else len(line) - len(line.lstrip())))
+        if fits or row + 1 == len(lines):
+            self.move_cursor((row, len(line) if fits else len(line) - len(line.lstrip())))
+        else:
+            self.move_cursor((row + 1, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,12 @@ import pytest
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
 COLOURS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
 SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
+
+
+def pytest_configure() -> None:
+    """Tests send themselves signals; a shell starts what it runs in the background with ctrl+c ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lessons import endings, frames, labels, play, shapes
+from lessons import frames, labels, play, shapes
 from lessons.launch import Job, output
 from lessons.model import ExerciseStep, Lesson, RunStep
-from lessons.result import StepResult
+from lessons.result import Failure, StepResult
 from lessons.worker import wire
 
 if TYPE_CHECKING:
@@ -60,18 +60,14 @@ def _ask(lesson: Lesson, wall: float, job: Job, cancelled: Callable[[], bool]) -
     began = time.monotonic()
     step = lesson.step(STEP)
     assert isinstance(step, RunStep)
-    job.settled(calm=False)
-    try:
-        wire.send(job.talk, {"op": "attempt", "place": STEP, "code": step.code})
-        result = _result(lesson, wire.receive(job.talk, deadline=began + wall), job, time.monotonic() - began)
-        job.settled()
-        return result, True
-    except TimeoutError:
-        failure = endings.timed_out(job, wall)
-    except Exception as error:
-        # Whatever a child sends that cannot be read is its own end.
-        failure = endings.died(job, error, lesson.limits, cancelled())
-    return StepResult(STEP, stdout=output(job.out), error=failure, seconds=time.monotonic() - began), False
+
+    def read(reply: wire.Frame) -> StepResult:
+        return _result(lesson, reply, job, time.monotonic() - began)
+
+    answer = play.put({"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled)
+    if not isinstance(answer, Failure):
+        return answer, True
+    return StepResult(STEP, stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
 
 
 def _result(lesson: Lesson, reply: wire.Frame, job: Job, seconds: float) -> StepResult:

@@ -7,17 +7,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lessons import endings, frames, labels, shapes
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.launch import Job, output
-from lessons.model import Kind, Lesson, Shown
+from lessons.model import Kind, Lesson, Limits, Shown
 from lessons.result import Failure, StepResult
 from lessons.worker import wire
 
 if TYPE_CHECKING:
     from lessons.session import Run, Session
+
+T = TypeVar("T")
 
 INPUT_LIMIT = 10.0
 """Seconds that one input may take. The processor time of a child is limited only as the last resort."""
@@ -149,19 +151,37 @@ def ask(
 ) -> tuple[Played, bool]:
     """Put an input to a child. Returns what became of it, and whether the child survived it."""
     began = time.monotonic()
+
+    def read(reply: wire.Frame) -> Played:
+        return _played(lesson, step, number, reply, job, time.monotonic() - began)
+
+    answer = put({"op": "play", "number": number, "code": code}, read, wall, lesson.limits, job, cancelled)
+    if not isinstance(answer, Failure):
+        return answer, True
+    return Played(place(number), stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
+
+
+def put(
+    question: dict[str, object],
+    read: Callable[[wire.Frame], T],
+    wall: float,
+    limits: Limits,
+    job: Job,
+    cancelled: Callable[[], bool],
+) -> T | Failure:
+    """Have a child that waits for questions run code, and read its answer; a failure if it did not survive that."""
+    deadline = time.monotonic() + wall
     job.settled(calm=False)
     try:
-        wire.send(job.talk, {"op": "play", "number": number, "code": code})
-        reply = wire.receive(job.talk, deadline=began + wall)
-        played = _played(lesson, step, number, reply, job, time.monotonic() - began)
+        wire.send(job.talk, question)
+        answer = read(wire.receive(job.talk, deadline))
         job.settled()
-        return played, True
+        return answer
     except TimeoutError:
-        failure = endings.timed_out(job, wall)
+        return endings.timed_out(job, wall)
     except Exception as error:
         # Whatever a child sends that cannot be read is its own end.
-        failure = endings.died(job, error, lesson.limits, cancelled())
-    return Played(place(number), stdout=output(job.out), error=failure, seconds=time.monotonic() - began), False
+        return endings.died(job, error, limits, cancelled())
 
 
 def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job, seconds: float) -> Played:

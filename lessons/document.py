@@ -11,7 +11,7 @@ from typing import Any
 from lessons import knobs, shapes, template
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Operand, precise, python
-from lessons.model import ChoiceKnob, Exercise, Knob, Lesson, NumberKnob, ReadStep, RunningStep, RunStep, SeedKnob
+from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step
 from lessons.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
 
@@ -52,7 +52,7 @@ def failure(value: Failure | None) -> Json | None:
     return None if value is None else {"kind": value.kind, "message": value.message, "line": value.line}
 
 
-def step(spec: ReadStep | RunStep | Exercise, result: StepResult | None) -> Json:
+def step(spec: Step, result: StepResult | None) -> Json:
     """One step of a lesson and what it gave."""
     result = result or StepResult(spec.id)
     return {

@@ -83,6 +83,7 @@ def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) 
         high=_bound(entry["high"]),
         values=tuple(numbers) if whole else None,
         window=window,
+        draw=shown.draw,
     )
 
 

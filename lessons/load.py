@@ -250,6 +250,8 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     inside: dict[str, type[BaseModel]] = {
         "show": model.Shown,
         "reveal": model.Shown,
+        "watch": model.Shown,
+        "curves": model.Curve,
         "checks": model.Check,
         "limits": model.Limits,
         "mistakes": model.Mistake,

@@ -24,7 +24,7 @@ from lessons.exercise import (
     Wrong,
 )
 from lessons.fields import Model, Number, OptionalCode, Slug, Text, is_text
-from lessons.step import AxisName, Kind, Limits, ReadStep, RunningStep, RunStep, Shown
+from lessons.step import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
 
 __all__ = [
     "SETUP",
@@ -33,6 +33,7 @@ __all__ = [
     "ChoiceKnob",
     "ChoiceStep",
     "Course",
+    "Curve",
     "Edit",
     "Exercise",
     "ExerciseStep",
@@ -53,6 +54,7 @@ __all__ = [
     "SeedKnob",
     "Shown",
     "Step",
+    "TrainStep",
     "Variant",
     "WordsKnob",
     "Wrong",
@@ -61,7 +63,7 @@ __all__ = [
 Exercise = ExerciseStep | ChoiceStep | PredictStep | PointStep
 """What a learner has to do: write code, or answer a question."""
 
-Step = Annotated[ReadStep | RunStep | Exercise, Field(discriminator="kind")]
+Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator="kind")]
 
 
 SETUP = "setup"
@@ -145,7 +147,8 @@ class LessonFile(Model):
     `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
     that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map;
     `knobs` are what a learner may change in the code, to see what comes of it; `axes` name those of variables that no
-    step shows, or not under their own name.
+    step shows, or not under their own name; `constants` are the numbers that prose may hold although no run gives
+    them, each with where it comes from.
     """
 
     title: Text
@@ -157,17 +160,18 @@ class LessonFile(Model):
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
     axes: dict[Text, tuple[AxisName, ...]] = {}
+    constants: dict[Text, Text] = {}
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
 class Lesson(LessonFile):
-    """A lesson file and where it stands in the course: `id` is the slug of its folder, `number` its place from 1."""
+    """A lesson file and where it stands in the course: `id` is the slug of its folder, `number` its place."""
 
     id: Slug
     number: int
     folder: str
 
-    def step(self, step_id: str) -> ReadStep | RunStep | Exercise:
+    def step(self, step_id: str) -> ReadStep | RunStep | TrainStep | Exercise:
         """The step of that id; raises `KeyError` if there is none."""
         return self.steps[self.index(step_id)]
 

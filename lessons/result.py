@@ -9,6 +9,7 @@ from math import prod
 from typing import Literal
 
 from lessons.shapes import LineShapes
+from lessons.step import Drawing
 
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""
@@ -65,6 +66,7 @@ class Tensor:
         low, high: the least and greatest finite value, None if there is none.
         values: all elements, row by row, if there are at most `WHOLE`; else None.
         window: of a larger tensor, the corner that came with it.
+        draw: how it is drawn, unless as a matrix.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Tensor:
     high: float | None
     values: tuple[float, ...] | None
     window: Window | None = None
+    draw: Drawing = "matrix"
 
     @property
     def size(self) -> int:
@@ -133,6 +136,26 @@ class StepResult:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     shapes: tuple[LineShapes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A moment of a training: after `done` of `total` steps, the numbers of its curves by name, its tensors."""
+
+    done: int
+    total: int
+    numbers: dict[str, float]
+    tensors: tuple[Tensor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a training ended: what was seen of it, and why it did not come to its end, if it did not."""
+
+    pictures: tuple[Picture, ...]
+    error: Failure | None = None
+    stopped: bool = False
+    seconds: float = 0.0
 
 
 Verdict = Literal["passed", "failed", "error", "timeout", "memory", "crash"]

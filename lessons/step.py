@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lessons import template
-from lessons.fields import Code, Model, OptionalCode, OptionalExpression, Slug, Template, Text
+from lessons.fields import Code, Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """What the numbers of a tensor are: it decides how they are coloured, not what they say."""
@@ -16,8 +16,12 @@ AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", 
 """What an axis of a tensor runs over. `token`, `query` and `key` are labelled with the words of the lesson."""
 
 
+Drawing = Literal["matrix", "bars", "memory"]
+"""How a tensor is drawn: as a matrix; as bars, one for each number, in groups if there are two axes; as memory."""
+
+
 class Shown(Model):
-    """One tensor that a step shows, as a matrix with labelled rows and columns.
+    """One tensor that a step shows, as a matrix with labelled rows and columns unless `draw` says otherwise.
 
     `expr` is the Python expression that gives it (default: the name itself). `axes` names every axis, outermost
     first; `labels` replaces the usual labels of an axis.
@@ -25,6 +29,7 @@ class Shown(Model):
 
     name: Text
     kind: Kind
+    draw: Drawing = "matrix"
     axes: tuple[AxisName, ...] = ()
     expr: OptionalExpression = ""
     labels: dict[AxisName, tuple[str, ...]] = {}
@@ -38,8 +43,8 @@ class Shown(Model):
 class Limits(Model):
     """What a learner's program may use: processor seconds, wall seconds, memory in MiB."""
 
-    cpu: Annotated[float, Field(gt=0, le=60)] = 5
-    wall: Annotated[float, Field(gt=0, le=120)] = 20
+    cpu: Annotated[float, Field(gt=0, le=600)] = 5
+    wall: Annotated[float, Field(gt=0, le=600)] = 20
     memory: Annotated[int, Field(ge=64, le=8192)] = 1024
 
 
@@ -79,6 +84,7 @@ class RunningStep(BaseStep):
 
     `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
     random numbers differ between processors for one seed (dropout), so that its recorded output is no reference.
+    `claims` are expressions over the run's variables that the prose says are true; `attn-tutor lint` evaluates them.
     """
 
     code: OptionalCode = ""
@@ -86,6 +92,7 @@ class RunningStep(BaseStep):
     show: tuple[Shown, ...] = ()
     seed: int | None = None
     varies: bool = False
+    claims: tuple[Expression, ...] = ()
 
     @property
     def tensors(self) -> tuple[Shown, ...]:
@@ -98,3 +105,33 @@ class RunStep(RunningStep):
 
     kind: Literal["run"]
     code: Code
+
+
+class Curve(Model):
+    """A number that is drawn over the course of a training: `expr` gives it whenever a picture is taken."""
+
+    name: Text
+    label: Text
+    expr: Expression
+
+
+class TrainStep(RunningStep):
+    """A training that the learner starts, watches, pauses and looks back through.
+
+    Attributes:
+        training: the loop. It calls `frame(done, total)` whenever a picture is to be taken: steps done, steps in all.
+        curves: the numbers that go with a picture.
+        watch: the tensors that go with a picture.
+        keep: an expression that gives a dict of tensors when the training is done, such as `model.state_dict()`.
+        code: what runs instead of the training wherever the lesson is run: it makes of `trained`, the tensors that
+            were kept, what the loop would have left. `show` is what it shows.
+        limits: what the training may use.
+    """
+
+    kind: Literal["train"]
+    code: Code
+    training: Code
+    curves: Annotated[tuple[Curve, ...], Field(min_length=1)]
+    watch: tuple[Shown, ...] = ()
+    keep: Expression
+    limits: Limits = Limits()

@@ -491,6 +491,9 @@ def _lint(options: argparse.Namespace) -> int:
             raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
     if not options.quick:
         try:
+            if not options.exercise:
+                lint.measure(report)
+                lint.try_claims(report)
             lint.prove(report, options.exercise, (lambda _: None) if options.json else _print_line)
         except WorkerError as error:
             print(f"attn-tutor: {error}", file=sys.stderr)

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lessons import proof
+from lessons import claims, coverage, proof, writing
 from lessons.load import COURSE, read_course
-from lessons.model import Exercise, Lesson
+from lessons.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.proof import Proof
 from lessons.reading import Finding
 from lessons.session import Session
@@ -34,6 +34,7 @@ class Report:
     def document(self) -> dict[str, Any]:
         """As JSON."""
         return {
+            "amounts": self.amounts(),
             "findings": [asdict(finding) for finding in self.findings],
             "exercises": [
                 {
@@ -51,13 +52,46 @@ class Report:
         """How much was looked at, or how much was found."""
         if count := len(self.findings):
             return f"{count} finding{'' if count == 1 else 's'}"
-        steps = sum(len(lesson.steps) for lesson in self.lessons)
-        return f"{len(self.lessons)} lessons, {steps} steps: no findings"
+        return ", ".join(f"{count} {what}" for what, count in self.amounts().items()) + ": no findings"
+
+    def amounts(self) -> dict[str, int]:
+        """How much there is of everything."""
+        steps = [step for lesson in self.lessons for step in lesson.steps]
+        return {
+            "lessons": len(self.lessons),
+            "steps": len(steps),
+            "exercises": sum(isinstance(step, ExerciseStep) for step in steps),
+            "questions": sum(isinstance(step, Question) for step in steps),
+            "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
+            "words": sum(writing.words(told.text) for step in steps for told in writing.texts(step)),
+        }
 
 
 def read(folder: Path | None) -> Report:
-    """Read all lessons of a folder; what cannot be read is a finding."""
-    return Report(*read_course(folder or COURSE))
+    """Read all lessons of a folder; what cannot be read is a finding, and so is what is not written as it should be."""
+    folder = folder or COURSE
+    lessons, findings = read_course(folder)
+    for lesson in lessons:
+        findings += writing.findings(lesson)
+    findings += coverage.findings(folder, lessons)
+    return Report(lessons, findings)
+
+
+def try_claims(report: Report) -> None:
+    """Run the lessons that could be read and see whether what their prose claims is true. Raises `WorkerError`."""
+    session = Session()
+    try:
+        for lesson in report.lessons:
+            report.findings += claims.findings(lesson, session)
+    finally:
+        session.close()
+
+
+def measure(report: Report) -> None:
+    """Lay every step out on the smallest screen and see whether it fits."""
+    from tui import fit
+
+    report.findings += fit.findings(report.lessons)
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

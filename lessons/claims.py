@@ -1,0 +1,44 @@
+"""What prose says is true, evaluated: the claims of every step, at the place of the lesson where they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from lessons import load, template
+from lessons.model import Lesson, RunningStep, Step
+from lessons.reading import Finding, locate, place
+from lessons.session import Session
+
+
+def findings(lesson: Lesson, session: Session) -> Iterator[Finding]:
+    """Claims that do not hold in a run of the lesson, which was loaded from a folder. Raises `WorkerError`."""
+    root = load.nodes(lesson)
+    for path, problem, remedy in complaints(lesson, session):
+        yield Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
+
+
+def complaints(lesson: Lesson, session: Session) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """The same as path in the lesson, problem and remedy."""
+    run = session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
+    run.close()
+    for position, step in enumerate(lesson.steps):
+        result = run.result(step.id)
+        if result is not None and result.error is not None:
+            yield ("steps", position), f"the step does not run: {result.error.message}", "Mend its code, or its claims."
+        elif result is not None and isinstance(step, RunningStep):
+            for number, claim in enumerate(step.claims):
+                if json.loads(result.text[template.fact(_truth(claim)).key]) is not True:
+                    yield ("steps", position, "claims", number), f"this is not true: {claim}", "Mend it, or the prose."
+
+
+def _truth(claim: str) -> str:
+    return f"bool({claim.strip()})"
+
+
+def _with_claims(step: Step) -> Step:
+    """The step, but its run also gives whether its claims are true."""
+    if not isinstance(step, RunningStep) or not step.claims:
+        return step
+    claiming = type("Claiming", (type(step),), {"facts": property(lambda self: tuple(map(_truth, self.claims)))})
+    return claiming.model_construct(**dict(step))  # type: ignore[attr-defined, no-any-return]

@@ -1,0 +1,61 @@
+"""What prose claims is evaluated where it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessons import claims
+from lessons.load import load_course, load_lesson
+from lessons.model import Lesson
+from lessons.session import Session
+from tests.lessons.making import code_step, lesson_of
+
+LESSONS = load_course().lessons
+
+
+def test_only_what_is_not_true_is_found(worker: Session) -> None:
+    lesson = lesson_of(
+        code_step("one", "x = 1\n", claims=["x == 1", "x > 1"]),
+        code_step("two", "x = 2\n", claims=["x == 1", "[x][0:1] == [2]"]),
+        setup="import torch",
+    )
+    assert [(path, problem) for path, problem, _ in claims.complaints(lesson, worker)] == [
+        (("steps", 0, "claims", 1), "this is not true: x > 1"),
+        (("steps", 1, "claims", 0), "this is not true: x == 1"),
+    ]
+
+
+def test_a_tensor_of_one_element_may_be_a_claim(worker: Session) -> None:
+    code = "import torch\nx = torch.ones(3)\n"
+    lesson = lesson_of(code_step("one", code, claims=["(x == 1).all()", "(x == 0).any()"]))
+    assert [path[-1] for path, _, _ in claims.complaints(lesson, worker)] == [1]
+
+
+def test_a_claim_that_cannot_be_evaluated(worker: Session) -> None:
+    lesson = lesson_of(code_step("one", "x = 1\n", claims=["y == 1"]))
+    ((path, problem, _),) = claims.complaints(lesson, worker)
+    assert path == ("steps", 0)
+    assert "y" in problem
+
+
+def test_claims_cost_a_learner_nothing(worker: Session) -> None:
+    run = worker.run(lesson_of(code_step("one", "x = 1\n", claims=["y == 1"])))
+    run.close()
+    assert run.steps[0].error is None
+    assert run.steps[0].text == {}
+
+
+def test_findings_know_their_places(tmp_path: Path, worker: Session) -> None:
+    folder = tmp_path / "01-first"
+    folder.mkdir()
+    step = "  - {id: one, kind: run, title: One, prose: Look., code: x = 1,\n     claims: [x == 1, x == 2]}\n"
+    (folder / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
+    (found,) = claims.findings(load_lesson(folder), worker)
+    assert (found.line, found.column, found.problem) == (5, 23, "this is not true: x == 2")
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_claims_of_the_course_are_true(worker: Session, lesson: Lesson) -> None:
+    assert list(map(str, claims.findings(lesson, worker))) == []

@@ -1,0 +1,76 @@
+"""Everything that the chapter teaches is taught: the list in `tests/data/inventory.md` against the course."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lessons import coverage
+from lessons.coverage import Coverage
+from lessons.load import COURSE, load_course
+from tests.lessons.making import lesson_of, text_step
+
+INVENTORY = (Path(__file__).parents[1] / "data" / "inventory.md").read_text(encoding="utf-8")
+LESSONS = load_course().lessons
+
+
+@pytest.fixture(scope="module")
+def covered() -> Coverage:
+    return coverage.load(COURSE)
+
+
+def test_every_item_of_the_inventory_has_a_number_in_the_coverage(covered: Coverage) -> None:
+    items, gaps = INVENTORY.split("## What NO seed contains")
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", items, re.MULTILINE)]
+    assert numbers == list(range(1, 170))
+    assert sorted(covered.items) == numbers
+    assert len(re.findall(r"^- ", gaps, re.MULTILINE)) == covered.expected.gaps == len(covered.gaps) == 8
+
+
+def test_nothing_is_found_in_the_coverage_of_the_course() -> None:
+    assert list(map(str, coverage.findings(COURSE, LESSONS))) == []
+
+
+def test_what_is_said_to_be_taught_differs(covered: Coverage) -> None:
+    said = [subject.teaches for subject in (*covered.items.values(), *covered.gaps.values())]
+    assert len(set(said)) == len(said)
+
+
+def problems(folder: Path, text: str) -> list[tuple[int, str]]:
+    (folder / coverage.FILE).write_text(text)
+    lesson = lesson_of(text_step("one", "A text."))
+    return [(found.line, found.problem) for found in coverage.findings(folder, [lesson])]
+
+
+def test_gaps_and_dangling_ids(tmp_path: Path) -> None:
+    good = "expected: {items: 2}\nitems:\n  1: {teaches: it, steps: [made/one]}\n"
+    assert problems(tmp_path, good + "  2: {teaches: that, steps: [made/one]}\n") == []
+    assert problems(tmp_path, good) == [(2, "nothing teaches number 2 of the items")]
+    assert problems(tmp_path, good + "  2: {teaches: that, steps: [made/two]}\n") == [
+        (4, "number 2: there is no step 'made/two'")
+    ]
+    assert problems(
+        tmp_path, good + "  2: {teaches: that, steps: [made/one]}\n  3: {teaches: x, steps: [made/one]}\n"
+    ) == [(5, "there is no number 3 of the items")]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("items: {}\n", 1),
+        ("expected: {items: 1}\nitems:\n  1: {teaches: it, steps: []}\n", 3),
+        ("expected: {items: 1}\nitems:\n  one: {teaches: it, steps: [made/one]}\n", 3),
+        ("expected: {items: 1}\nitems:\n" + "  1: {teaches: it, steps: [made/one]}\n" * 2, 4),
+        ("expected: [\n", 1),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, line: int) -> None:
+    found = problems(tmp_path, text)
+    assert found
+    assert found[0][0] == line
+
+
+def test_a_course_need_not_have_one(tmp_path: Path) -> None:
+    assert list(coverage.findings(tmp_path, [])) == []

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tui.running import Results
     from tui.screens.asking import Asking
     from tui.screens.explaining import Explaining
+    from tui.screens.glossary import GlossaryView
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
     from tui.screens.workbench import Workbench
@@ -78,6 +79,7 @@ class TutorApp(App[None]):
         Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
         Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
         Binding("s,ы", "stop", "Stop", show=False, id="stop"),
+        Binding("f2", "glossary", "Glossary", show=False, priority=True, id="glossary"),
         Binding("f4", "next_pane", "Next pane", show=False, priority=True, id="next-pane"),
         Binding("p,з", "play", "Python prompt", show=False, id="play"),
         Binding("x,ч", "export", "Export progress", show=False, id="export"),
@@ -94,6 +96,7 @@ class TutorApp(App[None]):
     workbench: Workbench
     asking: Asking
     play_view: PlayView
+    glossary_view: GlossaryView
     history: History
 
     def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
@@ -108,6 +111,8 @@ class TutorApp(App[None]):
         self._engine_problem = ""
         self._farewell = ""
         self._remark = ""
+        # Where the learner was, and which widget had the keys, when they opened the glossary.
+        self._looked_up_from: tuple[str, Widget | None] = ("map", None)
         self.title_line = Line(Text(" attn-tutor", TITLE), ellipsis=terminal.ellipsis, id="title")
         self.rule = Line(ellipsis=terminal.ellipsis, id="rule")
         self.map_view = MapView(terminal, id="map")
@@ -149,13 +154,14 @@ class TutorApp(App[None]):
         self.warm_up()
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
-        Asking, LessonView, PlayView, Workbench = await asyncio.to_thread(_step_views)
+        Asking, GlossaryView, LessonView, PlayView, Workbench = await asyncio.to_thread(_step_views)
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
         self.play_view = PlayView(self.terminal, code_theme, id="play")
         self.workbench = Workbench(self.terminal, code_theme, self.engine, self.store, id="exercise")
         self.asking = Asking(self.terminal, code_theme, self.store, id="question")
-        for view in (self.lesson_view, self.workbench, self.play_view, self.asking):
+        self.glossary_view = GlossaryView(self.terminal, id="glossary")
+        for view in (self.lesson_view, self.workbench, self.play_view, self.asking, self.glossary_view):
             await self.views.add_content(view)
         self._views_made.set()
 
@@ -253,7 +259,13 @@ class TutorApp(App[None]):
 
     def _is_at(self, lesson: Lesson, index: int, view: str) -> bool:
         """Whether the learner is still where they were when something was asked of the worker."""
-        return (self.lesson, self.index) == (lesson, index) and self.views.current == view
+        return (self.lesson, self.index) == (lesson, index) and self._place == view
+
+    @property
+    def _place(self) -> str:
+        """The view that is shown, or that the glossary stands in front of."""
+        current = self.views.current or "map"
+        return self._looked_up_from[0] if current == "glossary" else current
 
     def _about(self, lesson: Lesson) -> None:
         step_id, _, name = lesson.thumbnail.partition("/")
@@ -314,6 +326,45 @@ class TutorApp(App[None]):
         self.lesson_view.focus_active()
         self._set_keys()
 
+    # The glossary ------------------------------------------------------------------------------------------------
+
+    def action_glossary(self) -> None:
+        """Show the glossary, the terms of the step first, or go back to where the learner was."""
+        from lessons import glossary
+        from lessons.load import LessonError
+
+        if not self._views_made.is_set():
+            return
+        if self.views.current == "glossary":
+            self.on_glossary_view_closed()
+            return
+        try:
+            words = glossary.load()
+        except LessonError as error:
+            self.notify(f"The glossary cannot be read: {error}", severity="error", markup=False)
+            return
+        place = self.views.current or "map"
+        self._looked_up_from = (place, self.focused)
+        step = self.lesson.steps[self.index] if self.lesson is not None and place != "map" else None
+        self.views.current = "glossary"
+        self.glossary_view.open(words, self.course, step)
+        self._set_title()
+        self._set_keys()
+
+    def on_glossary_view_closed(self) -> None:
+        """Back to where the learner was."""
+        self.views.current, focused = self._looked_up_from
+        if focused is not None:
+            focused.focus(scroll_visible=False)
+        self._set_title()
+        self._set_keys()
+
+    def on_glossary_view_go_to(self, event: GlossaryView.GoTo) -> None:
+        """To the step that introduces a term."""
+        lesson, _, step = event.place.partition("/")
+        found = self.course.lesson(lesson)
+        self.open_step(found, found.index(step))
+
     # Lines -------------------------------------------------------------------------------------------------------
 
     def _rule(self, done: int, of: int) -> Text:
@@ -333,6 +384,9 @@ class TutorApp(App[None]):
             where.append("loading PyTorch")
         if self.loaded and not self.store.saved:
             where.append("not saved (x: export)")
+        if self.views.current == "glossary":
+            self.title_line.set(Text(f" {self.glossary_view.title}", TITLE), "   ".join(where))
+            return
         if self.views.current == "map" or self.lesson is None:
             self.title_line.set(Text(" attn-tutor", TITLE), "   ".join([*where, "course map "]))
             self.rule.set(self._rule(0, 1))
@@ -353,7 +407,7 @@ class TutorApp(App[None]):
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     @property
-    def _view(self) -> MapView | LessonView | Workbench | PlayView | Asking:
+    def _view(self) -> MapView | LessonView | Workbench | PlayView | Asking | GlossaryView:
         """The view that is shown."""
         match self.views.current:
             case "lesson":
@@ -364,6 +418,8 @@ class TutorApp(App[None]):
                 return self.play_view
             case "question":
                 return self.asking
+            case "glossary":
+                return self.glossary_view
             case _:
                 return self.map_view
 
@@ -484,6 +540,9 @@ class TutorApp(App[None]):
             self.map_view.move_pane()
         elif not isinstance(self._view, MapView):
             self._view.move_pane(step)
+            if self.views.current == "glossary":
+                self._set_title()
+                self._set_keys()
 
     def action_next_pane(self) -> None:
         """To the next pane, the editor among them."""
@@ -580,13 +639,14 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results] | st
     return course, Store(Progress.open()), engine, Results(engine)
 
 
-def _step_views() -> tuple[type[Asking], type[LessonView], type[PlayView], type[Workbench]]:
+def _step_views() -> tuple[type[Asking], type[GlossaryView], type[LessonView], type[PlayView], type[Workbench]]:
     from tui.screens.asking import Asking
+    from tui.screens.glossary import GlossaryView
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
     from tui.screens.workbench import Workbench
 
-    return Asking, LessonView, PlayView, Workbench
+    return Asking, GlossaryView, LessonView, PlayView, Workbench
 
 
 def open_tutor(terminal: Terminal) -> int:

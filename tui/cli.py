@@ -19,6 +19,7 @@ from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.changes import Changes
+    from lessons.glossary import Glossary
     from lessons.model import Course, Exercise, Lesson
     from lessons.progress import Progress
 
@@ -122,6 +123,11 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--json", action="store_true", help="as a JSON document")
     how.add_argument("--diff", metavar="N", help="print only what attempt N changed (k1, k2, ... name what was kept)")
     how.add_argument("--show", metavar="N", help="print only the code of attempt N, as it was")
+    sub = command("glossary", _glossary, "say what the terms of the course mean")
+    sub.add_argument("term", metavar="TERM", nargs="*", help="one of them, or a part of it (default: all)")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("references", _references, "list what to read on")
+    sub.add_argument("--json", action="store_true", help="as a JSON document")
     sub = command("lint", _lint, "for authors: what is wrong in lesson files, and what exercises do not keep")
     sub.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
     which = sub.add_mutually_exclusive_group()
@@ -343,7 +349,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
         lesson = _find_lesson(_course(), options.lesson)
         return tree.showing(lesson, options.step, options.tensor), options.step, index
     except KeyError:
-        known = ", ".join(step.id for step in lesson.steps if step.kind == "run")
+        known = ", ".join(step.id for step in lesson.steps if step.kind in ("run", "train"))
         raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{options.step}'. Its steps: {known}") from None
     except ValidationError as error:
         raise UsageError(f"{error.errors()[0]['msg']}") from None
@@ -478,6 +484,43 @@ def _history(options: argparse.Namespace) -> int:
     finally:
         progress.close()
     return OK
+
+
+def _glossary(options: argparse.Namespace) -> int:
+    from tui import lookup
+
+    course, words = _course(), _words()
+    text = " ".join(options.term)
+    found = words.search(text) if text else words.terms
+    if not found:
+        raise UsageError(f"the glossary has nothing about '{text}'")
+    if options.json:
+        _print_json({"terms": [term.model_dump() for term in found]})
+    else:
+        _print(lookup.terms(found, course))
+    return OK
+
+
+def _references(options: argparse.Namespace) -> int:
+    from tui import lookup
+
+    found = _words().references
+    if options.json:
+        _print_json({"references": [reference.model_dump() for reference in found]})
+    else:
+        _print(lookup.references(found))
+    return OK
+
+
+def _words() -> Glossary:
+    from lessons import glossary
+    from lessons.load import LessonError
+
+    try:
+        return glossary.load()
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(FAILURE) from None
 
 
 def _lint(options: argparse.Namespace) -> int:

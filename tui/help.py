@@ -9,6 +9,7 @@ up, down        choose a lesson
 enter           open it; on the first line: go on where you were
 c               the challenge of the lesson: who passes it may pass over the rest
 v               the next exercise that is due for review
+f2              glossary and references
 x               write your progress and code to a file
 q               quit; everything is kept
 
@@ -24,6 +25,7 @@ tab             next pane: code, then each matrix
 m or escape     course map            q      quit; everything is kept
 r               run the step again    s      stop what is running
 p               a Python prompt with the variables of this step
+f2              glossary: the terms of this step, and all others
 
 In a matrix
 arrows          move the cursor; the line below reads the cell out
@@ -72,7 +74,8 @@ enter           go to the editor       escape leave it: n, b, m, q work then
 f5 or ctrl+r    check                  f6     run it, and look at its matrices
 f3              next hint; when all are read, give up; after passing, why
 d               where the first result differs (not in the editor)
-f2              fold task and hints    f4     next pane: task, verdict, editor
+ctrl+t          fold task and hints    f4     next pane: task, verdict, editor
+f2              glossary
 f9              back to the starter (again: your code, until you change it)
 f8, f7          next, previous step    s      stop the check (not in the editor)
 ctrl+o          your own editor: $VISUAL or $EDITOR
@@ -95,6 +98,7 @@ tab             next pane: the answer, matrices, code
 e               how the number under the cursor was made
 escape          leave the line to type in: n, b, m, q work then
 f8, f7          next, previous step     r      run the step again
+f2              glossary
 
 What you answer is kept. A question that you pass over is marked skipped.
 """
@@ -127,6 +131,15 @@ n               next step              m      course map
 -  yours   +  the model answer   =  both have this result
 """
 
+GLOSSARY = """\
+The terms of the course, those of the step that you come from first
+
+letters         search                  up, down  choose
+enter           go to the step that introduces the term
+tab             what to read on: papers by title, authors, year; again: the terms
+f2 or escape    back to where you were
+"""
+
 TEXTS = {
     "map": MAP,
     "lesson": LESSON,
@@ -136,6 +149,7 @@ TEXTS = {
     "scratch": SCRATCH,
     "difference": DIFFERENCE,
     "solution": SOLUTION,
+    "glossary": GLOSSARY,
 }
 
 ANY_KEY = "\nAny key closes this."

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lessons import claims, coverage, proof, writing
+from lessons import claims, coverage, glossary, proof, writing
 from lessons.load import COURSE, read_course
 from lessons.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.proof import Proof
@@ -74,6 +74,7 @@ def read(folder: Path | None) -> Report:
     for lesson in lessons:
         findings += writing.findings(lesson)
     findings += coverage.findings(folder, lessons)
+    findings += glossary.findings(folder, lessons)
     return Report(lessons, findings)
 
 

@@ -102,7 +102,7 @@ def is_due(store: Store, lesson: Lesson, step: Exercise) -> bool:
 
 
 def _is_exercise(step: Step) -> bool:
-    return step.kind not in ("read", "run")
+    return step.kind not in ("read", "run", "train")
 
 
 def _is_challenge(step: Step) -> bool:

@@ -548,23 +548,23 @@ async def test_hints_and_the_fold() -> None:
 
     async with tutor() as learner:
         await learner.goes_to("stacked-heads", exercise.id)
-        await learner.sees(f"Exercise 3.2: {exercise.title}   f2: fold", opening(exercise), f"there are {number}")
+        await learner.sees(f"Exercise 3.2: {exercise.title}   ctrl+t: fold", opening(exercise), f"there are {number}")
         await learner.press("f3", "f3")
         await learner.sees(f"Hint 2 of {number}: ", lambda: shows_hint(1))
-        await learner.press("f2")
-        await learner.sees(f"Exercise 3.2: {exercise.title}   f2: unfold")
+        await learner.press("ctrl+t")
+        await learner.sees(f"Exercise 3.2: {exercise.title}   ctrl+t: unfold")
         assert opening(exercise) not in learner.text
         assert "Hint" not in learner.text
         # The next hint is there to be read.
         await learner.press("f3")
         await learner.sees(f"Hint 3 of {number}: ", lambda: shows_hint(2))
-        assert "f2: unfold" not in learner.text
+        assert "ctrl+t: unfold" not in learner.text
         await learner.press("f5")
         await learner.sees(f"✗ Not yet.   f3: {'hint' if number > 3 else 'give up'}")
         await learner.press(*["f3"] * (number - 3), "f5")
         await learner.sees("✗ Not yet.   f3: give up", lambda: shows_hint(-1))
-        await learner.press("f2", "f2", "enter", "f2")
-        await learner.sees("f2: unfold", lambda: "Hint" not in learner.text)
+        await learner.press("ctrl+t", "ctrl+t", "enter", "ctrl+t")
+        await learner.sees("ctrl+t: unfold", lambda: "Hint" not in learner.text)
 
 
 async def test_a_verdict_is_of_the_code_that_was_checked() -> None:

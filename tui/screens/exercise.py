@@ -99,7 +99,7 @@ class ExerciseView(Box):
             return
         number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
         text = Text.assemble((number + exercise.title, BOLD))
-        text.append(f"   f2: {'unfold' if self._folded else 'fold'}", DIM)
+        text.append(f"   ctrl+t: {'unfold' if self._folded else 'fold'}", DIM)
         if not self._folded:
             text.append("\n")
             text.append_text(self._prose(exercise.prose))

@@ -49,7 +49,7 @@ class Workbench(Box):
         Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
         Binding("f6", "attempt", "Scratch run", show=False, priority=True, id="attempt"),
         Binding("f3", "hint", "Hint, solution", show=False, priority=True, id="hint"),
-        Binding("f2", "fold", "Fold the task", show=False, priority=True, id="fold"),
+        Binding("ctrl+t", "fold", "Fold the task", show=False, priority=True, id="fold"),
         Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
         Binding("ctrl+o", "outside", "Your own editor", show=False, priority=True, id="outside"),
         Binding("d,в", "difference", "See both", show=False, id="difference"),

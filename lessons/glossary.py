@@ -1,0 +1,181 @@
+"""The words of the field that a course uses, and what to read on: its `glossary.yaml` and `references.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from lessons.fields import Model, Text
+from lessons.load import COURSE
+from lessons.model import Lesson, RunningStep, Step
+from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.writing import texts
+
+TERMS, REFERENCES = "glossary.yaml", "references.yaml"
+
+MOST_WORDS = 45
+"""Of a definition."""
+
+
+class Term(Model):
+    """One word of the field.
+
+    Attributes:
+        term: the word, in the singular.
+        also: other words for it, and the names that code gives it.
+        means: the definition, in a sentence or two.
+        step: the step that introduces it, as `lesson/step`.
+        see: related terms.
+    """
+
+    term: Text
+    means: Text
+    step: Text
+    also: tuple[Text, ...] = ()
+    see: tuple[Text, ...] = ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds the word, or one of the others, in a text, in the plural as well."""
+        words = sorted((self.term, *self.also), key=len, reverse=True)
+        return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, words))})(?:e?s)?(?!\w)", re.IGNORECASE)
+
+
+class Reference(Model):
+    """Something to read on: a paper, by title, authors and year, and what one finds in it."""
+
+    title: Text
+    authors: Text
+    year: int
+    where: Text
+    about: Text
+
+    @property
+    def short(self) -> str:
+        """How it is spoken of: `Vaswani and others, 2017`."""
+        names = self.authors.split(", ")
+        who = (
+            names[0]
+            if len(names) == 1
+            else f"{names[0]} and {names[1]}"
+            if len(names) == 2
+            else f"{names[0]} and others"
+        )
+        return f"{who}, {self.year}"
+
+
+class _TermsFile(Model):
+    terms: tuple[Term, ...]
+
+
+class _ReferencesFile(Model):
+    references: tuple[Reference, ...]
+
+
+class Glossary(Model):
+    """All terms in alphabetical order, and all references by year."""
+
+    terms: tuple[Term, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+    def of(self, step: Step) -> tuple[Term, ...]:
+        """The terms that stand in the texts of a step, or name a tensor that it shows, in the order of the text."""
+        told = " ".join(each.text for each in texts(step))
+        if isinstance(step, RunningStep):
+            told += " " + " ".join(shown.name.replace("_", " ") for shown in step.show)
+        found = [(match.start(), term) for term in self.terms if (match := term.pattern.search(told))]
+        return tuple(term for _, term in sorted(found, key=lambda each: each[0]))
+
+    def named(self, name: str) -> Term:
+        """The term of that name, or with that other name. Raises `KeyError` if there is none."""
+        wanted = name.casefold()
+        for term in self.terms:
+            if wanted == term.term.casefold():
+                return term
+        for term in self.terms:
+            if wanted in map(str.casefold, term.also):
+                return term
+        raise KeyError(name)
+
+    def search(self, text: str) -> tuple[Term, ...]:
+        """The terms that begin with a text, then those with a word that does, then those whose definition has it."""
+        wanted = text.strip().casefold()
+
+        def rank(term: Term) -> int:
+            names = [name.casefold() for name in (term.term, *term.also)]
+            if any(name.startswith(wanted) for name in names):
+                return 0
+            if any(word.startswith(wanted) for name in names for word in re.split(r"[\s_-]+", name)):
+                return 1
+            return 2 if wanted in term.means.casefold() else 3
+
+        ranked = [(rank(term), term) for term in self.terms]
+        return tuple(term for place, term in sorted(ranked, key=lambda each: each[0]) if place < 3)
+
+
+F = TypeVar("F", bound=Model)
+
+
+def load(folder: Path = COURSE) -> Glossary:
+    """The glossary and the references of a course, empty if it has none. Raises `LessonError`."""
+    terms = _file(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
+    references = _file(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
+    return Glossary(
+        terms=tuple(sorted(terms, key=lambda term: term.term.casefold())),
+        references=tuple(sorted(references, key=lambda reference: (reference.year, reference.authors))),
+    )
+
+
+def _file(file: Path, model: type[F]) -> F:
+    root = parse(read(file), str(file))
+    found = list(repeated_keys(root, set()))
+    data: Any = data_of(root)
+    try:
+        contents = model.model_validate(data)
+    except ValidationError as error:
+        for item in error.errors():
+            where = place(locate(root, item["loc"])[0].start_mark)
+            name = ".".join(map(str, item["loc"])) or "file"
+            found.append(Finding(*where, f"'{name}': {item['msg'].lower()}", "Mend it."))
+        raise LessonError(found) from None
+    if found:
+        raise LessonError(found)
+    return contents
+
+
+def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
+    """Terms that lead nowhere, are defined twice, or do not stand where they are said to be introduced."""
+    try:
+        glossary = load(folder)
+    except LessonError as error:
+        yield from error.findings
+        return
+    if not glossary.terms:
+        return
+    root = parse(read(folder / TERMS), str(folder / TERMS))
+    steps = {f"{lesson.id}/{step.id}": step for lesson in lessons for step in lesson.steps}
+    owners: dict[str, str] = {}
+    for position, term in enumerate(_file(folder / TERMS, _TermsFile).terms):
+
+        def at(field: str, problem: str, remedy: str, position: int = position) -> Finding:
+            return Finding(*place(locate(root, ("terms", position, field))[0].start_mark), problem, remedy)
+
+        for name in (term.term, *term.also):
+            if (owner := owners.setdefault(name.casefold(), term.term)) != term.term:
+                yield at("term", f"'{name}' is defined by '{owner}' too", "Keep one of the two.")
+        if (count := len(term.means.split())) > MOST_WORDS:
+            yield at("means", f"{count} words; at most {MOST_WORDS} define", "Shorten it.")
+        if term.means.strip()[-1] != ".":
+            yield at("means", "the definition does not end like a sentence", "End it with a full stop.")
+        if term.step not in steps:
+            yield at("step", f"there is no step '{term.step}'", "Name the step that introduces the term.")
+        elif term not in glossary.of(steps[term.step]):
+            yield at("step", f"'{term.term}' does not stand in '{term.step}'", "Name the step that introduces it.")
+        for other in term.see:
+            if other.casefold() not in (each.term.casefold() for each in glossary.terms):
+                yield at("see", f"there is no term '{other}'", "Name one that is defined.")

@@ -1,0 +1,114 @@
+"""The glossary and the references of the course, and what is found wrong in others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessons import glossary
+from lessons.glossary import Glossary, Reference, Term
+from lessons.load import COURSE, load_course
+from lessons.reading import LessonError
+from tests.lessons.making import code_step, lesson_of, text_step
+
+LESSONS = load_course().lessons
+SCORE = Term(term="attention score", also=("score", "omega"), means="How well it matches.", step="made/one")
+WEIGHT = Term(term="attention weight", also=("weight",), means="A share, after softmax.", step="made/one")
+SOFTMAX = Term(term="softmax", means="Turns scores into shares.", step="made/one")
+WORDS = Glossary(terms=(SCORE, WEIGHT, SOFTMAX))
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Glossary:
+    return glossary.load()
+
+
+def test_nothing_is_found_in_the_glossary_of_the_course() -> None:
+    assert list(map(str, glossary.findings(COURSE, LESSONS))) == []
+
+
+def test_the_course_has_terms_and_references(shipped: Glossary) -> None:
+    assert len(shipped.terms) >= 60
+    assert [term.term.casefold() for term in shipped.terms] == sorted(term.term.casefold() for term in shipped.terms)
+    assert len(shipped.references) >= 10
+    years = [reference.year for reference in shipped.references]
+    assert years == sorted(years)
+
+
+def test_a_step_has_terms_of_its_text_and_of_what_it_shows() -> None:
+    lesson = lesson_of(
+        text_step("one", "Softmax comes after the *attention scores*."),
+        code_step("two", "attention_weights = [1.0]\n", "attention_weights", prose="Look at these."),
+        text_step("three", "A scorecard, weightless; `x.weight`."),
+    )
+    assert [WORDS.of(step) for step in lesson.steps] == [(SOFTMAX, SCORE), (WEIGHT,), ()]
+
+
+def test_search() -> None:
+    assert WORDS.search("attention") == (SCORE, WEIGHT)
+    assert WORDS.search("we") == (WEIGHT, SCORE)
+    assert WORDS.search("SOFT") == (SOFTMAX, WEIGHT)
+    assert WORDS.search("omeg") == (SCORE,)
+    assert WORDS.search("no such thing") == ()
+
+
+def test_a_term_by_name() -> None:
+    assert WORDS.named("Attention Score") is SCORE
+    assert WORDS.named("omega") is SCORE
+    with pytest.raises(KeyError):
+        WORDS.named("omegas")
+
+
+@pytest.mark.parametrize(
+    ("authors", "short"),
+    [
+        ("Ada Lovelace", "Ada Lovelace, 1843"),
+        ("Ada Lovelace, Luigi Menabrea", "Ada Lovelace and Luigi Menabrea, 1843"),
+        ("Ada Lovelace, Luigi Menabrea, Charles Babbage", "Ada Lovelace and others, 1843"),
+    ],
+)
+def test_how_a_reference_is_spoken_of(authors: str, short: str) -> None:
+    assert Reference(title="Notes", authors=authors, year=1843, where="Memoirs", about="Notes.").short == short
+
+
+def problems(folder: Path, text: str) -> list[tuple[int, str]]:
+    (folder / glossary.TERMS).write_text("terms:\n" + text)
+    lesson = lesson_of(text_step("one", "A score and a weight."))
+    return [(found.line, found.problem) for found in glossary.findings(folder, [lesson])]
+
+
+def test_what_is_wrong_in_a_glossary_is_found(tmp_path: Path) -> None:
+    score = "  - {term: score, means: It matches., step: made/one}\n"
+    assert problems(tmp_path, score) == []
+    assert problems(tmp_path, score + "  - {term: weight, also: [Score], means: A share., step: made/one}\n") == [
+        (3, "'Score' is defined by 'score' too")
+    ]
+    assert problems(tmp_path, "  - {term: mask, means: It hides., step: made/one}\n") == [
+        (2, "'mask' does not stand in 'made/one'")
+    ]
+    assert problems(tmp_path, "  - {term: score, means: It matches., step: made/two}\n") == [
+        (2, "there is no step 'made/two'")
+    ]
+    assert problems(tmp_path, "  - {term: score, means: It matches., step: made/one, see: [mask]}\n") == [
+        (2, "there is no term 'mask'")
+    ]
+    assert problems(tmp_path, "  - {term: score, means: It matches, step: made/one}\n") == [
+        (2, "the definition does not end like a sentence")
+    ]
+    long = "word " * 45
+    assert problems(tmp_path, f"  - {{term: score, means: {long}end., step: made/one}}\n") == [
+        (2, "46 words; at most 45 define")
+    ]
+
+
+def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / glossary.TERMS).write_text("terms:\n  - {term: score, meaning: It matches., step: a/b}\n")
+    with pytest.raises(LessonError) as caught:
+        glossary.load(tmp_path)
+    assert {found.line for found in caught.value.findings} == {2}
+
+
+def test_a_course_need_not_have_one(tmp_path: Path) -> None:
+    assert glossary.load(tmp_path) == Glossary()
+    assert list(glossary.findings(tmp_path, [])) == []

@@ -1,0 +1,117 @@
+"""Journeys to the glossary and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lessons import glossary
+from tests.tui.learner import COURSE, at, task, tutor
+from tui.cli import main
+from tui.terminal import Terminal
+
+WORDS = glossary.load()
+
+
+async def test_from_a_step_and_back() -> None:
+    step = COURSE.lesson("one-query").step("softmax")
+    here = WORDS.of(step)
+    assert here
+    async with tutor() as learner:
+        await learner.goes_to("one-query", "softmax")
+        before, focus = learner.lines[3:12], learner.focus
+        await learner.press("f2")
+        await learner.sees("Glossary", "Search >", f"▸ {here[0].term}", "tab references")
+        assert sum(line[:36].endswith(" here") or " here " in line[:37] for line in learner.lines) == len(here)
+        await learner.press("down")
+        await learner.sees(lambda: learner.app.glossary_view.chosen == here[1])
+        await learner.press("f2")
+        await learner.sees(at("one-query", "softmax"), lambda: learner.lines[3:12] == before)
+        assert learner.focus == focus
+        # Keys mean what they meant.
+        await learner.press("n")
+        await learner.sees(lambda: learner.app.index == COURSE.lesson("one-query").index("softmax") + 1)
+
+
+async def test_search_and_go_to_the_step() -> None:
+    async with tutor() as learner:
+        await learner.press("f2", *"dot pro")
+        await learner.sees("dot product", lambda: len(learner.lines) == 24)
+        found = WORDS.named("dot product")
+        assert learner.app.glossary_view.chosen == found
+        lesson, step = found.step.split("/")
+        await learner.sees(lambda: COURSE.lesson(lesson).step(step).title in " ".join(learner.text.split()))
+        await learner.press("enter")
+        await learner.sees(at(lesson, step))
+
+
+async def test_escape_ends_the_search_first() -> None:
+    async with tutor() as learner:
+        await learner.press("f2", *"zzzz")
+        await learner.sees("Nothing here has this in it.")
+        await learner.press("enter", "escape")
+        await learner.sees(WORDS.terms[0].term)
+        await learner.press("escape")
+        await learner.sees("course map", lambda: learner.focus == "lessons")
+
+
+async def test_references() -> None:
+    async with tutor() as learner:
+        await learner.press("f2", "tab")
+        await learner.sees("References", "tab glossary")
+        await learner.press(*"vaswani")
+        await learner.sees("Attention Is All You Need", "2017.")
+        await learner.press("tab")
+        await learner.sees("Glossary", WORDS.terms[0].term)
+
+
+async def test_from_the_editor_and_back() -> None:
+    exercise = task("3.2")
+    async with tutor() as learner:
+        await learner.goes_to("stacked-heads", exercise.id)
+        await learner.press("enter")
+        await learner.sees(lambda: learner.focus == "editor")
+        await learner.press("x", "f2")
+        await learner.sees("Search >")
+        await learner.press("q", "escape", "escape")
+        await learner.sees(lambda: learner.focus == "editor")
+        assert learner.code.rstrip().endswith("x")
+
+
+async def test_without_unicode_and_colours() -> None:
+    async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
+        await learner.goes_to("one-query", "softmax")
+        await learner.press("f2")
+        await learner.sees("> ", lambda: learner.text.isascii())
+
+
+# Without a screen ----------------------------------------------------------------------------------------------------
+
+
+def test_a_term_by_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["glossary", "dot", "product"]) == 0
+    out = capsys.readouterr().out
+    term = WORDS.named("dot product")
+    assert out.startswith("dot product")
+    assert term.means in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_all_terms_by_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["glossary", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["terms"]
+    assert [term["term"] for term in listed] == [term.term for term in WORDS.terms]
+
+
+def test_a_term_that_nobody_defines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["glossary", "zzzz"]) == 2
+    assert capsys.readouterr().err == "attn-tutor: the glossary has nothing about 'zzzz'\n"
+
+
+def test_references_by_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["references"]) == 0
+    out = capsys.readouterr().out
+    assert all(reference.title in " ".join(out.split()) for reference in WORDS.references)
+    assert main(["references", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["references"]) == len(WORDS.references)

@@ -1,0 +1,41 @@
+"""Terms and references as linear text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from lessons.glossary import Reference, Term
+from lessons.model import Course
+from tui.prose import plain_lines
+
+WIDTH = 80
+
+
+def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
+    """Definitions, each with where the course introduces the term."""
+    for place, term in enumerate(found):
+        if place:
+            yield ""
+        also = f" (also: {', '.join(term.also)})" if term.also else ""
+        yield from textwrap.wrap(term.term + also, WIDTH)
+        yield from _indented(term.means)
+        if term.see:
+            yield from _indented(f"See also: {', '.join(term.see)}.")
+        lesson, _, step = term.step.partition("/")
+        owner = course.lesson(lesson)
+        yield from _indented(f"Lesson {owner.number}, step {owner.index(step) + 1}: {owner.step(step).title}")
+
+
+def references(found: Sequence[Reference]) -> Iterator[str]:
+    """What to read on, one after the other."""
+    for place, reference in enumerate(found):
+        if place:
+            yield ""
+        yield from textwrap.wrap(f"{reference.title}", WIDTH)
+        yield from _indented(f"{reference.authors}. {reference.where}, {reference.year}.")
+        yield from _indented(reference.about)
+
+
+def _indented(text: str) -> Iterator[str]:
+    return (f"    {line}" for line in plain_lines(text, WIDTH - 4))

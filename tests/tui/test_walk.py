@@ -1,0 +1,33 @@
+"""The whole course on a real terminal."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from lessons.load import load_course
+from lessons.model import ExerciseStep, RunningStep
+from tests import walk
+
+COURSE = load_course()
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+def test_every_step_draws_what_it_shows() -> None:
+    assert walk.walk(COURSE.lessons) == []
+
+
+def test_what_is_wrong_would_be_seen() -> None:
+    lesson = COURSE.lesson("one-query")
+    run, exercise = lesson.step("scores"), lesson.exercises[-1]
+    assert isinstance(run, RunningStep)
+    assert isinstance(exercise, ExerciseStep)
+    good = ["title", "rule", "prose", "code", f" {run.show[0].name}  6", "  0.1  0.2", "keys"]
+    assert list(walk.problems(run, good)) == []
+    assert list(walk.problems(run, [*good[:4], "something", "  0.1", "keys"])) == ["shows none of scores"]
+    assert list(walk.problems(run, [*good, "This step did not come to its end: x", ""])) == [
+        "shows 'did not come to its end'"
+    ]
+    assert list(walk.problems(run, [*good[:3], "", "", f" {run.show[0].name} 0.1", ""])) == ["shows nearly nothing"]
+    assert list(walk.problems(exercise, [*good[:3], "a", "b", "c", "keys"])) == ["shows no line of the starter"]

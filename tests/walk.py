@@ -1,0 +1,157 @@
+"""Walk through the whole course as a learner in tmux would: every step has to draw what it shows, and none may fail.
+
+`python -m tests.walk [--size 80x24] [--lesson N ...]` prints a line for each lesson and exits with 1 if anything was
+wrong. It needs tmux, and nothing else that a learner has not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+
+from lessons.load import load_course
+from lessons.model import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+
+PATIENCE = 60.0
+"""Seconds after which what does not come is missing: a slow machine may need some to load PyTorch."""
+
+FAILURES = re.compile(r"did not come to its end|cannot be shown|Traceback|cannot run code|…}|\{[a-z_]+[\[.:]")
+"""What no step of the course may show."""
+
+
+class Walker:
+    """The tutor in a tmux session of its own, with an empty home."""
+
+    def __init__(self, columns: int, lines: int, environ: dict[str, str] | None = None) -> None:
+        self._home = tempfile.mkdtemp(prefix="attn-tutor-walk-")
+        self._socket = f"attn-tutor-walk-{os.getpid()}"
+        given = {"HOME": self._home, "XDG_STATE_HOME": self._home, **(environ or {})}
+        command = [sys.executable, "-P", "-m", "tui"]
+        pairs = [f"{name}={value}" for name, value in given.items()]
+        size = ("-x", str(columns), "-y", str(lines))
+        self._tmux("new-session", "-d", *size, "env", *pairs, f"PYTHONPATH={os.getcwd()}", *command)
+
+    def __enter__(self) -> Walker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        subprocess.run(["tmux", "-L", self._socket, "kill-server"], capture_output=True, check=False)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _tmux(self, *arguments: str) -> str:
+        return subprocess.run(
+            ["tmux", "-L", self._socket, "-f", os.devnull, *arguments], capture_output=True, text=True, check=True
+        ).stdout
+
+    @property
+    def lines(self) -> list[str]:
+        """What the terminal shows."""
+        return self._tmux("capture-pane", "-p").splitlines()
+
+    def press(self, *keys: str) -> None:
+        """Send keys, by tmux's names."""
+        self._tmux("send-keys", *keys)
+
+    def wait(self, done: Callable[[list[str]], bool]) -> list[str] | None:
+        """What the terminal shows once it is so, None if it does not become so."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if done(lines := self.lines):
+                return lines
+            time.sleep(0.03)
+        return None
+
+
+def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
+    """What is wrong with what the terminal shows of a step."""
+    text = "\n".join(lines)
+    if found := FAILURES.search(text):
+        yield f"shows '{found[0]}'"
+    drawn = [line for line in lines[2:-1] if line.strip()]
+    if len(drawn) < 3:
+        yield "shows nearly nothing"
+    if isinstance(step, RunningStep) and step.show:
+        names = [shown.name for shown in step.show]
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names):
+            yield f"shows none of {', '.join(names)}"
+        if not re.search(r"\d", "".join(lines[3:])) and not isinstance(step, Question):
+            yield "shows no number"
+    if isinstance(step, ExerciseStep) and not any(line.strip() in text for line in step.starter.splitlines() if line):
+        yield "shows no line of the starter"
+    if isinstance(step, Question) and "recorded" in text:
+        yield "is not live"
+
+
+def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
+    """Whether the title says that the learner is there, and the numbers are live."""
+    step = lesson.steps[position]
+    place = f"lesson {lesson.number}   step {position + 1} of {len(lesson.steps)}"
+    # A training is there as it was recorded, until somebody starts it.
+    waits = isinstance(step, RunningStep) and not isinstance(step, TrainStep)
+
+    def there(lines: list[str]) -> bool:
+        text = "\n".join(lines)
+        return place in text and not (waits and ("recorded" in text or "not run yet" in text or "loading" in lines[0]))
+
+    return there
+
+
+def walk(
+    lessons: Sequence[Lesson], columns: int = 80, lines: int = 24, environ: dict[str, str] | None = None
+) -> list[str]:
+    """Every step of the lessons, in order. Returns what was wrong."""
+    wrong: list[str] = []
+    course = load_course()
+    with Walker(columns, lines, environ) as walker:
+        if walker.wait(lambda shown: any("course map" in line for line in shown) and "loading" not in shown[0]) is None:
+            return ["the map does not come"]
+        for lesson in lessons:
+            # From the map to the first step of the lesson, wherever its line is.
+            walker.press("Home", *["Down"] * (1 + course.lessons.index(lesson)), "Enter")
+            for position, step in enumerate(lesson.steps):
+                shown = walker.wait(arrived(lesson, position))
+                name = f"{lesson.number} {lesson.id}/{step.id}"
+                if shown is None:
+                    wrong.append(f"{name}: does not come to rest; the terminal shows\n" + "\n".join(walker.lines))
+                    return wrong
+                wrong += [f"{name}: {problem}" for problem in problems(step, shown)]
+                if position + 1 < len(lesson.steps):
+                    walker.press("F8")
+            print(f"{lesson.number:2} {lesson.id:20} {len(lesson.steps)} steps", flush=True)
+            # Out of an exercise's editor first; a lesson ends with a text, where escape leads to the map.
+            walker.press("Escape")
+            if walker.wait(lambda shown: "course map" in shown[0]) is None:
+                return [*wrong, f"{lesson.id}: escape does not lead to the map"]
+    return wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Walk, and tell. Returns an exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.walk", description=__doc__)
+    parser.add_argument("--size", default="80x24", help="columns x lines (default: 80x24)")
+    parser.add_argument("--lesson", action="append", help="only this one, by id or number; repeatable")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for the tutor; repeatable")
+    options = parser.parse_args(arguments)
+    course = load_course()
+    lessons = [course.lesson(name) for name in options.lesson or ()] or list(course.lessons)
+    columns, lines = map(int, options.size.split("x"))
+    began = time.monotonic()
+    wrong = walk(lessons, columns, lines, dict(pair.split("=", 1) for pair in options.env))
+    steps = sum(len(lesson.steps) for lesson in lessons)
+    print(*wrong, sep="\n")
+    print(f"{steps} steps in {time.monotonic() - began:.0f} s: {len(wrong) or 'nothing'} wrong")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

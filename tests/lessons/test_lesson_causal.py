@@ -1,0 +1,134 @@
+"""The lessons on the mask, on dropout and on the causal class: what they tell, worked out a second time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from attention.causal import CausalAttention, causal_weights, causal_weights_renormalized
+from lessons import claims
+from lessons.model import Course
+from lessons.result import StepResult
+from lessons.session import Session
+
+LESSONS = ("causal-mask", "dropout", "causal-class")
+GOLDEN = Path(__file__).parents[1] / "attention" / "golden.json"
+
+Results = dict[str, dict[str, StepResult]]
+
+
+@pytest.fixture(scope="module")
+def results(worker: Session, course: Course) -> Results:
+    """What every step of the three lessons gives."""
+    given: Results = {}
+    for name in LESSONS:
+        run = worker.run(course.lesson(name))
+        run.close()
+        given[name] = {step.id: step for step in run.steps}
+    return given
+
+
+def shown(results: Results, place: str) -> Tensor:
+    """A shown tensor by `lesson/step/name`."""
+    lesson, step, name = place.split("/")
+    tensor = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
+    assert tensor.values is not None
+    return torch.tensor([float(value) for value in tensor.values]).view(tensor.shape)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_claims_hold(worker: Session, course: Course, name: str) -> None:
+    assert list(claims.complaints(course.lesson(name), worker)) == []
+
+
+# The mask ------------------------------------------------------------------------------------------------------------
+
+
+def test_both_ways_give_the_same_weights_for_any_scores() -> None:
+    torch.manual_seed(1)
+    for size in range(1, 9):
+        scores = 3 * torch.randn(size, size)
+        torch.testing.assert_close(
+            causal_weights(scores), causal_weights_renormalized(torch.softmax(scores, dim=-1)), atol=1e-6, rtol=1e-5
+        )
+
+
+def test_renormalised_rows_do_not_leak(results: Results) -> None:
+    before, after = (
+        shown(results, "causal-mask/other-end/moved_before"),
+        shown(results, "causal-mask/no-leak/moved_after"),
+    )
+    assert (before.tril()[:-1].sum(dim=-1) > 1e-3).all()
+    assert after[:-1].max() < 1e-6 < after[-1].min()
+
+
+def test_sums_without_keepdim_divide_columns(results: Results) -> None:
+    zeroed = shown(results, "causal-mask/zeroed/zeroed")
+    sums = [sum(row) for row in zeroed.tolist()]
+    wrong = [[cell / sums[column] for column, cell in enumerate(row)] for row in zeroed.tolist()]
+    torch.testing.assert_close(shown(results, "causal-mask/lost-axis/by_columns"), torch.tensor(wrong))
+
+
+def test_a_row_without_a_visible_token_is_nan(results: Results) -> None:
+    blind = shown(results, "causal-mask/blind-row/blind_weights")
+    assert blind.isnan().any(dim=-1).tolist() == [True, False, False, False, False, False]
+
+
+# Dropout -------------------------------------------------------------------------------------------------------------
+
+
+def test_recorded_patterns_are_those_that_were_printed(results: Results) -> None:
+    printed = {entry["id"]: entry.get("printed") for entry in json.loads(GOLDEN.read_text(encoding="utf-8"))}
+    intel, other = (shown(results, f"dropout/patterns/{name}") for name in ("intel", "amd_arm"))
+    for name in ("s001.dropout.ones", "s003.dropout.ones"):
+        assert intel.tolist() == printed[name]
+    assert set(other.unique().tolist()) == {0.0, 2.0}
+
+
+def test_a_layer_drops_until_it_is_told_not_to() -> None:
+    layer, weights = nn.Dropout(0.5), torch.ones(100, 100)
+    with torch.no_grad():
+        assert 0 < int((layer(weights) == 0).sum()) < weights.numel()
+    layer.eval()
+    assert torch.equal(layer(weights), weights)
+
+
+# The class -----------------------------------------------------------------------------------------------------------
+
+
+class Unchecked(CausalAttention):
+    """The class as many write it: the mask is cut, and nobody looks at the length."""
+
+    def weights(self, inputs: Tensor) -> Tensor:
+        """The causal weights of a batch."""
+        n = inputs.shape[1]
+        queries, keys = self.W_query(inputs), self.W_key(inputs)
+        scores = queries @ keys.transpose(1, 2) / keys.shape[-1] ** 0.5
+        return torch.softmax(scores.masked_fill(self.mask[:n, :n].bool(), -torch.inf), dim=-1)
+
+
+def test_what_happens_to_inputs_that_are_too_long() -> None:
+    batch = torch.randn(2, 6, 3)
+    with pytest.raises(RuntimeError, match=r"size of tensor a \(4\) must match the size of tensor b \(6\)"):
+        Unchecked(3, 2, 4, 0.0).weights(batch)
+    assert (Unchecked(3, 2, 1, 0.0).weights(batch) > 0).all()
+    for length in (1, 4):
+        with pytest.raises(ValueError, match=f"context_length={length}"):
+            CausalAttention(3, 2, length, 0.0)(batch)
+
+
+def test_lesson_tells_of_them(results: Results) -> None:
+    assert "must match the size" in results["causal-class"]["too-long"].text["refusal"]
+    assert "context_length=6" in results["causal-class"]["longer"].text["refusal"]
+    assert (shown(results, "causal-class/one-token-mask/seeing") > 0).all()
+    assert "inplace operation" in results["causal-class"]["in-place-weights"].text["complaint"]
+
+
+def test_sentences_of_a_batch_do_not_mix(results: Results) -> None:
+    alike, beside = shown(results, "causal-class/run/context"), shown(results, "causal-class/separate/separate")
+    torch.testing.assert_close(beside[0], alike[0])
+    assert not torch.allclose(beside[1], alike[1], atol=1e-3)

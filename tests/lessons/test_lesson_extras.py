@@ -1,0 +1,182 @@
+"""The lessons on the library's layer, on buffers and on the cache: their numbers, and what they say beside that."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention.cache import KeyValueCache, MultiHeadAttentionCached
+from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
+from lessons import claims
+from lessons.load import load_course
+from lessons.model import Lesson
+from lessons.result import StepResult, Tensor
+from lessons.session import Session
+
+COURSE = load_course()
+OURS = [COURSE.lesson(name) for name in ("library-attention", "buffers", "key-value-cache")]
+each_lesson = pytest.mark.parametrize("lesson", OURS, ids=[lesson.id for lesson in OURS])
+
+Results = dict[str, StepResult]
+
+
+@pytest.fixture(scope="module")
+def results(worker: Session) -> Results:
+    """What every step of the three lessons gives."""
+    given: Results = {}
+    for lesson in OURS:
+        run = worker.run(lesson)
+        run.close()
+        given |= {f"{lesson.id}/{step.id}": step for step in run.steps}
+    return given
+
+
+def shown(results: Results, place: str, name: str) -> Tensor:
+    return next(tensor for tensor in results[place].tensors if tensor.name == name)
+
+
+@each_lesson
+def test_what_is_claimed_holds(worker: Session, lesson: Lesson) -> None:
+    assert list(claims.complaints(lesson, worker)) == []
+    claimed = [step for step in lesson.steps if getattr(step, "claims", ())]
+    assert len(claimed) >= 8
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "row"),
+    [
+        ("library-attention/own-projections", "own_context", [-0.1560, -0.4011]),
+        ("library-attention/extra-out-proj", "extra_context", [0.5557, 0.2163, 0.2250]),
+        ("buffers/plain", "sentence", [-0.4519, 0.2216]),
+    ],
+)
+def test_first_row_is_the_known_one(results: Results, place: str, name: str, row: list[float]) -> None:
+    tensor = shown(results, place, name)
+    assert list(tensor.row((), 0, 0, len(row)) or ()) == pytest.approx(row, abs=1.01e-4)
+
+
+def test_parameters_are_counted_as_in_the_books_of_the_library(results: Results) -> None:
+    text = results["library-attention/price"].text
+    assert (text["second_out:,"], text["inner_bias:,"]) == ("590,592", "2,304")
+    assert text["second_out + inner_bias:,"] == "592,896"
+    assert text["layers * (second_out + inner_bias):,"] == "7,114,752"
+    counts = shown(results, "library-attention/order-by-size", "counts")
+    assert list(counts.values or ()) == [2_360_064, 2_362_368, 2_952_960, 4_722_432]
+
+
+def test_real_messages_are_quoted(results: Results) -> None:
+    assert "should be (8, 8)" in results["library-attention/longer"].text["refusal"]
+    assert "same dtype" in results["buffers/precision"].text["refusal"]
+    text = results["buffers/strict"].text
+    assert text["missing"] == 'Missing key(s) in state_dict: "mask".'
+    assert text["unexpected"] == 'Unexpected key(s) in state_dict: "mask".'
+
+
+# What questions say of calls that no run makes -----------------------------------------------------------------------
+
+
+def test_library_asks_for_all_three_arguments() -> None:
+    """`what-to-pass`: with one it raises a TypeError."""
+    with pytest.raises(TypeError):
+        nn.MultiheadAttention(3, 3, batch_first=True)(torch.randn(2, 6, 3))
+
+
+def test_mask_tells_that_batch_first_is_missing() -> None:
+    """Only without a mask it is silent; the mistake `batch-first-forgotten` counts on that."""
+    x, hidden = torch.randn(2, 6, 4), torch.ones(6, 6).triu(1).bool()
+    forgetful = nn.MultiheadAttention(4, 2)
+    assert forgetful(x, x, x)[0].shape == x.shape
+    with pytest.raises(RuntimeError, match=r"should be \(2, 2\)"):
+        forgetful(x, x, x, attn_mask=hidden)
+
+
+def test_is_causal_alone_is_refused_by_the_module() -> None:
+    x = torch.randn(2, 6, 4)
+    with pytest.raises(RuntimeError, match="Need attn_mask"):
+        nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x, is_causal=True)
+
+
+def test_function_gives_zeros_where_nothing_may_be_seen() -> None:
+    """`two-senses`: nan from the module, 0 from the function."""
+    x = torch.randn(3, 4)
+    nothing = torch.zeros(3, 3).bool()
+    assert F.scaled_dot_product_attention(x, x, x, attn_mask=nothing).abs().max() == 0
+    module = nn.MultiheadAttention(4, 2)
+    assert module(x, x, x, attn_mask=~nothing)[0].isnan().all()
+
+
+def test_keys_joined_on_another_axis_are_refused() -> None:
+    """`grown-keys`: an error, unless sizes happen to fit."""
+    old, new = torch.randn(2, 5, 2), torch.randn(2, 1, 2)
+    for axis in (0, 2):
+        with pytest.raises(RuntimeError, match="must match"):
+            torch.cat((old, new), dim=axis)
+    assert torch.cat((old[:, :1], new), dim=0).shape == (4, 1, 2)
+
+
+def test_multiplications_are_those_that_torch_counts(results: Results) -> None:
+    """`work` counts by a formula: the first use of PyTorch's own counter takes seconds, too long for a step."""
+    layer = MultiHeadAttentionCached(3, 4, 64, 0.0, num_heads=2)
+    told = list(shown(results, "key-value-cache/work", "products").values or ())
+    counted: list[float] = []
+    for length in (8, 16, 32, 64):
+        text, cache = torch.randn(1, length, 3), KeyValueCache()
+        layer(text[:, :-1], cache)
+        for given in ((text,), (text[:, -1:], cache)):
+            with FlopCounterMode(display=False) as counter, torch.no_grad():
+                layer(*given)
+            # A product and a sum each.
+            counted.append(counter.get_total_flops() / 2)
+    assert told == counted
+
+
+def test_plain_mask_left_behind_is_an_error() -> None:
+    """`device-error` quotes it: the first call on the device meta takes seconds, too long for a step."""
+    kept, plain = CausalAttention(3, 2, 6, 0.0), CausalAttentionWithoutBuffers(3, 2, 6, 0.0)
+    x = torch.empty(2, 6, 3, device="meta")
+    with pytest.raises(RuntimeError, match="Tensor on device meta is not on the expected device cpu!"):
+        plain.to("meta")(x)
+    assert kept.to("meta")(x).shape == (2, 6, 2)
+    step = COURSE.lesson("buffers").step("device-error")
+    assert "Tensor on device meta is not on the expected device cpu!" in " ".join(step.prose.split())
+    plain.mask = plain.mask.to("meta")
+    assert plain(x).shape == (2, 6, 2)
+
+
+def test_plain_mask_is_left_behind_by_any_move() -> None:
+    kept, plain = CausalAttention(3, 2, 6, 0.0), CausalAttentionWithoutBuffers(3, 2, 6, 0.0)
+    assert copy.deepcopy(kept).to("meta").mask.is_meta
+    assert not copy.deepcopy(plain).to("meta").mask.is_meta
+    for change, expected in ((nn.Module.double, torch.float64), (nn.Module.half, torch.float16)):
+        assert change(copy.deepcopy(kept)).mask.dtype == expected
+        assert change(copy.deepcopy(plain)).mask.dtype == torch.float32
+
+
+def test_sizes_are_strict_even_when_names_are_not() -> None:
+    """`strict`: `strict=False` passes over names, not over sizes."""
+    state = CausalAttention(3, 2, 6, 0.0).state_dict()
+    with pytest.raises(RuntimeError, match="size mismatch for mask"):
+        CausalAttention(3, 2, 8, 0.0).load_state_dict(state, strict=False)
+    state.pop("mask")
+    result = CausalAttention(3, 2, 8, 0.0).load_state_dict(state, strict=False)
+    assert result.missing_keys == ["mask"]
+
+
+def test_optimiser_leaves_a_buffer_alone_and_forward_does_not() -> None:
+    """`running`: one step of an optimiser, without and with the buffer in its reach."""
+    norm = nn.BatchNorm1d(3)
+    assert norm.running_mean is not None
+    optimiser = torch.optim.SGD(norm.parameters(), lr=1.0)
+    before = norm.running_mean.clone()
+    optimiser.step()
+    assert torch.equal(norm.running_mean, before)
+    norm(torch.randn(5, 3))
+    assert not torch.equal(norm.running_mean, before)
+    before = norm.running_mean.clone()
+    norm.eval()(torch.randn(5, 3))
+    assert torch.equal(norm.running_mean, before)

@@ -1,0 +1,157 @@
+"""The lessons on heads: what their runs tell a reader, worked out here a second time and in another way."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from attention.causal import CausalAttention
+from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
+from lessons import claims, template
+from lessons.model import Course, RunningStep
+from lessons.result import StepResult
+from lessons.session import Session
+
+LESSONS = ("stacked-heads", "weight-split", "gpt2-size")
+
+Results = dict[str, dict[str, StepResult]]
+
+
+@pytest.fixture(scope="module")
+def results(worker: Session, course: Course) -> Results:
+    """What every step of the three lessons gives."""
+    given: Results = {}
+    for name in LESSONS:
+        run = worker.run(course.lesson(name))
+        run.close()
+        given[name] = {step.id: step for step in run.steps}
+    return given
+
+
+def numbers(results: Results, place: str) -> list[float]:
+    """All numbers of a shown tensor, by `lesson/step/name`, in reading order."""
+    lesson, step, name = place.split("/")
+    values = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name).values
+    assert values is not None
+    return [float(value) for value in values]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_claims_hold(worker: Session, course: Course, name: str) -> None:
+    assert list(claims.complaints(course.lesson(name), worker)) == []
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_is_printed_as_true_or_false_is_a_claim(results: Results, course: Course, name: str) -> None:
+    """Such a field would print the other one without complaint."""
+    for step in course.lesson(name).steps:
+        if isinstance(step, RunningStep):
+            fields = {field.key for text in step.templates for field in template.fields(text)}
+            if {"True", "False"} & {results[name][step.id].text[key] for key in fields}:
+                assert step.claims, step.id
+
+
+# Stacked heads -------------------------------------------------------------------------------------------------------
+
+
+def test_first_columns_are_the_first_head(results: Results) -> None:
+    """Told of `wrapper`: with one seed, heads alone and heads in the wrapper are drawn alike."""
+    assert results["stacked-heads"]["wrapper"].text["num_heads * d_out"] == "4"
+    context = torch.tensor(numbers(results, "stacked-heads/wrapper/context")).view(2, 6, 4)
+    for place, name in enumerate(("Z_1", "Z_2")):
+        alone = torch.tensor(numbers(results, f"stacked-heads/two-heads/{name}")).view(2, 6, 2)
+        assert torch.equal(context[..., 2 * place : 2 * place + 2], alone)
+
+
+def test_products_are_counted_rightly(results: Results) -> None:
+    """The lessons count linear layers; here their calls are counted."""
+
+    def calls(layer: nn.Module) -> int:
+        made: list[nn.Module] = []
+        for part in layer.modules():
+            if isinstance(part, nn.Linear):
+                part.register_forward_hook(lambda module, *_: made.append(module))
+        layer(torch.randn(1, 6, 3))
+        return len(made)
+
+    stacked = [calls(MultiHeadAttentionWrapper(3, 1, 6, 0.0, heads)) for heads in (1, 2, 4, 12)]
+    split = [calls(MultiHeadAttention(3, 12, 6, 0.0, heads)) for heads in (1, 2, 4, 12)]
+    assert numbers(results, "stacked-heads/one-after-another/products") == stacked == [3, 6, 12, 36]
+    assert numbers(results, "weight-split/fewer-products/counted") == stacked + split == [3, 6, 12, 36, 4, 4, 4, 4]
+
+
+# Weight split --------------------------------------------------------------------------------------------------------
+
+
+def test_strides_that_are_told(results: Results) -> None:
+    steps = results["weight-split"]
+    assert steps["memory"].text["row.stride()"] == "(12, 4, 1)"
+    assert steps["memory-cut"].text["cut_row.stride()"] == "(12, 4, 2, 1)"
+    assert steps["memory-swap"].text["swap_row.stride()"] == "(12, 2, 4, 1)"
+    assert [tensor.draw for tensor in steps["memory-back"].tensors] == ["memory", "memory"]
+
+
+def test_refusals_that_are_told(results: Results) -> None:
+    steps = results["weight-split"]
+    said = steps["must-divide"].text
+    assert said["said[0]"] == "shape '[2, 6, 3, 1]' is invalid for input of size 48"
+    assert said["said[1]"] == "d_out must be divisible by num_heads"
+    assert "leaves a remainder of 1" in said["said[2]"]
+    assert steps["merge"].text["refusal_of_view"].startswith("view size is not compatible")
+
+
+def test_wrong_divisor_flattens_the_weights(results: Results) -> None:
+    """Told of `divisors`: only the root of the width of a head brings the spread of scores to about 1."""
+    unscaled, by_head, by_all = numbers(results, "weight-split/divisors/spread")
+    assert by_head == pytest.approx(1, abs=0.1)
+    assert unscaled == pytest.approx(8 * by_head, rel=1e-4)
+    assert by_all == pytest.approx(by_head / 12**0.5, rel=1e-4)
+
+
+def test_only_the_output_projection_mixes_heads(results: Results) -> None:
+    moved = numbers(results, "weight-split/out-proj/moved")
+    assert [value > 0 for value in moved] == [True, True, False, False, True, True, True, True]
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3])
+def test_split_equals_stacked(heads: int) -> None:
+    """Told of `one-head` and `equal`, at other sizes: blocks of rows, and an output projection that does nothing."""
+    stacked = MultiHeadAttentionWrapper(5, 4, 7, 0.0, heads)
+    split = MultiHeadAttention(5, 4 * heads, 7, 0.0, heads)
+    with torch.no_grad():
+        for name in ("W_query", "W_key", "W_value"):
+            blocks: list[torch.Tensor] = [head.get_parameter(f"{name}.weight") for head in stacked.heads]
+            split.get_parameter(f"{name}.weight").copy_(torch.cat(blocks))
+        split.out_proj.weight.copy_(torch.eye(4 * heads))
+        split.out_proj.bias.zero_()
+    inputs = torch.randn(3, 6, 5)
+    assert torch.allclose(stacked(inputs), split(inputs), atol=1e-6)
+    if heads == 1:
+        single = CausalAttention(5, 4, 7, 0.0)
+        single.load_state_dict(stacked.heads[0].state_dict())
+        assert torch.allclose(single(inputs), split(inputs), atol=1e-6)
+
+
+# The size of GPT-2 ---------------------------------------------------------------------------------------------------
+
+
+def test_counts_that_are_told(results: Results) -> None:
+    steps = results["gpt2-size"]
+    assert steps["layer"].text["total:,"] == "2,360,064"
+    assert steps["with-biases"].text["biased_total:,"] == "2,362,368"
+    assert steps["four-models"].text["totals[-1]:,"] == "1,557,611,200"
+    library = steps["library-count"].text
+    assert library["bare - ours:,"] == "2,304"
+    assert library["theirs - ours:,"] == "592,896"
+    assert library["12 * (theirs - ours):,"] == "7,114,752"
+
+
+def test_listing_has_no_line_for_the_mask(results: Results) -> None:
+    listing = results["gpt2-size"]["listing"].stdout
+    lines = re.findall(r"^  \((\w+)\)", listing, re.MULTILINE)
+    assert lines == ["W_query", "W_key", "W_value", "out_proj", "dropout"]
+    assert "mask" not in listing
+    assert "mask" in dict(MultiHeadAttention(768, 768, 4, 0.0, 12).named_buffers())

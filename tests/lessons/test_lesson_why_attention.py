@@ -1,0 +1,53 @@
+"""What lesson 0 says of recurrent encoders and attention holds for other random weights than those it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from lessons.load import COURSE, load_lesson
+from lessons.model import SETUP
+
+LESSON = load_lesson(COURSE / "00-why-attention")
+SEEDS = (*range(20), 123, 2**32 - 1)
+
+
+def run_to(last: str, seed: int) -> dict[str, Any]:
+    """The variables of the lesson after the step `last`, with one seed for all of it, as the seed knob has it."""
+    namespace: dict[str, Any] = {}
+    for name, code in LESSON.parts:
+        torch.manual_seed(seed)
+        exec(code, namespace)
+        if name == last:
+            break
+    return namespace
+
+
+@pytest.fixture(scope="module", params=SEEDS, ids=lambda seed: f"seed-{seed}")
+def variables(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return run_to("compared", request.param)
+
+
+def test_steps_are_those_of_the_lesson() -> None:
+    names = [name for name, _ in LESSON.parts]
+    assert names[0] == SETUP
+    assert "compared" in names
+
+
+def test_first_words_fade_from_the_last_state(variables: dict[str, Any]) -> None:
+    faded, half = variables["faded"], variables["half"]
+    assert faded[:half].sum() < faded[half:].sum() / 2
+    assert faded[0] < faded[-1] / 4
+
+
+def test_attention_gives_them_back(variables: dict[str, Any]) -> None:
+    faded, back, half = variables["faded"], variables["shares_back"], variables["half"]
+    assert back[:half].sum() > faded[:half].sum()
+    assert back[0] > 4 * faded[0]
+
+
+def test_decoder_knows_the_last_state_only(variables: dict[str, Any]) -> None:
+    assert torch.equal(variables["again"], variables["own_states"])
+    assert not torch.allclose(variables["decode"](variables["states"][0]), variables["own_states"])

@@ -60,6 +60,7 @@ class Names:
         self._known: dict[int, list[_Known]] = {}
         self._ranked: dict[tuple[int, int, frozenset[str]], list[_Known]] = {}
         self._variables: set[str] = set()
+        self._modules: set[str] = set()
         self._seen = (-1, -1)
 
     def update(self) -> None:
@@ -76,6 +77,8 @@ class Names:
         since = events[start].time if start < len(events) else self._record.time
         self._inner = [(scope, binding) for scope, binding in self._inner if binding.time <= since]
         self._whole = {time for time in self._whole if time < since}
+        bound = itertools.chain.from_iterable(self._record.bindings.values())
+        self._modules = {name for name, dot, _ in (item.name.partition(".") for item in bound) if dot}
         for sites, run in itertools.groupby(itertools.islice(events, start, None), key=lambda event: event.sites):
             if sites:
                 self._name(sites, list(run))
@@ -96,6 +99,9 @@ class Names:
         if not name or name.startswith("self."):
             return
         scope = sites[0][0].co_qualname
+        # A module is called by the name, not the parameter that its constructor made last.
+        if scope == "<module>" and name in self._modules:
+            return
         for event in last:
             # A view is a name for what it shows only if the code ends there.
             if event.outs and (event is run[-1] or not event.view):

@@ -51,6 +51,9 @@ RESHAPING = frozenset(
 )
 """Operations in place that change the shape of a tensor, and none of its elements."""
 
+UNSAID = {"native_batch_norm": ("running_mean", "running_var")}
+"""Arguments that an operation writes to in training although its schema does not say so."""
+
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that take one uniform number of a generator for each element."""
 
@@ -369,7 +372,7 @@ class Recorder(TorchDispatchMode):
         written = tuple(
             (place, item.name)
             for place, item in enumerate(schema.arguments)
-            if item.alias_info and item.alias_info.is_write and op not in RESHAPING
+            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in UNSAID.get(op, ())
         )
         info = Info(
             func,
@@ -514,6 +517,9 @@ def _region(value: Any) -> Any:
 
 def _targets(info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     """The tensors (or their regions) that an operation writes to."""
+    training = info.names.get("training")
+    if info.op in UNSAID and training is not None and not args[training]:
+        return
     for place, name in info.written:
         value = args[place] if place < len(args) else kwargs.get(name)
         for item in value if isinstance(value, list | tuple) else (value,):

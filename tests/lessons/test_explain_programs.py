@@ -119,3 +119,19 @@ def test_the_learners_program() -> None:
     for name in ("inputs", "scores", "weights", "context", "joined"):
         cells += traced.check("code", name, traced.namespace[name])[0]
     assert cells == 12 + 16 + 16 + 12 + 64
+
+
+def test_a_parameter_is_not_called_by_the_name_of_its_module() -> None:
+    traced = Traced("m = torch.nn.MultiheadAttention(4, 2, batch_first=True)\nx = torch.randn(1, 3, 4)\n")
+    traced.run("out = m(x, x, x)[0]\n", "more")
+    text = str(traced.tell("out", 0, 1, 0))
+    assert "m.out_proj.bias" in text
+    assert "'m[0]'" not in text
+
+
+def test_running_statistics_are_written_by_the_forward_pass() -> None:
+    traced = Traced("norm = torch.nn.BatchNorm1d(3)\nx = torch.randn(5, 3)\nnorm(x)\nmean = norm.running_mean\n")
+    assert traced.tell("mean", 1).op == "native_batch_norm"
+    traced.run("norm.eval()\nnorm(2 * x)\nsame = norm.running_mean\n", "more")
+    told = traced.tell("same", 1)
+    assert (told.op, told.file) == ("native_batch_norm", "code")

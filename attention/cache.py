@@ -1,0 +1,111 @@
+"""Attention for a model that writes: keys and values of earlier tokens are kept instead of being computed again.
+
+A causal model never looks ahead, so a new token changes nothing about the tokens before it: their keys and values stay
+as they are. Only the new token's query, key and value have to be made. A query is needed once, for its own token's
+context vector, and is not kept.
+
+:class:`MultiHeadAttentionCached` gives, piece by piece, the numbers that
+:class:`~attention.multi_head.MultiHeadAttention` gives for the whole text at once. It is for inference: in training all
+tokens are there from the start, and one pass does them all.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ._check import check_batch
+from .multi_head import MultiHeadAttention
+
+
+class KeyValueCache:
+    """The keys and values of one layer for the tokens so far, (b, num_heads, num_tokens, head_dim) each.
+
+    A new text needs an empty cache: a new one, or this one after :meth:`clear`.
+    """
+
+    keys: Tensor | None = None
+    values: Tensor | None = None
+
+    def __len__(self) -> int:
+        """How many tokens of each text are in the cache."""
+        return 0 if self.keys is None else self.keys.shape[2]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put the keys and values of new tokens behind the others; returns those of all tokens, old and new."""
+        if self.keys is not None and self.values is not None:
+            keys = torch.cat((self.keys, keys), dim=2)
+            values = torch.cat((self.values, values), dim=2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def clear(self) -> None:
+        """Forget everything: the next token is the first of its text."""
+        self.keys = self.values = None
+
+
+class MultiHeadAttentionCached(MultiHeadAttention):
+    """:class:`MultiHeadAttention` that can go on where it left off.
+
+    Parameters and buffer are inherited, so every checkpoint fits. Without a cache it takes a whole text; with one, the
+    inputs are the tokens that come after those in the cache.
+
+    Raises ``ValueError`` when the tokens in the cache and the new ones are more than ``context_length``, or the cache
+    belongs to a batch of another size.
+    """
+
+    def forward(
+        self, inputs: Tensor, cache: KeyValueCache | None = None
+    ) -> Tensor:
+        """(b, num_new, d_in) -> (b, num_new, d_out), for the new tokens alone."""
+        check_batch(inputs, self.W_query.in_features, len(self.mask))
+        cache = KeyValueCache() if cache is None else cache
+        b, n, _ = inputs.shape
+        past = len(cache)
+        total = past + n
+        _check_room(cache, b, total, len(self.mask))
+        heads = (b, n, self.num_heads, self.head_dim)
+        # of the new tokens alone: (b, num_heads, n, head_dim)
+        queries: Tensor = self.W_query(inputs).view(heads).transpose(1, 2)
+        new_keys: Tensor = self.W_key(inputs).view(heads).transpose(1, 2)
+        new_values: Tensor = (
+            self.W_value(inputs).view(heads).transpose(1, 2)
+        )
+        # of all tokens: (b, num_heads, total, head_dim)
+        keys, values = cache.append(new_keys, new_values)
+
+        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, n, total)
+        scaled = scores / self.head_dim**0.5
+        # the rows of the new tokens, not the first rows
+        hidden = self.mask[past:total, :total].bool()  # (n, total)
+        masked = scaled.masked_fill(hidden, -torch.inf)
+        weights = torch.softmax(masked, dim=-1)
+        dropped: Tensor = self.dropout(weights)
+        context = dropped @ values  # (b, num_heads, n, head_dim)
+        by_token = context.transpose(1, 2).contiguous()
+        merged = by_token.view(b, n, self.d_out)  # (b, n, d_out)
+        projected: Tensor = self.out_proj(merged)  # (b, n, d_out)
+        return projected
+
+
+def _check_room(
+    cache: KeyValueCache, b: int, total: int, context_length: int
+) -> None:
+    """The cache must hold as many texts as come now, and have room for their new tokens."""
+    if cache.keys is not None and len(cache.keys) != b:
+        raise ValueError(
+            f"the cache holds {len(cache.keys)} texts, the inputs are {b}: "
+            "a new batch needs an empty cache, cache.clear() makes one"
+        )
+    if total > context_length:
+        raise ValueError(
+            f"{len(cache)} tokens in the cache and {total - len(cache)} new ones are {total}, "
+            f"but this layer was built for context_length={context_length} at most"
+        )
+
+
+def cache_bytes(
+    num_tokens: int, width: int, num_layers: int, bytes_per_number: int = 4
+) -> int:
+    """Memory of the caches of a whole model for one text: a key and a value per layer and token, ``width`` wide."""
+    return 2 * num_layers * num_tokens * width * bytes_per_number

@@ -7,6 +7,7 @@
     fused           the same layer on PyTorch's own routines
     cache           keys and values kept while a text is read piece by piece
     induction       a model of attention layers alone, to be trained while you watch
+    timing          how long calls take, compared fairly
     gpt2            the sizes of the GPT-2 family and their parameter counts
 
 The letters in shape comments: ``b`` sequences in a batch, ``num_tokens`` tokens in each, ``d_in`` features per token;

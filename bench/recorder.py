@@ -41,7 +41,8 @@ def _measure(lesson: str, step: str, how: str, runs: int) -> tuple[float, float]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, how, str(runs)]
     done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
-    seconds, peak = done.stdout.split()
+    # What the lesson prints comes first.
+    seconds, peak = done.stdout.splitlines()[-1].split()
     return float(seconds), float(peak)
 
 
@@ -50,13 +51,13 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     import gc
 
     from lessons.load import load_course
-    from lessons.model import RunStep
+    from lessons.model import RunningStep
     from lessons.worker.execute import execute
     from lessons.worker.stage import Stage
     from lessons.worker.steps import seed
 
     lesson = load_course().lesson(lesson_id)
-    steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunStep)]
+    steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunningStep)]
     parts = [("setup", lesson.setup, lesson.seed)]
     parts += [(step.id, step.code, step.seed if step.seed is not None else lesson.seed) for step in steps]
     seconds = []

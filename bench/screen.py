@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lessons.load import load_course
-from lessons.model import RunStep
+from lessons.model import RunningStep
 from lessons.progress import Progress
 from tests.tui.pty_harness import Pty
 
@@ -29,7 +29,7 @@ Minimal().run()
 """
 ENTER, RIGHT, LEFT, DOWN, PAGE_DOWN, F8 = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[B", b"\x1b[6~", b"\x1b[19~"
 ESCAPE = b"\x1b"
-LAST_LESSON = "10. "
+LAST_LESSON = f"{load_course().lessons[-1].number}. "
 SHARP = 0.002
 """Seconds without a byte after which the screen is looked at, where time is measured."""
 
@@ -103,8 +103,8 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
         _until_still(terminal)
         terminal.send(ENTER, "step 1 of")
         for number, step in enumerate(lesson.steps[1:], 2):
-            live = "   live" if isinstance(step, RunStep) else f"step {number} of"
-            sent["next step"].append(len(terminal.send(F8, live)))
+            live = isinstance(step, RunningStep) and bool(step.show)
+            sent["next step"].append(len(terminal.send(F8, _shows(terminal, f"step {number} of", live))))
             if step.kind == "exercise":
                 terminal.send(ENTER)  # from the task into the editor
                 sent["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
@@ -137,6 +137,10 @@ def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
 def _until_still(terminal: Pty) -> bytes:
     """What is sent until PyTorch is loaded."""
     return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
+
+
+def _shows(terminal: Pty, place: str, live: bool) -> Callable[[], bool]:
+    return lambda: place in terminal.text and ("   live" in terminal.text or not live)
 
 
 def _children(pid: int) -> list[int]:

@@ -6,6 +6,7 @@ JSON has no infinity and no NaN, so they stand as the strings `"inf"`, `"-inf"` 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from lessons import knobs, shapes, template
@@ -35,8 +36,11 @@ def nested(values: tuple[float, ...], shape: tuple[int, ...], dtype: str) -> Any
 
 
 def tensor(value: Tensor) -> Json:
-    """Shape, dtype, values (None above `lessons.result.WHOLE` elements) and the labels of rows and columns."""
-    return {
+    """Shape, dtype, values (None above `lessons.result.WHOLE` elements) and the labels of rows and columns.
+
+    A tensor that is drawn as memory has a `layout` too: where its elements lie in their storage.
+    """
+    entry: Json = {
         "shape": list(value.shape),
         "dtype": value.dtype,
         "values": None if value.values is None else nested(value.values, value.shape, value.dtype),
@@ -45,6 +49,9 @@ def tensor(value: Tensor) -> Json:
         "axes": list(value.axes),
         "kind": value.kind,
     }
+    if value.layout is not None:
+        entry["layout"] = asdict(value.layout) | {"strides": list(value.layout.strides)}
+    return entry
 
 
 def failure(value: Failure | None) -> Json | None:

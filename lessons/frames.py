@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import array
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from math import prod
 from typing import Any
 
-from lessons import explanation, labels, shapes
+from lessons import explanation, labels, shapes, trained
 from lessons.changes import Changes, places
 from lessons.explanation import Explanation
 from lessons.launch import Job, output
-from lessons.model import Lesson, ReadStep, RunningStep, Shown
-from lessons.result import LONGEST_AXIS, MOST_AXES, Failure, FailureKind, StepResult, Tensor, Window
+from lessons.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
+from lessons.result import (
+    LONGEST_AXIS,
+    MOST_AXES,
+    WHOLE,
+    Failure,
+    FailureKind,
+    Layout,
+    Picture,
+    StepResult,
+    Tensor,
+    Window,
+)
+from lessons.trained import Kept
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
@@ -33,6 +46,54 @@ def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
     }
 
 
+def lesson_request(
+    lesson: Lesson, steps: Sequence[ReadStep | RunningStep], cells: list[dict[str, Any]], *, changed: bool
+) -> tuple[wire.Frame, dict[str, Kept]]:
+    """What the worker needs to know to run the setup and these steps, and what was found of their trainings."""
+    blob = bytearray()
+    requests, found = [], {}
+    for step in steps:
+        request = request_of(lesson, step)
+        if isinstance(step, TrainStep):
+            kept = found[step.id] = trained.find(lesson, step, cells)
+            if kept.origin == "missing":
+                request["untrained"] = trained.untrained(step, changed=changed)
+            else:
+                request["trained"] = [len(blob), len(blob) + len(kept.data)]
+                blob += kept.data
+        requests.append(request)
+    header = {"op": "lesson", "seed": lesson.seed, "setup": lesson.setup, "cells": cells, "steps": requests}
+    return wire.Frame(header, bytes(blob)), found
+
+
+def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]], *, changed: bool) -> wire.Frame:
+    """What the worker needs to know to train."""
+    before = [other for other in lesson.steps[: lesson.index(step.id)] if isinstance(other, RunningStep)]
+    request, _ = lesson_request(lesson, before, cells, changed=changed)
+    training = {
+        "id": step.id,
+        "code": step.training,
+        "seed": lesson.seed if step.seed is None else step.seed,
+        "curves": [{"name": curve.name, "expr": curve.expr} for curve in step.curves],
+        "watch": [{"name": shown.name, "expr": shown.expression} for shown in step.watch],
+        "keep": step.keep,
+    }
+    return wire.Frame(request.header | {"op": "train", "training": training}, request.blob)
+
+
+def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> Picture:
+    """A picture of a training from the worker's message. Raises what a wrong message makes it raise."""
+    header = frame.header
+    # Pictures are kept, all of them: none may be larger than what is shown whole.
+    if frame.op != "picture" or len(frame.blob) > 8 * WHOLE * len(step.watch):
+        raise wire.WireError("unexpected message")
+    numbers = {curve.name: float(header["numbers"][curve.name]) for curve in step.curves}
+    tensors = tuple(
+        tensor_of(lesson, spec, entry, frame.blob) for spec, entry in zip(step.watch, header["tensors"], strict=True)
+    )
+    return Picture(int(header["done"]), int(header["total"]), numbers, tensors)
+
+
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
     """What the worker needs to know to change cells. Raises `ChangeError`."""
     return [
@@ -50,7 +111,7 @@ def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame,
         id=step.id,
         stdout=output(job.out, start, end),
         error=failure_of(header["error"]) if header["error"] else None,
-        tensors=tuple(
+        tensors=with_letters(
             tensor_of(lesson, spec, entry, frame.blob) for spec, entry in zip(shown, header["tensors"], strict=False)
         ),
         text={str(key): str(value) for key, value in header["text"].items()},
@@ -84,7 +145,26 @@ def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) 
         values=tuple(numbers) if whole else None,
         window=window,
         draw=shown.draw,
+        layout=_layout(entry["layout"]) if shown.draw == "memory" and entry["layout"] else None,
     )
+
+
+def _layout(entry: dict[str, Any]) -> Layout:
+    """Where elements lie; the storage has its address for a name."""
+    strides = tuple(map(int, entry["strides"]))
+    return Layout(strides, int(entry["offset"]), int(entry["size"]), bool(entry["contiguous"]), str(entry["storage"]))
+
+
+def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors of one step, whose storages are called A, B, ... in place of their addresses."""
+    letters: dict[str, str] = {}
+    named: list[Tensor] = []
+    for tensor in tensors:
+        if tensor.layout is not None:
+            letter = letters.setdefault(tensor.layout.storage, chr(ord("A") + len(letters)))
+            tensor = replace(tensor, layout=replace(tensor.layout, storage=letter))
+        named.append(tensor)
+    return tuple(named)
 
 
 def _bound(given: object) -> float | None:

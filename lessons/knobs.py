@@ -22,6 +22,7 @@ from lessons.model import (
     RunningStep,
     SeedKnob,
     Shown,
+    TrainStep,
     WordsKnob,
 )
 
@@ -131,7 +132,7 @@ def places(lesson: Lesson, knob: Knob) -> tuple[str, ...]:
     """The parts of a lesson that a knob changes: `setup` or ids of steps."""
     if isinstance(knob, SeedKnob):
         return tuple(part for part, _ in lesson.parts if _reaches(knob, part))
-    return tuple(part for part, code in lesson.parts if spans(knob, part, code))
+    return tuple(dict.fromkeys(part for part, code in lesson.texts if spans(knob, part, code)))
 
 
 def spans(knob: Knob, part: str, code: str) -> tuple[Span, ...]:
@@ -195,7 +196,11 @@ def alter(lesson: Lesson, settings: Mapping[str, Setting]) -> Lesson:
             own = seeds.get(step.id, lesson.seed if step.seed is None and SETUP in seeds else step.seed)
             show = [_shown(shown, lesson.tokens, tokens) if tokens else shown for shown in step.show]
             code = _altered(step.id, step.code, active)
-            step = step.model_copy(update={"code": code, "seed": own, "show": tuple(show)})
+            changed: dict[str, object] = {"code": code, "seed": own, "show": tuple(show)}
+            if isinstance(step, TrainStep):
+                changed["training"] = _altered(step.id, step.training, active)
+                changed["watch"] = tuple(_shown(item, lesson.tokens, tokens) if tokens else item for item in step.watch)
+            step = step.model_copy(update=changed)
         steps.append(step)
     return lesson.model_copy(update={**update, "steps": tuple(steps)})
 
@@ -311,7 +316,7 @@ def _nowhere(path: tuple[int | str, ...], knob: Knob) -> Complaint:
 def _not_python(lesson: Lesson, path: tuple[int | str, ...], knob: Knob) -> Iterator[Complaint]:
     for value in trials(knob):
         altered = alter(lesson, {knob.name: value})
-        for part, code in altered.parts:
+        for part, code in altered.texts:
             try:
                 compile(code, "lesson", "exec")
             except (SyntaxError, ValueError) as error:
@@ -324,7 +329,7 @@ def _not_python(lesson: Lesson, path: tuple[int | str, ...], knob: Knob) -> Iter
 def _overlaps(lesson: Lesson, position: int) -> Iterator[Complaint]:
     knob = lesson.knobs[position]
     for other in lesson.knobs[:position]:
-        for part, code in lesson.parts:
+        for part, code in lesson.texts:
             pairs = itertools.product(spans(knob, part, code), spans(other, part, code))
             if any(one[0] < two[1] and two[0] < one[1] for one, two in pairs):
                 problem = f"'{knob.name}' and '{other.name}' change the same place in '{part}'"

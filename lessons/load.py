@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,6 +25,8 @@ from lessons.model import (
     Question,
     ReadStep,
     RunningStep,
+    Shown,
+    TrainStep,
 )
 from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
@@ -295,22 +297,12 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
             except LookupError as error:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         if isinstance(step, RunningStep):
-            names: set[str] = set()
-            for number, shown in enumerate(step.tensors):
-                which, count = ("show", number) if number < len(step.show) else ("reveal", number - len(step.show))
-                if not shown.expr and not shown.name.isidentifier():
-                    yield at(
-                        (*path, which, count, "name"),
-                        f"'{shown.name}' is not a variable",
-                        "Add an 'expr' that gives the tensor.",
-                    )
-                if shown.name in names:
-                    yield at(
-                        (*path, which, count, "name"),
-                        f"'{shown.name}' is shown twice in one step",
-                        "Give one of them another name.",
-                    )
-                names.add(shown.name)
+            reveal = step.tensors[len(step.show) :]
+            complaints = [*_of_shown([*_placed("show", step.show), *_placed("reveal", reveal)])]
+            if isinstance(step, TrainStep):
+                complaints += _of_training(step)
+            for inside, problem, remedy in complaints:
+                yield at((*path, *inside), problem, remedy)
             if isinstance(step, Question):
                 for inside, problem, remedy in _of_question(step):
                     yield at((*path, *inside), problem, remedy)
@@ -330,6 +322,38 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
             f"'{lesson.thumbnail}' is not a shown tensor",
             f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
         )
+
+
+def _placed(key: str, shown: Sequence[Shown]) -> Iterator[tuple[tuple[int | str, ...], Shown]]:
+    for number, item in enumerate(shown):
+        yield (key, number), item
+
+
+def _of_shown(
+    shown: Iterable[tuple[tuple[int | str, ...], Shown]],
+) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """What is wrong in the tensors that are shown together: place, problem and remedy."""
+    names: set[str] = set()
+    for path, item in shown:
+        if not item.expr and not item.name.isidentifier():
+            yield (*path, "name"), f"'{item.name}' is not a variable", "Add an 'expr' that gives the tensor."
+        if item.name in names:
+            yield (*path, "name"), f"'{item.name}' is shown twice in one step", "Give one of them another name."
+        names.add(item.name)
+
+
+def _of_training(step: TrainStep) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """What is wrong in a training before it is run: place, problem and remedy."""
+    calls = (node for node in ast.walk(ast.parse(step.training)) if isinstance(node, ast.Call))
+    if not any(isinstance(call.func, ast.Name) and call.func.id == "frame" for call in calls):
+        yield ("training",), "the training takes no picture", "Call 'frame(done, total)' in its loop."
+    names: set[str] = set()
+    for number, curve in enumerate(step.curves):
+        if curve.name in names:
+            problem = f"'{curve.name}' is drawn twice in one step"
+            yield ("curves", number, "name"), problem, "Give one of them another name."
+        names.add(curve.name)
+    yield from _of_shown(_placed("watch", step.watch))
 
 
 def _of_question(step: Question) -> Iterator[tuple[tuple[int | str, ...], str, str]]:

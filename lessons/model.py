@@ -196,6 +196,12 @@ class Lesson(LessonFile):
         return ((SETUP, self.setup), *steps)
 
     @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """All code that a knob may change: the parts, and each training under the id of its step."""
+        trainings = ((step.id, step.training) for step in self.steps if isinstance(step, TrainStep))
+        return (*self.parts, *trainings)
+
+    @property
     def challenge(self) -> Exercise | None:
         """The exercise whose solver may pass over the rest of the lesson."""
         return next((step for step in self.exercises if step.challenge), None)

@@ -1,7 +1,7 @@
 """Recorded outputs: what every step gave when the course was last recorded, shown until live results arrive.
 
 `python -m lessons.record [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json` beside each;
-a test proves that live runs still give the same.
+a test proves that live runs still give the same. With `--train` it first trains what ships with these lessons, anew.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ import array
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons import labels, shapes
+from lessons import knobs, labels, shapes, trained, training
+from lessons.changes import UNCHANGED, Changes, apply, describe
 from lessons.document import number
 from lessons.load import LessonError, load_course
-from lessons.model import Lesson, RunningStep, Shown
-from lessons.result import StepResult, Tensor, Window
+from lessons.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
+from lessons.result import Layout, Picture, StepResult, Tensor, Window
 from lessons.session import Session
 
 FILE = "recorded.json"
+TRAIN = "--train"
 SINGLE = ("float32", "float16", "bfloat16")
 """Dtypes whose numbers travel, and are recorded, as 32-bit floats: nine digits give them back exactly."""
 
@@ -75,6 +78,8 @@ def _recorded_tensor(tensor: Tensor) -> dict[str, Any]:
 
     entry: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
     entry |= {"low": tensor.low, "high": tensor.high}
+    if tensor.layout is not None:
+        entry["layout"] = asdict(tensor.layout)
     if tensor.values is not None:
         return entry | {"values": [short(value) for value in tensor.values]}
     assert tensor.window is not None
@@ -113,11 +118,58 @@ def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
         values=exact(entry["values"]) if "values" in entry else None,
         window=window,
         draw=spec.draw,
+        layout=_layout(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
     )
 
 
-def main(names: Sequence[str] = ()) -> int:
+def _layout(entry: dict[str, Any]) -> Layout:
+    return Layout(**entry | {"strides": tuple(entry["strides"])})
+
+
+def train(session: Session, lesson: Lesson) -> Iterator[str]:
+    """Train what ships with a lesson: as it stands, and with each setting of a knob. Yields what is done.
+
+    Raises `RuntimeError` for a training that fails.
+    """
+    folder = trained.course_folder(lesson)
+    assert folder is not None
+    fresh: set[str] = set()
+    shown: list[tuple[TrainStep, Sequence[Picture]]] = []
+    for step in lesson.steps:
+        if not isinstance(step, TrainStep):
+            continue
+        for changes in (UNCHANGED, *_settings(lesson, step)):
+            altered = apply(lesson, changes)
+            again = altered.step(step.id)
+            assert isinstance(again, TrainStep)
+            name = f"{trained.key(altered, again)}.pt"
+            if name in fresh:
+                continue
+            ended = session.train_for(folder, lesson, step.id, lambda picture: None, changes=changes)
+            if ended.error:
+                raise RuntimeError(f"{lesson.id}/{step.id}: {ended.error.message}")
+            fresh.add(name)
+            shown += [] if changes else [(step, ended.pictures)]
+            yield f"{lesson.id}/{step.id}: {', '.join(describe(lesson, changes)) or 'trained'}, {ended.seconds:.0f} s"
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.name not in fresh:
+            file.unlink()
+    if shown:
+        training.save_pictures(lesson, shown)
+
+
+def _settings(lesson: Lesson, step: TrainStep) -> Iterator[Changes]:
+    """Every setting of every knob that reaches a training, but for those of which there is no end."""
+    for knob in knobs.at(lesson, step.id):
+        if isinstance(knob, NumberKnob | ChoiceKnob):
+            for value in knobs.trials(knob):
+                if changes := UNCHANGED.with_knob(lesson, knob.name, value):
+                    yield changes
+
+
+def main(arguments: Sequence[str] = ()) -> int:
     """Record some lessons, or the whole course. Returns an exit status."""
+    names = [name for name in arguments if name != TRAIN]
     try:
         course = load_course()
         lessons = [course.lesson(name) for name in names] or course.lessons
@@ -127,6 +179,9 @@ def main(names: Sequence[str] = ()) -> int:
     session = Session()
     try:
         for lesson in lessons:
+            if TRAIN in arguments:
+                for line in train(session, lesson):
+                    print(line, flush=True)
             run = session.run(lesson)
             run.close()
             failed = [step for step in run.steps if step.error]

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lessons.shapes import LineShapes
-from lessons.step import Drawing
+
+if TYPE_CHECKING:  # it brings pydantic along
+    from lessons.step import Drawing
 
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""
@@ -55,6 +57,25 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the elements of a tensor lie in its storage, counted in elements.
+
+    Attributes:
+        strides: how far it is to the next index of each axis, outermost first.
+        offset: where the first element lies.
+        size: how many elements the storage holds.
+        contiguous: whether they lie row by row, without gaps.
+        storage: a letter for each storage that the tensors of a step lie in: equal letters share their numbers.
+    """
+
+    strides: tuple[int, ...]
+    offset: int
+    size: int
+    contiguous: bool
+    storage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor as it is shown.
 
@@ -67,6 +88,7 @@ class Tensor:
         values: all elements, row by row, if there are at most `WHOLE`; else None.
         window: of a larger tensor, the corner that came with it.
         draw: how it is drawn, unless as a matrix.
+        layout: where its elements lie, if that is what is drawn.
     """
 
     name: str
@@ -80,6 +102,7 @@ class Tensor:
     values: tuple[float, ...] | None
     window: Window | None = None
     draw: Drawing = "matrix"
+    layout: Layout | None = None
 
     @property
     def size(self) -> int:
@@ -121,11 +144,16 @@ class Tensor:
         return self.values[start + left : start + right]
 
 
+Origin = Literal["own", "course", "missing"]
+"""Whose training a step rests on: the learner's own, the one that ships with the course, or none."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """What one step gave: its output, the tensors it shows, the values for its prose, and what went wrong if it did.
 
-    `notes` are sentences about cells that the learner changed and that could not be; `shapes` are those of its lines.
+    `notes` are sentences about cells that the learner changed and that could not be; `shapes` are those of its lines;
+    `trained` says whose training it rests on, if it rests on one.
     """
 
     id: str
@@ -136,6 +164,7 @@ class StepResult:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     shapes: tuple[LineShapes, ...] = ()
+    trained: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,18 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons import attempt, endings, frames, judging, play, questions
+from lessons import attempt, endings, frames, judging, play, questions, trained, training
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Explanation
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
-from lessons.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep
+from lessons.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.play import Names
-from lessons.result import Comparison, Judgement, StepResult, Window, WorkerError
+from lessons.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
+from lessons.training import Control
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
@@ -175,7 +178,7 @@ class Session:
         job = self._launch(lesson.limits, QUESTIONS)
         try:
             with self._current(job):
-                came_to_end = self._run_steps(lesson, steps, cells, job, results)
+                came_to_end = self._run_steps(lesson, steps, cells, job, results, changed=bool(changes))
         except BaseException:
             job.close()
             raise
@@ -192,15 +195,18 @@ class Session:
         cells: list[dict[str, Any]],
         job: Job,
         results: list[StepResult],
+        *,
+        changed: bool,
     ) -> bool:
         """Send the job and collect the results of its steps. Returns whether the child said that it was done."""
         deadline = time.monotonic() + lesson.limits.wall
         printed = 0
         try:
-            request = {"op": "lesson", "seed": lesson.seed, "setup": lesson.setup, "cells": cells}
-            wire.send(job.talk, request | {"steps": [frames.request_of(lesson, step) for step in steps]})
+            request, kept = frames.lesson_request(lesson, steps, cells, changed=changed)
+            wire.send(job.talk, request.header, request.blob)
             while (frame := wire.receive(job.talk, deadline)).op == "step":
-                results.append(frames.step_result(lesson, steps[len(results)], frame, job))
+                result = frames.step_result(lesson, steps[len(results)], frame, job)
+                results.append(replace(result, trained=kept[result.id].origin) if result.id in kept else result)
                 printed = int(frame.header["stdout"][1])
             if frame.op != "done":
                 raise wire.WireError("unexpected message")
@@ -213,6 +219,50 @@ class Session:
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
         return False
+
+    def train(
+        self,
+        lesson: Lesson,
+        step_id: str,
+        on_picture: Callable[[Picture], None],
+        control: Control | None = None,
+        changes: Changes = UNCHANGED,
+    ) -> Training:
+        """Train what a step trains, with the learner's changes, in a child of its own, and keep it.
+
+        Calls `on_picture` from this thread with every picture as it comes. `control` and `cancel` stop it, and then
+        nothing is kept. Raises `WorkerError` if nothing can be run at all, `ChangeError` if the lesson cannot be
+        changed like that, `KeyError` for a step that trains nothing.
+        """
+        return self.train_for(trained.own_folder(), lesson, step_id, on_picture, control, changes)
+
+    def train_for(
+        self,
+        folder: Path | None,
+        lesson: Lesson,
+        step_id: str,
+        on_picture: Callable[[Picture], None],
+        control: Control | None = None,
+        changes: Changes = UNCHANGED,
+    ) -> Training:
+        """The same as `train`, but what is kept lies in another folder."""
+        self._cancelled.clear()
+        cells = frames.cells_of(lesson, changes)
+        lesson = apply(lesson, changes)
+        step = lesson.step(step_id)
+        if not isinstance(step, TrainStep):
+            raise KeyError(step_id)
+        request = frames.training_request(lesson, step, cells, changed=bool(changes))
+        with self._child(step.limits) as job:
+            cancelled = self._cancelled.is_set
+            ended, data = training.watch(job, lesson, step, request, on_picture, control or Control(), cancelled)
+        if ended.stopped or ended.error:
+            return ended
+        try:
+            trained.keep(folder, lesson, step, cells, data)
+        except OSError as error:
+            return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
+        return ended
 
     def enter(self, run: Run, ask: Callable[[Job, Callable[[], bool]], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Have the child of a run do more, which `cancel` can stop; see `Run.use`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import signal
 import sys
 from functools import partial
@@ -34,17 +35,19 @@ if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.changes import History
     from lessons.model import Course, Lesson
-    from lessons.result import Tensor
+    from lessons.result import Picture, Tensor
     from lessons.session import Session
     from tui.engine import Engine
-    from tui.running import Results
+    from tui.running import Films, Results
     from tui.screens.asking import Asking
     from tui.screens.explaining import Explaining
     from tui.screens.glossary import GlossaryView
     from tui.screens.lesson import LessonView
     from tui.screens.play import PlayView
+    from tui.screens.training import TrainingView
     from tui.screens.workbench import Workbench
     from tui.store import Store
+    from tui.training import Film
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
@@ -92,7 +95,9 @@ class TutorApp(App[None]):
     store: Store
     engine: Engine
     results: Results
+    films: Films
     lesson_view: LessonView
+    training_view: TrainingView
     workbench: Workbench
     asking: Asking
     play_view: PlayView
@@ -145,7 +150,7 @@ class TutorApp(App[None]):
             self._farewell = parts
             self.exit(return_code=3)
             return
-        self.course, self.store, self.engine, self.results = parts
+        self.course, self.store, self.engine, self.results, self.films = parts
         self.loaded = True
         self.show_map()
         self.map_view.list.focus()
@@ -154,14 +159,25 @@ class TutorApp(App[None]):
         self.warm_up()
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
-        Asking, GlossaryView, LessonView, PlayView, Workbench = await asyncio.to_thread(_step_views)
+        await asyncio.to_thread(_import_views)
+        from tui.screens.asking import Asking
+        from tui.screens.glossary import GlossaryView
+        from tui.screens.lesson import LessonView
+        from tui.screens.play import PlayView
+        from tui.screens.training import TrainingView
+        from tui.screens.workbench import Workbench
+
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
+        self.training_view = TrainingView(self.terminal, code_theme, self.films, id="training")
         self.play_view = PlayView(self.terminal, code_theme, id="play")
         self.workbench = Workbench(self.terminal, code_theme, self.engine, self.store, id="exercise")
         self.asking = Asking(self.terminal, code_theme, self.store, id="question")
         self.glossary_view = GlossaryView(self.terminal, id="glossary")
-        for view in (self.lesson_view, self.workbench, self.play_view, self.asking, self.glossary_view):
+        for view in (
+            *(self.lesson_view, self.training_view, self.workbench),
+            *(self.play_view, self.asking, self.glossary_view),
+        ):
             await self.views.add_content(view)
         self._views_made.set()
 
@@ -219,10 +235,11 @@ class TutorApp(App[None]):
             self.asking.show_question(lesson, step, shown.result, shown.note)
             self.asking.focus_answer()
         else:
-            self.views.current = "lesson"
+            view = self._step_view
+            self.views.current = view.id
             shown = self.results.at_once(lesson, step)
-            self.lesson_view.show_step(lesson, step, shown.result, shown.note, self.history)
-            self.lesson_view.focus_active()
+            view.show_step(lesson, step, shown.result, shown.note, self.history)
+            view.focus_active()
         self._set_title()
         self._set_keys()
         if not isinstance(step, ExerciseStep):
@@ -253,9 +270,17 @@ class TutorApp(App[None]):
                 self.asking.show_question(lesson, step, shown.result, shown.note)
                 self._set_title()
         # Also behind the prompt: the learner comes back to it.
-        elif self._is_at(lesson, index, "lesson") or self._is_at(lesson, index, "play"):
-            self.lesson_view.show_step(lesson, step, shown.result, shown.note, self.history, shown.base)
+        elif any(self._is_at(lesson, index, view) for view in ("lesson", "training", "play")):
+            self._step_view.show_step(lesson, step, shown.result, shown.note, self.history, shown.base)
             self._set_title()
+
+    @property
+    def _step_view(self) -> LessonView:
+        """The view of a step that is no exercise."""
+        from lessons.model import TrainStep
+
+        trains = self.lesson is not None and isinstance(self.lesson.steps[self.index], TrainStep)
+        return self.training_view if trains else self.lesson_view
 
     def _is_at(self, lesson: Lesson, index: int, view: str) -> bool:
         """Whether the learner is still where they were when something was asked of the worker."""
@@ -275,13 +300,79 @@ class TutorApp(App[None]):
         )
         self.map_view.about(lesson, self.store, thumbnail, standing.due(self.course, self.store))
 
+    # Trainings ---------------------------------------------------------------------------------------------------
+
+    def on_training_view_go(self) -> None:
+        """Start the training, let it wait, or let it go on."""
+        film = self.training_view.film
+        if film.state in ("starting", "running"):
+            self.engine.pause()
+            film.pause()
+        elif film.state == "paused":
+            self.engine.resume()
+            film.resume()
+        elif not film.busy and self.lesson is not None:
+            self.train(self.lesson, self.index)
+        self.training_view.changed()
+
+    # Of the same group as runs: what is run next stops it.
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def train(self, lesson: Lesson, index: int) -> None:
+        """Have a step train, with the learner's changes, and show its pictures as they come."""
+        from lessons.model import TrainStep
+        from lessons.result import Failure, Training
+
+        step, changes, loop = lesson.steps[index], self.history.current, asyncio.get_running_loop()
+        assert isinstance(step, TrainStep)
+        film = self.films.begin(lesson, step, changes)
+        context = contextvars.copy_context()
+
+        def take(picture: Picture) -> None:
+            # In another thread, which knows nothing of the app; and perhaps after that has been left.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._take_picture, film, picture, context=context)
+
+        self.training_view.begins(film)
+        self._set_keys()
+        ended = Training((), stopped=True)
+        try:
+            ended = await self.engine.train(lesson, step.id, take, changes)
+        except ValueError as error:  # a change that cannot be made
+            ended = Training((), Failure("error", str(error)))
+        except WorkerError as error:
+            self._engine_problem = str(error)
+            ended = Training((), Failure("crash", str(error)))
+        finally:
+            self.films.end(film, ended)
+            self.training_view.ends(film, self.films.of(lesson, step, changes))
+            self._set_title()
+            self._set_keys()
+        if film.state == "trained":
+            # What rests on the training is another now.
+            self.results.forget()
+            if (self.lesson, self.index) == (lesson, index):
+                self.run_step(lesson, index)
+
+    def _take_picture(self, film: Film, picture: Picture) -> None:
+        film.add(picture)
+        self.training_view.comes(film)
+
+    def _may_leave(self) -> bool:
+        """Whether the learner may go elsewhere: a training that runs is not to be lost by one wrong key."""
+        if self._place != "training" or not self.training_view.busy:
+            return True
+        leaves = self.training_view.may_leave()
+        if leaves:
+            self.engine.stop()
+        return leaves
+
     # The prompt --------------------------------------------------------------------------------------------------
 
     def action_play(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
         from lessons.model import Exercise
 
-        if self.views.current != "lesson" or self.lesson is None:
+        if self.views.current not in ("lesson", "training") or self.lesson is None or not self._may_leave():
             return
         step = self.lesson.steps[self.index]
         assert not isinstance(step, Exercise)
@@ -321,9 +412,10 @@ class TutorApp(App[None]):
     def on_play_view_closed(self) -> None:
         """Back to the step, which knows nothing of the prompt."""
         self.engine.end_play()
-        self.views.current = "lesson"
+        view = self._step_view
+        self.views.current = view.id
         self._set_title()
-        self.lesson_view.focus_active()
+        view.focus_active()
         self._set_keys()
 
     # The glossary ------------------------------------------------------------------------------------------------
@@ -392,7 +484,7 @@ class TutorApp(App[None]):
             self.rule.set(self._rule(0, 1))
             return
         step = self.lesson.steps[self.index]
-        if self.views.current in ("lesson", "play") and self.history.current:
+        if self.views.current in ("lesson", "training", "play") and self.history.current:
             where.append("what if")
         place = f"lesson {self.lesson.number}   step {self.index + 1} of {len(self.lesson.steps)} "
         titles = {"play": f"Python: {step.title}"}
@@ -412,6 +504,8 @@ class TutorApp(App[None]):
         match self.views.current:
             case "lesson":
                 return self.lesson_view
+            case "training":
+                return self.training_view
             case "exercise":
                 return self.workbench
             case "play":
@@ -495,14 +589,14 @@ class TutorApp(App[None]):
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         """Run the step again with other changes."""
-        if self.lesson is not None and self.views.current == "lesson":
+        if self.lesson is not None and self.views.current in ("lesson", "training"):
             self.run_step(self.lesson, self.index)
 
     # Actions -----------------------------------------------------------------------------------------------------
 
     def action_next(self) -> None:
         """Go on to the next step; what was read or run is done then."""
-        if self.lesson is None or self.views.current == "map":
+        if self.lesson is None or self.views.current == "map" or not self._may_leave():
             return
         remark = standing.pass_over(self.store, self.lesson, self.lesson.steps[self.index])
         if self.index + 1 < len(self.lesson.steps):
@@ -517,7 +611,7 @@ class TutorApp(App[None]):
 
     def action_previous(self) -> None:
         """Back to the step before."""
-        if self.lesson is None or self.views.current == "map":
+        if self.lesson is None or self.views.current == "map" or not self._may_leave():
             return
         if self.index > 0:
             self.open_step(self.lesson, self.index - 1)
@@ -529,7 +623,7 @@ class TutorApp(App[None]):
 
     def action_map(self) -> None:
         """To the course map."""
-        if self.views.current != "map":
+        if self.views.current != "map" and self._may_leave():
             self.engine.stop()
             self.show_map()
             self.map_view.list.focus()
@@ -553,13 +647,16 @@ class TutorApp(App[None]):
 
     def action_rerun(self) -> None:
         """Run the step again."""
-        if self.views.current in ("lesson", "question") and self.lesson is not None:
+        if self.views.current in ("lesson", "training", "question") and self.lesson is not None and self._may_leave():
             self.run_step(self.lesson, self.index)
 
     def action_stop(self) -> None:
         """Stop what is running."""
         if self.loaded:
             self.engine.stop()
+        if self.views.current == "training":
+            self.training_view.film.stop()
+            self.training_view.changed()
 
     def action_export(self) -> None:
         """Write progress and code to a file."""
@@ -622,13 +719,13 @@ class TutorApp(App[None]):
         return f"{self.store.problem}\n{where}"
 
 
-def _load(session: Session | None) -> tuple[Course, Store, Engine, Results] | str:
+def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Films] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
     from lessons.load import LessonError, load_course
     from lessons.progress import Progress
     from lessons.session import Session
     from tui.engine import Engine
-    from tui.running import Results
+    from tui.running import Films, Results
     from tui.store import Store
 
     try:
@@ -636,17 +733,12 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results] | st
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
     engine = Engine(session or Session(nice=NICE))
-    return course, Store(Progress.open()), engine, Results(engine)
+    return course, Store(Progress.open()), engine, Results(engine), Films()
 
 
-def _step_views() -> tuple[type[Asking], type[GlossaryView], type[LessonView], type[PlayView], type[Workbench]]:
-    from tui.screens.asking import Asking
-    from tui.screens.glossary import GlossaryView
-    from tui.screens.lesson import LessonView
-    from tui.screens.play import PlayView
-    from tui.screens.workbench import Workbench
-
-    return Asking, GlossaryView, LessonView, PlayView, Workbench
+def _import_views() -> None:
+    """Have the modules of the views imported."""
+    from tui.screens import asking, glossary, lesson, play, training, workbench  # noqa: F401
 
 
 def open_tutor(terminal: Terminal) -> int:

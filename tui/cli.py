@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -96,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
         "--cell", metavar="[STEP:]NAME[I,J]=VALUE", action="append", help="change a number of a tensor; repeatable"
     )
     sub.add_argument("--json", action="store_true", help="as a JSON document")
+    sub = command("train", _train, "train the model of a lesson here; its steps then use what was trained")
+    sub.add_argument("lesson", metavar="LESSON", help="its id or number")
+    sub.add_argument("--step", metavar="ID", help="the step that trains (default: the first one that does)")
+    sub.add_argument("--set", metavar="NAME=VALUE", action="append", help="set a knob; repeatable")
+    sub.add_argument("--json", action="store_true", help="as JSON documents, one a line")
     sub = command("explain", _explain, "show how a number was made, down to the inputs")
     sub.add_argument("lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)")
     sub.add_argument("step", metavar="STEP", help="the id of a step")
@@ -291,6 +297,63 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
         _print(plain.lesson(changes.apply(lesson, made), results, only))
     # A change that could not be made is a finding too.
     return NOT_PASSED if any(result.error or result.notes for result in run.steps) else OK
+
+
+def _train(options: argparse.Namespace) -> int:
+    from lessons import changes, document
+    from lessons.model import TrainStep
+    from lessons.result import Picture, WorkerError
+    from lessons.session import Session
+    from tui import training
+
+    lesson = _find_lesson(_course(), options.lesson)
+    steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
+    if not steps:
+        raise UsageError(f"lesson '{lesson.id}' trains nothing")
+    if options.step is not None and options.step not in steps:
+        raise UsageError(f"lesson '{lesson.id}' trains nothing in a step '{options.step}'. Steps: {', '.join(steps)}")
+    try:
+        made = changes.parse(lesson, options.set)
+    except changes.ChangeError as error:
+        raise UsageError(str(error)) from None
+    step = steps[options.step] if options.step is not None else next(iter(steps.values()))
+    film = training.Film(state="starting")
+    overwrites = sys.stdout.isatty() and not options.json
+
+    def tell(picture: Picture) -> None:
+        film.add(picture)
+        if options.json:
+            numbers = {name: document.number(value) for name, value in picture.numbers.items()}
+            entry = {"event": "picture", "done": picture.done, "total": picture.total, "numbers": numbers}
+            _print_line(json.dumps(entry, allow_nan=False))
+            return
+        told = training.line(film, picture, step.curves)
+        if overwrites:
+            room = shutil.get_terminal_size().columns - 1
+            print("\r" + told[:room].ljust(room), end="", flush=True)
+        else:
+            _print_line(told)
+
+    session = Session()
+    try:
+        ended = session.train(lesson, step.id, tell, None, made)
+    except WorkerError as error:
+        print(f"attn-tutor: {error}", file=sys.stderr)
+        return FAILURE
+    finally:
+        session.close()
+        if overwrites and film.pictures:
+            print()
+    done = ended.error is None and not ended.stopped
+    if options.json:
+        entry = {"event": "end", "trained": done, "seconds": round(film.seconds, 3)}
+        _print_json(entry | {"error": document.failure(ended.error)})
+    elif ended.error is not None:
+        where = f" (line {ended.error.line})" if ended.error.line else ""
+        print(f"attn-tutor: the training did not come to its end{where}: {ended.error.message}", file=sys.stderr)
+    elif done:
+        _print([f"Trained in {training.seconds(film.seconds)}: 'attn-tutor run {lesson.id}' uses it from now on."])
+    return OK if done else NOT_PASSED
 
 
 def _explain(options: argparse.Namespace) -> int:

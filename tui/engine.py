@@ -11,8 +11,9 @@ from lessons.changes import UNCHANGED, Changes
 from lessons.explanation import Explanation
 from lessons.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
-from lessons.result import Comparison, Judgement, Window, WorkerError
+from lessons.result import Comparison, Judgement, Picture, Training, Window, WorkerError
 from lessons.session import Run, Session
+from lessons.training import Control
 from lessons.views import Blocks, How, RowStats
 
 T = TypeVar("T")
@@ -28,6 +29,7 @@ class Engine:
         self._run: Run | None = None
         self._play: Play | None = None
         self._played: set[Future[Any]] = set()
+        self._control: Control | None = None
 
     @property
     def ready(self) -> bool:
@@ -62,6 +64,37 @@ class Engine:
             raise
         self._keep(run)
         return lesson, run
+
+    async def train(
+        self, lesson: Lesson, step: str, on_picture: Callable[[Picture], None], changes: Changes = UNCHANGED
+    ) -> Training:
+        """Have a step train, in place of what was running; `pause`, `resume` and `stop` are for it then.
+
+        `on_picture` is called in another thread. A training that nobody waits for any more is stopped. Raises
+        `WorkerError`, or `ChangeError` for a change that cannot be made.
+        """
+        self._session.cancel()
+        control = self._control = Control()
+        future = self._jobs.submit(self._session.train, lesson, step, on_picture, control, changes)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            control.stop()
+            self._session.cancel()
+            raise
+        finally:
+            if self._control is control:
+                self._control = None
+
+    def pause(self) -> None:
+        """Let the training wait, if there is one."""
+        if self._control is not None:
+            self._control.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if self._control is not None:
+            self._control.resume()
 
     async def compare(self, exercise: ExerciseStep, source: str) -> Comparison:
         """An answer beside the model answer. Raises `WorkerError`."""
@@ -143,10 +176,14 @@ class Engine:
 
     def stop(self) -> None:
         """Stop the program that is running now."""
+        if self._control is not None:
+            self._control.stop()
         self._session.cancel()
 
     def close(self) -> None:
         """End the worker and everything it started."""
+        if self._control is not None:
+            self._control.stop()
         self._session.close()
         for held in (self._run, self._play):
             if held is not None:

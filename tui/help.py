@@ -35,6 +35,8 @@ t               what rows amount to: greatest values, entropy; again: the cell
 o               overview of a large matrix: greatest of blocks, mean, cells
 - and + (enter) further away, as far as all heads at once, and nearer
 v               overview in numbers, or in shades, of which more fit
+In bars the arrows go from bar to bar; in a picture of memory they walk the
+tensor, and the cursor shows where each number lies
 In text or code that is longer than its place: arrows, page up, page down
 
 Every number explains itself
@@ -53,6 +55,31 @@ w               change the number under the cursor, the words, the mask, ...
   escape        everything as it was; until then changes hold in the lesson
 
 "recorded" beside a matrix: numbers of an earlier run, until yours is done.
+"""
+
+TRAINING = """\
+A training: start it, and watch the numbers while the model learns
+
+g               start it; let it wait; let it go on       s      stop it
+, and .         previous, next picture                    < >    first, newest
+                Who looks back stays there while it goes on; > follows it again.
+tab             next pane: code of the loop, then each matrix
+n or space      next step             b      previous step (it stops then)
+m or escape     course map            q      quit
+
+In a matrix
+arrows          move the cursor; the line below reads the cell out
+[ ] and { }     previous and next head, and layer or text (leading axes)
+- and + (enter) further away, as far as all heads at once, and nearer
+o, v            overview of blocks; in numbers, or in shades
+t               what rows amount to
+
+w               change something, then train with it: g
+p               a Python prompt, with the trained model
+
+Pictures are those that ship with the course ("recorded") until you train here.
+What you have trained is kept, and the next steps use it. Of a training that
+was stopped nothing is kept but its pictures, until you leave the tutor.
 """
 
 PLAY = """\
@@ -143,6 +170,7 @@ f2 or escape    back to where you were
 TEXTS = {
     "map": MAP,
     "lesson": LESSON,
+    "training": TRAINING,
     "play": PLAY,
     "exercise": EXERCISE,
     "question": QUESTION,

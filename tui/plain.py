@@ -9,14 +9,32 @@ from typing import Any
 from rich.cells import cell_len
 
 from lessons import questions, source, template, tree
-from lessons.model import ChoiceStep, Course, ExerciseStep, Lesson, PointStep, Question, ReadStep, RunningStep, Step
+from lessons.model import (
+    ChoiceStep,
+    Course,
+    ExerciseStep,
+    Lesson,
+    PointStep,
+    Question,
+    ReadStep,
+    RunningStep,
+    Step,
+    TrainStep,
+)
 from lessons.result import Failure, Judgement, StepResult, Tensor
-from tui import explained
+from tui import explained, memory
+from tui.bars import Ruler
 from tui.numbers import number_format, short, truncated, visible
 from tui.prose import plain_lines
 
 WIDTH = 80
 MOST_ROWS = 24
+TRAINED_WORDS = {
+    None: "In its place this is run, with what was trained:",
+    "own": "You have trained it here. In place of the training this is run, with your model:",
+    "course": "In its place this is run, with the model that ships with the course:",
+    "missing": "In its place this is run, once it has been trained:",
+}
 STATE_WORDS = {"new": "", "seen": "started", "skipped": "skipped", "done": "done"}
 _VERDICT_WORDS = {"failed": "not passed", "timeout": "too long", "memory": "too large"}
 
@@ -83,6 +101,12 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
         yield from _indented(source.read(step.source))
+    if isinstance(step, TrainStep):
+        yield ""
+        yield "The training, which 'attn-tutor train LESSON' runs here:"
+        yield from _indented(step.training)
+        yield ""
+        yield TRAINED_WORDS[result.trained]
     if isinstance(step, RunningStep) and step.code:
         yield ""
         yield "Code:"
@@ -107,7 +131,7 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
     for tensor in questions.visible(step, result, answered=False) if isinstance(step, Question) else result.tensors:
         yield ""
         hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
-        yield from _hidden(tensor) if hidden else matrix(tensor, width)
+        yield from _hidden(tensor) if hidden else drawn(tensor, width)
     if isinstance(step, Question):
         yield ""
         yield from _question(step, result, width)
@@ -132,6 +156,51 @@ def _indented(text: str) -> Iterator[str]:
         yield f"    {line}".rstrip()
 
 
+def drawn(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as its lesson wants it drawn."""
+    if tensor.draw == "bars" and tensor.values:
+        yield from bars(tensor, width)
+        return
+    yield from matrix(tensor, width)
+    if tensor.draw == "memory" and memory.drawable(tensor):
+        yield from stored(tensor)
+
+
+def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as bars: label, number, bar."""
+    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape)) or 'a single number'}"
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
+    group_width, label_width = (max(map(cell_len, texts), default=0) for texts in (groups, labels))
+    group_width, label_width = min(16, group_width), min(32, label_width)
+    ruler = Ruler.of(tensor.low, tensor.high, max(8, width - group_width - label_width - form.width - 8), unicode=False)
+    rows, cols = tensor.matrix_shape
+    for lead in _leads(tensor.lead_shape):
+        yield from _lead_line(tensor, lead)
+        for row in range(rows):
+            for col, value in enumerate(tensor.row(lead, row, 0, cols) or ()):
+                group = _right(groups[row] if groups and col == 0 else "", group_width)
+                label = _right(labels[col] if labels else "", label_width)
+                below, above = ruler.bar(value)
+                bar = f"{below}|{above}" if ruler.left else above
+                yield f"  {group}{'  ' if groups else ''}{label}  {form.text(value)}  {bar}".rstrip()
+
+
+def stored(tensor: Tensor) -> Iterator[str]:
+    """The storage of a tensor: its numbers in the order of memory, with the index that each has in the tensor."""
+    yield "  in memory: " + ", ".join(memory.facts(tensor))
+    assert tensor.layout is not None
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    found = memory.elements(tensor)
+    for position in range(tensor.layout.size):
+        index = found.get(position)
+        if index is None:
+            yield f"  {position:4}  not in {tensor.name}"
+        else:
+            text = form.text(memory.value(tensor, index) or 0.0)
+            yield f"  {position:4}  {text}  {tensor.name}[{','.join(map(str, index))}]"
+
+
 def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     """A tensor as aligned tables, one for each leading index; of a large one the corner that is here."""
     shape = "×".join(map(str, tensor.shape)) or "a single number"
@@ -148,10 +217,14 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
         yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
         return
     for lead in _leads(tensor.lead_shape):
-        if lead:
-            places = zip(tensor.axes, lead, strict=False)
-            yield "  " + ", ".join(f"{axis} {index}" for axis, index in places) + ":"
+        yield from _lead_line(tensor, lead)
         yield from _table(tensor, lead, width)
+
+
+def _lead_line(tensor: Tensor, lead: tuple[int, ...]) -> Iterator[str]:
+    """Which of the leading indices the lines below belong to, if there are any."""
+    if lead:
+        yield "  " + ", ".join(f"{axis} {index}" for axis, index in zip(tensor.axes, lead, strict=False)) + ":"
 
 
 def _leads(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -1,14 +1,18 @@
-"""Results of steps: recorded ones at once, live ones when the worker has them, with changes or without."""
+"""Results of steps: recorded ones at once, live ones when the worker has them, with changes or without.
+
+And the pictures of trainings: those that ship with the course, until the learner has taken others.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons import record
+from lessons import record, training
 from lessons.changes import UNCHANGED, Changes
-from lessons.model import Lesson, Step
-from lessons.result import StepResult
+from lessons.model import Lesson, Step, TrainStep
+from lessons.result import StepResult, Training
 from tui.engine import Engine
+from tui.training import Film
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +67,40 @@ class Results:
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
         return Shown(result, note, base if changes else None)
+
+
+class Films:
+    """The pictures of all trainings that were looked at, or made, since the tutor was opened."""
+
+    def __init__(self) -> None:
+        self._recorded: dict[tuple[str, str], Film] = {}
+        # The last one with these changes, and the one before: nothing may come of the last.
+        self._own: dict[tuple[str, str, Changes], list[Film]] = {}
+
+    def of(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+        """The learner's own training with these changes, else that without any, else the recorded one."""
+        for those in (changes, UNCHANGED):
+            if own := self._own.get((lesson.id, step.id, those)):
+                return own[-1]
+        if (lesson.id, step.id) not in self._recorded:
+            self._recorded[lesson.id, step.id] = Film(training.recorded(lesson, step))
+        return self._recorded[lesson.id, step.id]
+
+    def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+        """A new training, in place of an earlier one with the same changes."""
+        place = (lesson.id, step.id, changes)
+        film = Film(state="starting", changes=changes)
+        self._own[place] = [*self._own.get(place, [])[-1:], film]
+        return film
+
+    def end(self, film: Film, ended: Training) -> None:
+        """A training has ended. One without a picture is forgotten."""
+        film.end(ended)
+        if not film.pictures:
+            for own in self._own.values():
+                own[:] = [each for each in own if each is not film]
+
+    def about(self, lesson: Lesson, step: TrainStep) -> float | None:
+        """Seconds that a training took here, with whatever changes; None if there has been none."""
+        own = [film for (*place, _), films in self._own.items() if place == [lesson.id, step.id] for film in films]
+        return next((film.seconds for film in reversed(own) if film.state == "trained"), None)

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.worker import fence, judge, steps, trial, wire
+from lessons.worker import fence, judge, steps, training, trial, wire
 
 TALK = 3
 CUT_OFF = 97
@@ -70,6 +70,8 @@ def work(talk: socket.socket) -> None:
         job = wire.receive(talk)
         if job.op == "lesson":
             steps.run_lesson(job, talk)
+        elif job.op == "train":
+            training.run_training(job, talk)
         elif job.op == "answer":
             trial.answer(job, talk)
         elif job.op == "judge":

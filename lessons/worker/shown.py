@@ -20,7 +20,7 @@ def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
         part = part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER]
     code, data = numbers(part)
     low, high = bounds(tensor)
-    entry = {
+    entry: dict[str, Any] = {
         "name": name,
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
@@ -31,9 +31,24 @@ def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
         "code": code,
         "offset": len(blob),
         "bytes": len(data),
+        "layout": layout(tensor),
     }
     blob += data
     return entry
+
+
+def layout(tensor: torch.Tensor) -> dict[str, Any] | None:
+    """Where the elements lie in storage, which is known by its address; None of what lies in no such storage."""
+    if tensor.layout != torch.strided or tensor.is_meta:
+        return None
+    storage = tensor.untyped_storage()
+    return {
+        "strides": list(tensor.stride()),
+        "offset": tensor.storage_offset(),
+        "size": storage.nbytes() // tensor.element_size(),
+        "contiguous": tensor.is_contiguous(),
+        "storage": storage.data_ptr(),
+    }
 
 
 def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from lessons.worker import answers, fence, wire
+from lessons.worker import answers, fence, kept, wire
+from lessons.worker.execute import Failed
 from lessons.worker.stage import Stage
 
 
@@ -29,8 +30,7 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
         text: dict[str, str] = {}
         shapes: list[dict[str, Any]] = []
         if failure is None:
-            seed(step["seed"])
-            failure = stage.run(step["code"], step["id"])
+            failure = run_step(stage, step, job.blob)
             shapes = stage.lines
         if failure is None:
             text, failure = stage.fill(step["fields"])
@@ -53,6 +53,19 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
     fence.allow_questions()
     wire.send(talk, {"op": "done"})
     answers.serve(talk, stage)
+
+
+def run_step(stage: Stage, step: dict[str, Any], blob: bytes) -> Failed | None:
+    """Run the code of a step. If it rests on a training, it finds in `trained` what that has kept."""
+    if "untrained" in step:
+        return {"kind": "error", "message": step["untrained"], "line": None}
+    if "trained" in step:
+        start, end = step["trained"]
+        stage.namespace["trained"], failure = kept.opened(blob[start:end])
+        if failure is not None:
+            return failure
+    seed(step["seed"])
+    return stage.run(step["code"], step["id"])
 
 
 def seed(number: int) -> None:

@@ -10,7 +10,7 @@ from lessons import cells, changes, compare, knobs, record
 from lessons.cells import Cell, Place
 from lessons.changes import UNCHANGED, ChangeError, Changes, History
 from lessons.load import load_course
-from lessons.model import Lesson, Shown
+from lessons.model import Lesson, RunningStep, Shown
 from lessons.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of, text_step
@@ -382,8 +382,10 @@ def test_defaults_give_what_is_recorded(worker: Session, lesson: Lesson) -> None
     recorded = record.load(lesson)
     assert [result.id for result in run.steps] == list(recorded)
     for one, other in zip(run.steps, plain.steps, strict=True):
-        # repr makes nan equal to itself
-        assert (repr(one.tensors), one.text, one.notes) == (repr(other.tensors), other.text, ())
+        step = lesson.step(one.id)
+        if not (isinstance(step, RunningStep) and step.varies):  # it may have looked at a clock
+            # repr makes nan equal to itself
+            assert (repr(one.tensors), one.text, one.notes) == (repr(other.tensors), other.text, ())
         assert recorded[one.id].text.keys() == one.text.keys()
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
 
+from lessons import trained
 from lessons.load import load_course
-from lessons.model import Lesson, RunningStep
+from lessons.model import Lesson, RunningStep, TrainStep
+from lessons.worker import kept
 from lessons.worker.stage import as_tensor
 from lessons.worker.steps import seed
 from tests.lessons.tracing import SAMPLE, Traced, indices
@@ -21,8 +24,9 @@ def _calm() -> None:
 
 
 @pytest.mark.parametrize("lesson", load_course().lessons, ids=lambda lesson: lesson.id)
-def test_every_shown_cell(lesson: Lesson) -> None:
+def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell evaluates to its value from operands that do so in turn."""
+    monkeypatch.chdir(tmp_path)  # lessons may write files where they run
     traced = Traced()
     namespace = traced.namespace
     namespace.pop("torch")
@@ -32,6 +36,9 @@ def test_every_shown_cell(lesson: Lesson) -> None:
     for step in lesson.steps:
         if not isinstance(step, RunningStep):
             continue
+        if isinstance(step, TrainStep):
+            namespace["trained"], failure = kept.opened(trained.find(lesson, step).data)
+            assert failure is None
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)
         for shown in step.tensors:

@@ -307,6 +307,11 @@ def test_every_knob_can_be_turned(worker: Session, lesson: Lesson, knob: Knob, v
     run = worker.run(lesson, changes=changes)
     run.close()
     errors = [step.error.message for step in run.steps if step.error]
+    if isinstance(knob, SeedKnob) and run.steps[-1].trained == "missing":
+        # The course ships a training for every setting but those of which there is no end.
+        (message,) = errors
+        assert message.startswith("Nothing has been trained with these changes yet: train in the step ")
+        return
     if isinstance(knob, NumberKnob) and value in knob.refused:
         (message,) = errors
         assert message.startswith("ValueError: ")
@@ -332,7 +337,8 @@ def test_all_knobs_can_be_turned_at_once(worker: Session, lesson: Lesson, end: i
         changes = changes.with_knob(lesson, knob.name, [at for at in knobs.trials(knob) if at not in refused][end])
     run = worker.run(lesson, changes=changes)
     run.close()
-    assert [step.error for step in run.steps] == [None] * len(run.steps)
+    if run.steps[-1].trained != "missing":
+        assert [step.error for step in run.steps] == [None] * len(run.steps)
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)
@@ -347,7 +353,8 @@ def test_knobs_of_a_lesson(lesson: Lesson) -> None:
     kinds = [type(knob) for knob in lesson.knobs]
     random = any(name in text for _, text in lesson.parts for name in ("rand", "nn.", "Attention"))
     assert (SeedKnob in kinds) == (random or lesson.id == "gpt2-size")
-    assert (WordsKnob in kinds) == (lesson.number <= 8)
+    sentence = any("inputs = torch.tensor(" in text for _, text in lesson.parts)
+    assert (WordsKnob in kinds) == (sentence and lesson.id != "weight-split")
     for knob in lesson.knobs:
         if isinstance(knob, ChoiceKnob):
             assert len(set(knob.options.values())) == len(knob.options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -22,12 +23,15 @@ from lessons.result import (
     Failure,
     Intermediate,
     Judgement,
+    Picture,
     StepResult,
     Tensor,
+    Training,
     Window,
     WorkerError,
 )
 from lessons.session import Run, Session
+from lessons.training import Control
 from lessons.views import Blocks, How, RowStats, row_stats
 from tests.tui.explanations import explanation, leaf, operand
 
@@ -129,6 +133,8 @@ class FakeSession(Session):
         word: what is said of every answer that is not the solution, if not that its checks fail.
         made: what a scratch run gives, if not the tensors of the step before.
         runs: all runs that were given out.
+        events: what a training does next: takes a picture, fails, comes to its end (None).
+        controls: those of all trainings.
     """
 
     def __init__(self, *, loaded: bool = True, problem: str = "") -> None:
@@ -142,6 +148,8 @@ class FakeSession(Session):
         self.made: StepResult | None = None
         self.asked: list[str] = []
         self.runs: list[FakeRun] = []
+        self.events: queue.Queue[Picture | Failure | None] = queue.Queue()
+        self.controls: list[Control] = []
         self.cancelled = 0
         self.closed = False
 
@@ -179,6 +187,36 @@ class FakeSession(Session):
         )
         self.runs.append(run)
         return run
+
+    def train(
+        self,
+        lesson: Lesson,
+        step_id: str,
+        on_picture: Callable[[Picture], None],
+        control: Control | None = None,
+        changes: Changes = UNCHANGED,
+    ) -> Training:
+        control = control or Control()
+        self.controls.append(control)
+        told = describe(lesson, changes)
+        pictures: list[Picture] = []
+        going = self._work(f"train {lesson.id}/{step_id}" + (f" with {', '.join(told)}" if told else ""))
+        end = time.monotonic() + PATIENCE
+        while going and not (self.stopped.is_set() or control.stopped):
+            assert time.monotonic() < end, "nobody ended the training"
+            if control.paused:
+                self.stopped.wait(0.005)
+                continue
+            try:
+                event = self.events.get(timeout=0.005)
+            except queue.Empty:
+                continue
+            if not isinstance(event, Picture):
+                return Training(tuple(pictures), event, seconds=2.0)
+            pictures.append(event)
+            on_picture(event)
+            end = time.monotonic() + PATIENCE
+        return Training(tuple(pictures), stopped=True)
 
     def enter(self, run: Run, ask: Callable[..., Any]) -> Any:
         """An input prints what it is, and `die` ends its child."""

@@ -124,13 +124,19 @@ class Learner:
             except TimeoutError:
                 raise AssertionError(f"{each!r} does not come; the screen shows\n{self.text}") from None
 
+    async def resizes(self, columns: int, lines: int) -> None:
+        """Have a terminal of another size, in which all lines are painted."""
+        await self.pilot.resize_terminal(columns, lines)
+        await self.sees(lambda: len(self.lines) == lines)
+
     async def goes_to(self, lesson: str, step: str) -> None:
         """Be at a step, without all the keys that lead there."""
         found = COURSE.lesson(lesson)
         self.app.open_step(self.app.course.lesson(lesson), found.index(step))
-        view = self.app.workbench if found.step(step).kind == "exercise" else self.app.lesson_view
+        views = {"exercise": self.app.workbench, "train": self.app.training_view}
+        view = views.get(found.step(step).kind, self.app.lesson_view)
         await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: view.has_focus_within)
-        await self.sees(lambda: self.focus == "task" or view is self.app.lesson_view)
+        await self.sees(lambda: self.focus == "task" or view is not self.app.workbench)
         await self.pilot.pause()
 
     async def writes(self, code: str) -> None:

@@ -27,6 +27,7 @@ from tui import cli
 
 ROOT = Path(__file__).parent.parent.parent
 COURSE = load_course()
+LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
 EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)
 COMMAND = (sys.executable, "-m", "tui")
 
@@ -183,6 +184,12 @@ def test_list_as_json(command: Command) -> None:
     assert data["position"] is None
 
 
+def listed_lesson(data: Any, name: str) -> Any:
+    """A lesson of `list --json`."""
+    [found] = [lesson for lesson in data["lessons"] if lesson["id"] == name]
+    return found
+
+
 def listed_exercise(data: Any, name: str) -> Any:
     """An exercise of `list --json`."""
     [found] = [exercise for exercise in data["exercises"] if exercise["id"] == name]
@@ -198,14 +205,18 @@ def test_list_tells_progress(command: Command) -> None:
     progress.add_attempt("two-wide", "code", "passed")
     progress.close()
     data = document(command("list", "--json"))
-    assert [step["state"] for step in data["lessons"][0]["steps"][:3]] == ["done", "seen", "skipped"]
+    states = {step["id"]: step["state"] for step in listed_lesson(data, "one-query")["steps"]}
+    assert [states[step] for step in ("why", "inputs", "third-row", "remember")] == ["done", "seen", "skipped", "new"]
     assert data["position"] == {"lesson": "one-query", "step": "inputs"}
     assert [exercise["id"] for exercise in data["exercises"] if exercise["passed"]] == ["two-wide"]
     status, out, err = command("list")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "1. Attention for one word  [one-query]"
-    assert [line.split()[-1] for line in lines[1:4]] == ["done", "started", "skipped"]
+    first = COURSE.lessons[0]
+    assert lines[0] == f"{first.number}. {first.title}  [{first.id}]"
+    start = lines.index("1. Attention for one word  [one-query]") + 1
+    told = {line.split()[0]: line.split()[-1] for line in lines[start : start + len(COURSE.lesson("one-query").steps)]}
+    assert [told[step] for step in ("why", "inputs", "third-row")] == ["done", "started", "skipped"]
     assert [line for line in lines if "two-wide" in line][-1].endswith(" two numbers               passed")
 
 
@@ -733,18 +744,18 @@ def test_code_on_a_terminal_moves_no_cursor() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("run", "nothing"), "there is no lesson 'nothing'. The lessons: one-query, all-queries, "),
-        (("run", "11"), "there is no lesson '11'"),
+        (("run", "nothing"), f"there is no lesson 'nothing'. The lessons: {LESSONS}"),
+        (("run", "99"), "there is no lesson '99'"),
         (("run", "1", "--step", "x"), "lesson 'one-query' has no step 'x'. Its steps: why, inputs, "),
-        (("list", "--knobs", "nothing"), "there is no lesson 'nothing'. The lessons: one-query, "),
+        (("list", "--knobs", "nothing"), f"there is no lesson 'nothing'. The lessons: {LESSONS}"),
         (("run", "5", "--set", "heads=1"), "Lesson 'causal-mask' has no knob 'heads'. Its knobs: words, seed, d-out, "),
         (("run", "5", "--set", "seed"), "'seed' sets nothing: write NAME=VALUE. The knobs of 'causal-mask': words, "),
         (("run", "5", "--set", "diagonal=7"), "'diagonal' cannot be 7; it can be 0, 1 or 2."),
         (("run", "5", "--set", "mask=x"), "'x' is none of the choices of 'mask': on or off."),
-        (("run", "5", "--words", "one"), "At least 2 words are needed here, and this has 1."),
+        (("run", "5", "--words", "one"), "At least 3 words are needed here, and this has 1."),
         (("run", "9", "--words", "one two"), "Lesson 'weight-split' does not take other words."),
         (("run", "5", "--cell", "inputs"), "'inputs' is no change of a cell: write it like 'inputs[1,0]=0.9'"),
-        (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, v2, queries, keys, "),
+        (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, "),
         (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, why, "),
         (("check", "9.9", "-"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
         (("check", "", "-"), "there is no exercise ''"),
@@ -976,9 +987,9 @@ def test_progress_goes_out_and_comes_in(command: Command, tmp_path: Path, monkey
     assert file.read_text(encoding="utf-8") == out
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
-    assert document(command("list", "--json"))["lessons"][0]["steps"][0]["state"] == "new"
+    assert listed_lesson(document(command("list", "--json")), "one-query")["steps"][0]["state"] == "new"
     assert command("import", file) == (0, "", "")
-    assert document(command("list", "--json"))["lessons"][0]["steps"][0]["state"] == "done"
+    assert listed_lesson(document(command("list", "--json")), "one-query")["steps"][0]["state"] == "done"
     assert command("import", "-", given=out.encode()) == (0, "", "")
     progress = Progress.open()
     assert progress.draft("two-wide") == "def build():\n    pass  # Ω\n"
@@ -1017,8 +1028,8 @@ def test_without_a_terminal_the_course_is_printed() -> None:
     assert lines[0] == "attn-tutor: understand attention by touching every number."
     assert lines[2] == "(This is the linear form: there is no terminal to draw on.)"
     for lesson in COURSE.lessons:
-        assert any(lesson.id in line and lesson.title in line for line in lines[:14])
-    assert "Lesson 1: Attention for one word" in lines
+        assert any(lesson.id in line and lesson.title in line for line in lines[: 4 + len(COURSE.lessons)])
+    assert f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}" in lines
     assert "\x1b" not in done.stdout
 
 
@@ -1030,7 +1041,7 @@ def test_dumb_terminal_gets_the_linear_form() -> None:
         sent = read_all(master)
         assert running.wait(60) == 0
     os.close(master)
-    assert "Lesson 1: Attention for one word" in sent
+    assert f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}" in sent
     assert "\x1b" not in sent
 
 
@@ -1056,7 +1067,7 @@ def test_learner_in_the_middle_gets_their_lesson(command: Command, monkeypatch: 
     status, out, _ = command()
     assert status == 0
     assert "Lesson 6: Dropout on the weights" in out
-    assert "Lesson 1: " not in out
+    assert all(f"Lesson {lesson.number}: " not in out for lesson in COURSE.lessons if lesson.id != "dropout")
 
 
 def test_reader_that_leaves_early() -> None:

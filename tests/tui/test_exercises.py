@@ -540,8 +540,7 @@ async def test_every_view_at_every_size(size: tuple[int, int], terminal: Termina
             await learner.press(*keys)
             await learner.sees(sign, lambda: len(learner.lines) == size[1])
             for other in ((40, 12), (20, 5), size):
-                await learner.pilot.resize_terminal(*other)
-                assert len(learner.lines) == other[1]
+                await learner.resizes(*other)
             pictures += learner.text
             await learner.press("f1")
             await learner.sees("closes")

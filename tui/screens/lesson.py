@@ -12,6 +12,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.widget import Widget
 
 from lessons import cells, source, template
 from lessons.cells import Cell
@@ -66,7 +67,7 @@ class LessonView(Explaining):
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
-        self._text = Box(self._prose, self._code, self._output, id="text")
+        self._text = Box(*self._parts(), id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
         self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
         self._whatif = WhatIfView(terminal, id="whatif")
@@ -84,6 +85,10 @@ class LessonView(Explaining):
         self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
         self._text_place = (False, 0)
+
+    def _parts(self) -> tuple[Widget, ...]:
+        """What stands in the column of text, from its top."""
+        return self._prose, self._code, self._output
 
     def compose(self) -> ComposeResult:
         """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
@@ -129,13 +134,15 @@ class LessonView(Explaining):
         self._output.show(self._output_text(result))
         self._show_matrices()
         self._show_code(keep=not fresh)
-        self._panes = panes(self._needs())
-        if fresh or self._active not in self._panes:
+        before, self._panes = self._panes, panes(self._needs())
+        # Where nothing was recorded, the code was all that there was to look at until now.
+        arrived = 0 in self._panes and 0 not in before
+        if fresh or arrived or self._active not in self._panes:
             self._active = self._first_pane()
         if self._whatif_open:
             self._whatif.show(lesson, step.id, self._spot(), self._history)
         self._arrange()
-        if fresh:
+        if fresh or (arrived and self._text.has_focus_within):
             self.focus_active()
         self._describe()
 
@@ -394,7 +401,8 @@ class LessonView(Explaining):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click may have moved the focus; the keys depend on it."""
-        if isinstance(event.widget, MatrixView):
+        # Of two quick keys, the word of the first may come after the second.
+        if isinstance(event.widget, MatrixView) and self.screen.focused is event.widget:
             self._active = self._matrices.index(event.widget)
         self._describe()
 

@@ -27,6 +27,7 @@ from tui.numbers import visible
 from tui.palette import palette
 from tui.rows import TOP, row_text
 from tui.terminal import Terminal
+from tui.widgets.drawing import MATRIX, Drawing, drawing_of
 from tui.widgets.drawn import Drawn, over
 from tui.widgets.heads import Heads, draw_heads
 from tui.widgets.marks import NO_MARKS, UNMARKED, Marked, Marks
@@ -34,11 +35,7 @@ from tui.widgets.picture import (
     TILE,
     Face,
     Scene,
-    describe,
-    draw,
     index_of,
-    layout,
-    natural_size,
     tiles_missing,
     value_at,
 )
@@ -83,6 +80,7 @@ class Wanted(Message):
 class MatrixView(Drawn, can_focus=True):
     """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
 
+    Where its lesson says so it is drawn as bars, or as memory (`Drawing`): cursor, keys and messages are the same.
     Any tensor of 0 to 4 dimensions can be shown. Of a large one only what is visible is drawn and held; what is not
     here is asked for by `WindowWanted` and given by `add_window`. All of it can be seen as an overview of blocks, and
     all heads side by side (`BlocksWanted`, `add_blocks`); the cursor is on a cell all the time, that for which the
@@ -272,6 +270,7 @@ class MatrixView(Drawn, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._palette = palette(terminal)
         self._face: Face | None = None
+        self._drawing: Drawing = MATRIX
         self._blank = False
         self._note = ""
         self._windows: OrderedDict[object, Window] = OrderedDict()
@@ -313,7 +312,7 @@ class MatrixView(Drawn, can_focus=True):
         """What the keys do now, for a line of keys."""
         if self._zoom.level == "heads":
             return "arrows head   enter in   "
-        return "arrows block   enter in   " if self._zoom.level == "blocks" else "arrows cell   "
+        return "arrows block   enter in   " if self._zoom.level == "blocks" else f"{self._drawing.KEYS}   "
 
     def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
         """Show another tensor, or the same with other values.
@@ -344,12 +343,13 @@ class MatrixView(Drawn, can_focus=True):
             self._face = self._cells = self._scene = None
             self.refresh()
             return
+        drawing, self._drawing = self._drawing, drawing_of(tensor)
         self._face = Face.of(tensor, self._palette)
         if blank:
             # As if none of its numbers were here; the columns stay as wide as they will be.
             hidden = replace(tensor, values=None, window=None, low=None, high=None)
             self._face = replace(self._face, tensor=hidden)
-        if before is None or before.shape != tensor.shape:
+        if before is None or before.shape != tensor.shape or self._drawing is not drawing:
             self._corner = (0, 0)
             self._zoom.level, self._statistics = "cells", False
             self.set_reactive(MatrixView.lead, (0,) * len(tensor.lead_shape))
@@ -472,11 +472,11 @@ class MatrixView(Drawn, can_focus=True):
             return self._zoom.describe(cells, self._scene or self._make_scene(cells))
         if self._statistics and (stats := self._row_stats(cells)):
             return row_text(face.tensor, stats, room, self._palette.unicode)
-        return describe(face, self.lead, *self.cursor, self.value)
+        return self._drawing.describe(face, self.lead, *self.cursor, self.value)
 
     def natural_size(self) -> tuple[int, int]:
         """Columns and lines that show everything, without counting the axes in the header."""
-        return natural_size(self._face) if self._face else (0, 0)
+        return self._drawing.natural_size(self._face) if self._face else (0, 0)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """The natural width, for `width: auto`."""
@@ -491,7 +491,7 @@ class MatrixView(Drawn, can_focus=True):
         if self._scene and (self._scene.layout.width, self._scene.layout.height) != self.size:
             # Another size is painted before its event arrives. Painted right at once, it need not be painted again.
             self._make_scenes()
-        runs: Runs = _draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
+        runs: Runs = self._draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
         self._painted[y] = runs
         ground = self.ground
         return Strip([Segment(text, over(ground, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs))
@@ -515,7 +515,8 @@ class MatrixView(Drawn, can_focus=True):
             return
         place = cells.layout
         lines = (place.row_y(before[0]), place.row_y(after[0]), place.labels)
-        self._update(lines if self._zoom.level == "cells" else None)
+        local = self._zoom.level == "cells" and self._drawing is MATRIX
+        self._update(lines if local else None)
         self._post_moved()
 
     def watch_lead(self) -> None:
@@ -540,8 +541,12 @@ class MatrixView(Drawn, can_focus=True):
         elif cells and self.overview:
             self.cursor = self._zoom.cell(cells, rows, cols)
         else:
-            row, col = self.cursor
-            self.cursor = (row + rows, col + cols)
+            self._step(rows, cols)
+
+    def _step(self, down: int, right: int) -> None:
+        """Move the cursor from cell to cell."""
+        if self._face is not None:
+            self.cursor = self._drawing.step(self._face.tensor, *self.cursor, down, right)
 
     def action_edge(self, axes: str, direction: int) -> None:
         """Move the cursor to the first or last column, or cell."""
@@ -566,11 +571,9 @@ class MatrixView(Drawn, can_focus=True):
         if self.overview:
             self.action_move(direction * place.rows, 0)
             return
-        rows = self._cells.face.tensor.matrix_shape[0]
-        top = max(0, min(rows - place.rows, place.top + direction * place.rows))
-        self._corner = (top, place.left)
-        row, col = self.cursor
-        self.cursor = (row + direction * place.rows, col)
+        last = self._drawing.lines(self._cells) - place.rows
+        self._corner = (max(0, min(last, place.top + direction * place.rows)), place.left)
+        self._step(direction * place.rows, 0)
 
     def action_lead(self, axis: int, step: int) -> None:
         """Change a leading index."""
@@ -585,6 +588,8 @@ class MatrixView(Drawn, can_focus=True):
 
     def action_overview(self) -> None:
         """From the cells to the greatest value of each block, to the mean, and back."""
+        if self._refuses():
+            return
         if self._zoom.how == "max" and self.overview:
             self._look("mean", self._zoom.level)
         elif self._zoom.level == "blocks":
@@ -598,7 +603,7 @@ class MatrixView(Drawn, can_focus=True):
 
     def action_zoom_in(self) -> None:
         """From all heads to one, from a block to its cells, the greatest of them under the cursor."""
-        if self._cells is None or self._zoom.level == "cells":
+        if self._refuses() or self._cells is None or self._zoom.level == "cells":
             return
         if self._zoom.level == "heads":
             self._look(self._zoom.how, "cells" if self._fits() else "blocks")
@@ -617,7 +622,7 @@ class MatrixView(Drawn, can_focus=True):
 
     def action_zoom_out(self) -> None:
         """From cells to blocks, from blocks to all heads."""
-        if self._cells is None or self._zoom.level == "heads":
+        if self._refuses() or self._cells is None or self._zoom.level == "heads":
             return
         if self._zoom.level == "cells" and not self._fits():
             self._look(self._zoom.how, "blocks")
@@ -628,6 +633,8 @@ class MatrixView(Drawn, can_focus=True):
 
     def action_shades(self) -> None:
         """From numbers to shades, which show more blocks, and back."""
+        if self._refuses():
+            return
         if self._zoom.level == "blocks" and isinstance(self._scene, Scene):
             self._zoom.shades = not self._scene.face.shades
             self._look(self._zoom.how, "blocks")
@@ -657,6 +664,12 @@ class MatrixView(Drawn, can_focus=True):
             self._remark = remark
             self._post_moved()
 
+    def _refuses(self) -> bool:
+        """Whether this is no matrix, of which there is no overview; says so."""
+        if self._drawing is not MATRIX:
+            self._say("Overviews are of matrices.")
+        return self._drawing is not MATRIX
+
     def _fits(self) -> bool:
         """Whether all cells of the matrix are drawn."""
         if self._cells is None:
@@ -678,7 +691,7 @@ class MatrixView(Drawn, can_focus=True):
             if (head := self._scene.head_at(*offset)) is not None:
                 event.stop()
                 self.lead = (*self.lead[:-1], head)
-        elif cell := self._scene.layout.cell_at(*offset):
+        elif cell := self._drawing.cell_at(self._scene, *offset):
             event.stop()
             if self._zoom.level == "cells":
                 self.cursor = cell
@@ -712,7 +725,7 @@ class MatrixView(Drawn, can_focus=True):
             return None
         width, height = self.size if self.size else Size(80, 24)
         row, col = self.cursor
-        place = layout(self._face, width, height, row, col, *self._corner)
+        place = self._drawing.layout(self._face, width, height, row, col, *self._corner, self.lead)
         return Scene(
             self._face,
             place,
@@ -749,7 +762,7 @@ class MatrixView(Drawn, can_focus=True):
 
     def _changed(self, scene: Scene | Heads, y: int) -> Region | None:
         """What has to be sent again of a line. Textual sends from the left edge on, so only the right end counts."""
-        old, new = self._painted.get(y), _draw(scene, y)
+        old, new = self._painted.get(y), self._draw(scene, y)
         width = scene.layout.width if old is None else differing_width(old, new)
         return Region(0, y, width, 1) if width else None
 
@@ -792,19 +805,12 @@ class MatrixView(Drawn, can_focus=True):
         scene = self._scene
         if scene is None or not self.has_focus or not self.is_mounted:
             return
-        place = scene.layout
-        if isinstance(scene, Heads):
-            x, y = scene.title_at
-        else:
-            # One cell for the mark left of the digits, what is left over in front of that.
-            x = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
-            y = place.row_y(scene.row)
+        x, y = scene.title_at if isinstance(scene, Heads) else self._drawing.cursor_at(scene)
         left, top = self.content_region.offset
-        self.app.cursor_position = Offset(left + min(x, place.width - 1), top + y)
+        self.app.cursor_position = Offset(left + min(x, scene.layout.width - 1), top + y)
 
-
-def _draw(scene: Scene | Heads, y: int) -> Runs:
-    return draw_heads(scene, y) if isinstance(scene, Heads) else draw(scene, y)
+    def _draw(self, scene: Scene | Heads, y: int) -> Runs:
+        return draw_heads(scene, y) if isinstance(scene, Heads) else self._drawing.draw(scene, y)
 
 
 def _clamp(index: int, size: int) -> int:

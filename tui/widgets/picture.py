@@ -146,9 +146,15 @@ class Scene:
     keys: tuple[str, ...] = ()
 
 
-def layout(face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0) -> Layout:
+KEYS = "arrows cell"
+
+
+def layout(
+    face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
+) -> Layout:
     """What is drawn in this many cells with the cursor there, `top` and `left` being what was drawn first before.
 
+    The leading indices `at` make no difference to a matrix, but they do to other drawings.
     What does not fit gives way in this order: row labels get shorter, columns get narrower, then rows and columns are
     left out; of a few lines, those go that help least.
     """
@@ -178,8 +184,8 @@ def layout(face: Face, width: int, height: int, row: int, col: int, top: int = 0
         hint=hint,
         gutter=gutter,
         period=period,
-        top=_scrolled(top, shown_rows, rows, row),
-        left=_scrolled(left, shown_cols, cols, col),
+        top=scrolled(top, shown_rows, rows, row),
+        left=scrolled(left, shown_cols, cols, col),
         rows=shown_rows,
         cols=shown_cols,
     )
@@ -189,10 +195,33 @@ def natural_size(face: Face) -> tuple[int, int]:
     """Columns and lines that show everything, without counting the axes in the header."""
     rows, cols = face.tensor.matrix_shape
     grid = face.row_label_width + 2 + cols * face.wanted_period + 1
-    parts = [_name(face), *([text] if (text := _legend_text(face)) else [])]
+    parts = [title(face), *([text] if (text := _legend_text(face)) else [])]
     header = 2 + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
     lines = 1 + bool(face.tensor.lead_shape) + bool(face.tensor.shape) + rows
     return max(grid, header), lines
+
+
+def lines(scene: Scene) -> int:
+    """Lines of numbers, drawn or not."""
+    return scene.face.tensor.matrix_shape[0]
+
+
+def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
+    """The cell that lies so many steps of the arrow keys away, in the matrix or not."""
+    return row + down, col + right
+
+
+def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+    """Row and column of the cell that is drawn there."""
+    return scene.layout.cell_at(x, y)
+
+
+def cursor_at(scene: Scene) -> tuple[int, int]:
+    """Where the first digit under the cursor may stand."""
+    place = scene.layout
+    # One cell for the mark left of the digits, what is left over in front of that.
+    x = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
+    return x, place.row_y(scene.row)
 
 
 def draw(scene: Scene, y: int) -> Runs:
@@ -200,9 +229,10 @@ def draw(scene: Scene, y: int) -> Runs:
     place = scene.layout
     line = RunLine()
     if y == place.header:
-        _draw_header(scene, line)
+        face = scene.face
+        draw_header(scene, line, [*_axes_text(face.tensor), *_axes_short(face)], _legend(face))
     elif y == place.lead:
-        _draw_lead(scene, line)
+        draw_lead(scene, line)
     elif y == place.labels:
         _draw_labels(scene, line)
     elif y == place.hint:
@@ -258,24 +288,30 @@ def index_of(tensor: Tensor, lead: tuple[int, ...], row: int, col: int) -> tuple
 def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
     """The cell in words, with its exact value."""
     tensor = face.tensor
-    index = index_of(tensor, lead, row, col)
-    shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
-    parts = [f"{label(visible(tensor.name), index)} = {shown}"]
+    parts = [equation(face, lead, row, col, value)]
     if len(tensor.shape) > 1:
-        parts.append("row: " + _place(tensor, len(lead), face.row_labels[row], row))
+        parts.append("row: " + place_name(tensor, len(lead), face.row_labels[row], row))
     if tensor.shape:
-        parts.append("column: " + _place(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+        parts.append("column: " + place_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
     return "   ".join(parts)
 
 
-def _draw_header(scene: Scene, line: RunLine) -> None:
+def equation(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
+    """The cell as Python would write it, and its exact value."""
+    tensor = face.tensor
+    shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
+    return f"{label(visible(tensor.name), index_of(tensor, lead, row, col))} = {shown}"
+
+
+def draw_header(
+    scene: Scene, line: RunLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
+) -> None:
+    """Name and shape, what the axes are in the longest words that fit, legend and note."""
     face, place, colours = scene.face, scene.layout, scene.palette
     name, shape = visible(face.tensor.name), _shape(face)
     more = [scene.caption] if scene.caption else []
     if scene.lead and place.lead < 0:
         more.append(_lead_text(face.tensor, scene.lead))
-    axes = _axes_text(face.tensor)
-    legend = _legend(face)
     note = scene.note
     room = place.width - 1
 
@@ -288,8 +324,7 @@ def _draw_header(scene: Scene, line: RunLine) -> None:
         return cell_len(name) + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
 
     choices = (
-        ("  ".join(["", shape, *more, *axes]), True, True),
-        ("  ".join(["", shape, *more, *_axes_short(face)]), True, True),
+        *(("  ".join(["", shape, *more, text]), True, True) for text in axes),
         ("  ".join(["", shape, *more]), True, True),
         ("  ".join(["", shape, *more]), False, True),
         ("  ".join(["", *more]), False, True),
@@ -298,7 +333,7 @@ def _draw_header(scene: Scene, line: RunLine) -> None:
     )
     left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
     line.add(" ")
-    line.add(truncated(name, max(1, room - cell_len(left)), _ellipsis(colours)), colours.name)
+    line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colours)), colours.name)
     line.add(left)
     right = RunLine()
     if with_legend:
@@ -311,14 +346,15 @@ def _draw_header(scene: Scene, line: RunLine) -> None:
         line.add(text, style)
 
 
-def _draw_lead(scene: Scene, line: RunLine) -> None:
+def draw_lead(scene: Scene, line: RunLine) -> None:
+    """Which of the leading indices is drawn, and the keys to others."""
     tensor, colours = scene.face.tensor, scene.palette
     line.add(" " + _lead_text(tensor, scene.lead), colours.name)
     keys = []
     if tensor.lead_shape[-1] > 1:
-        keys.append(f"[ ] {_axis(tensor, len(scene.lead) - 1) or 'axis'}")
+        keys.append(f"[ ] {axis_name(tensor, len(scene.lead) - 1) or 'axis'}")
     if len(scene.lead) > 1 and tensor.lead_shape[0] > 1:
-        keys.append(f"{{ }} {_axis(tensor, 0) or 'axis'}")
+        keys.append(f"{{ }} {axis_name(tensor, 0) or 'axis'}")
     keys += scene.keys
     while keys and line.width + 3 + cell_len("  ".join(keys)) >= scene.layout.width:
         keys.pop()
@@ -336,7 +372,7 @@ def _draw_labels(scene: Scene, line: RunLine) -> None:
     line.pad_to(place.gutter - 1)
     line.add(before if place.left else " ")
     for col in range(place.left, place.left + place.cols):
-        label = truncated(face.col_labels[col], place.period - 1, _ellipsis(colours))
+        label = truncated(face.col_labels[col], place.period - 1, ellipsis(colours))
         line.add(" " * (place.period - 1 - cell_len(label)))
         line.add(label, colours.current if col == scene.col else None)
         line.add(" ")
@@ -347,7 +383,7 @@ def _draw_labels(scene: Scene, line: RunLine) -> None:
 def _draw_row(scene: Scene, line: RunLine, row: int) -> None:
     face, place, colours = scene.face, scene.layout, scene.palette
     current = row == scene.row
-    label = truncated(face.row_labels[row], place.gutter - 2, _ellipsis(colours)) if face.row_labels else ""
+    label = truncated(face.row_labels[row], place.gutter - 2, ellipsis(colours)) if face.row_labels else ""
     line.add(" " * (place.gutter - 1 - cell_len(label)))
     line.add(label, colours.current if current else None)
     line.add(" ")
@@ -360,7 +396,7 @@ def _draw_row(scene: Scene, line: RunLine, row: int) -> None:
     margin = " " * (place.period - face.numbers.width - 1)
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = face.scale.look(value)
-        digits = face.numbers.text(value) if value is not None else _dot(colours).rjust(face.numbers.width)
+        digits = face.numbers.text(value) if value is not None else dot(colours).rjust(face.numbers.width)
         if not (current and place.left + offset == scene.col):
             if not senses:
                 line.add(margin + digits + look.glyph, look.style)
@@ -368,13 +404,13 @@ def _draw_row(scene: Scene, line: RunLine, row: int) -> None:
             # The sign takes the place of the last space, so that nothing moves.
             before_digits = sign(senses, colours.unicode) if margin else ""
             line.add(margin[:-1], look.style)
-            line.add(before_digits + digits, _marked_style(look, senses, colours))
+            line.add(before_digits + digits, marked_style(look, senses, colours))
             line.add(look.glyph, look.style)
             continue
-        mark = _mark_style(look, colours)
+        mark = mark_style(look, colours)
         line.add(margin[:-1], look.style)
         if senses:
-            line.add(sign(senses, colours.unicode), _marked_style(look, senses, colours))
+            line.add(sign(senses, colours.unicode), marked_style(look, senses, colours))
         else:
             line.add(before, mark)
         line.add(digits, colours.cursor if scene.focused else look.style)
@@ -386,14 +422,14 @@ def _draw_shades(scene: Scene, line: RunLine, row: int, values: Sequence[float |
     place, colours = scene.layout, scene.palette
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = scene.face.scale.look(value)
-        style = _marked_style(look, senses, colours)
+        style = marked_style(look, senses, colours)
         if row == scene.row and place.left + offset == scene.col:
             line.add(sign(senses, colours.unicode) if senses else "[", colours.cursor if scene.focused else style)
             line.add("]", colours.cursor if scene.focused else style)
         elif senses:
             line.add(sign(senses, colours.unicode) + look.glyph, style)
         elif value is None:
-            line.add(_dot(colours) + " ", style)
+            line.add(dot(colours) + " ", style)
         elif isnan(value) or value == inf:
             line.add("!!", style)
         else:
@@ -408,7 +444,7 @@ def _draw_ticks(scene: Scene, line: RunLine) -> None:
     face, place, colours = scene.face, scene.layout, scene.palette
     every = -(-(face.col_label_width + 1) // place.period)
     columns = range(place.left, place.left + place.cols)
-    labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, _ellipsis(colours)) for col in columns}
+    labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, ellipsis(colours)) for col in columns}
     start, end = _span(place, scene.col, labels[scene.col])
     for col in columns:
         x, past = _span(place, col, labels[col])
@@ -446,7 +482,7 @@ def _draw_hint(scene: Scene, line: RunLine) -> None:
     line.add(text, scene.palette.muted)
 
 
-def _marked_style(look: Look, senses: int, colours: Palette) -> Style | None:
+def marked_style(look: Look, senses: int, colours: Palette) -> Style | None:
     """The style of a marked cell; that of the cell if it is not marked."""
     style = look.style
     for sense, mark in ((OPERAND, colours.operand), (CHANGED, colours.changed), (SET, colours.set)):
@@ -455,7 +491,7 @@ def _marked_style(look: Look, senses: int, colours: Palette) -> Style | None:
     return style
 
 
-def _mark_style(look: Look, colours: Palette) -> Style | None:
+def mark_style(look: Look, colours: Palette) -> Style | None:
     """The marks beside the digits: of the cursor's colour, on the background of the cell."""
     if not colours.coloured:
         return None
@@ -490,7 +526,7 @@ def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
     return max(1, min(period, max(least, width - gutter))), gutter
 
 
-def _scrolled(start: int, shown: int, size: int, cursor: int) -> int:
+def scrolled(start: int, shown: int, size: int, cursor: int) -> int:
     """The first of `shown` rows that are drawn: as before if the cursor is among them, else by half a page.
 
     A view that followed the cursor row by row would be sent as a whole for every key.
@@ -505,39 +541,42 @@ def _labels(tensor: Tensor, axis: int, size: int, space: str) -> tuple[str, ...]
     return tuple(visible(given[place], space) if place < len(given) else str(place) for place in range(size))
 
 
-def _axis(tensor: Tensor, axis: int) -> str:
+def axis_name(tensor: Tensor, axis: int) -> str:
+    """What an axis is called, if it has a name."""
     return visible(tensor.axes[axis]) if 0 <= axis < len(tensor.axes) else ""
 
 
-def _place(tensor: Tensor, axis: int, label: str, place: int) -> str:
-    where = f"{_axis(tensor, axis)} {place}".strip()
+def place_name(tensor: Tensor, axis: int, label: str, place: int) -> str:
+    """A place on an axis in words."""
+    where = f"{axis_name(tensor, axis)} {place}".strip()
     return where if label == str(place) else f"{label} ({where})"
 
 
 def _axes_text(tensor: Tensor) -> list[str]:
     dimensions = len(tensor.shape)
-    names = [("rows", _axis(tensor, dimensions - 2))] if dimensions > 1 else []
+    names = [("rows", axis_name(tensor, dimensions - 2))] if dimensions > 1 else []
     if dimensions:
-        names.append(("columns", _axis(tensor, dimensions - 1)))
+        names.append(("columns", axis_name(tensor, dimensions - 1)))
     text = "  ".join(f"{side}: {name}" for side, name in names if name)
     return [" " + text] if text else []
 
 
 def _axes_short(face: Face) -> list[str]:
-    names = [_axis(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
-    return [_times(face.scale.palette).join(names)] if all(names) else []
+    names = [axis_name(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
+    return [times(face.scale.palette).join(names)] if all(names) else []
 
 
 def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
     sizes = zip(lead, tensor.lead_shape, strict=True)
-    return "  ".join(f"{_axis(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
+    return "  ".join(f"{axis_name(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
 
 
 def _shape(face: Face) -> str:
-    return _times(face.scale.palette).join(map(str, face.shape)) or "scalar"
+    return times(face.scale.palette).join(map(str, face.shape)) or "scalar"
 
 
-def _name(face: Face) -> str:
+def title(face: Face) -> str:
+    """Name and shape."""
     return f"{visible(face.tensor.name)}  {_shape(face)}"
 
 
@@ -564,13 +603,16 @@ def _legend_text(face: Face) -> str:
     return "".join(text for text, _ in _legend(face))
 
 
-def _ellipsis(colours: Palette) -> str:
+def ellipsis(colours: Palette) -> str:
+    """What stands for text that was left out."""
     return "…" if colours.unicode else "~"
 
 
-def _times(colours: Palette) -> str:
+def times(colours: Palette) -> str:
+    """The sign between sizes."""
     return "×" if colours.unicode else "x"
 
 
-def _dot(colours: Palette) -> str:
+def dot(colours: Palette) -> str:
+    """What stands for a number that is not here."""
     return "·" if colours.unicode else "."

@@ -1,0 +1,69 @@
+"""The trainings of the course under several seeds: `python -m bench.training [SEED ...]`, a few minutes.
+
+Each is trained as a learner would train it, in a child of the worker with one thread. The table gives the seconds that
+it took, the steps until a curve had gone four fifths of its way to where it ended, and where the curves ended. The
+seconds depend on what else the machine does; the rest does not.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lessons import knobs
+from lessons.changes import UNCHANGED
+from lessons.load import load_course
+from lessons.model import Lesson, SeedKnob, TrainStep
+from lessons.result import Picture
+from lessons.session import Session
+
+SEEDS = (0, 1, 2, 3, 4)
+MOST_OF_THE_WAY = 0.8
+
+
+def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]) -> Iterator[str]:
+    """One line for each seed that the training can have."""
+    knob = next((knob for knob in knobs.at(lesson, step.id) if isinstance(knob, SeedKnob)), None)
+    names = [curve.name for curve in step.curves]
+    yield f"{lesson.id}/{step.id}"
+    yield f"{'seed':>8}{'seconds':>9}" + "".join(f"{name:>12}{'at step':>9}" for name in names)
+    for seed in seeds if knob else (None,):
+        changes = UNCHANGED if knob is None or seed is None else UNCHANGED.with_knob(lesson, knob.name, seed)
+        with tempfile.TemporaryDirectory() as folder:
+            ended = session.train_for(Path(folder), lesson, step.id, lambda picture: None, changes=changes)
+        told = (
+            f"  {ended.error.message}"
+            if ended.error
+            else "".join(
+                f"{ended.pictures[-1].numbers[name]:12.4f}{changed_at(ended.pictures, name):9}" for name in names
+            )
+        )
+        yield f"{'-' if seed is None else seed:>8}{ended.seconds:9.1f}{told}"
+
+
+def changed_at(pictures: Sequence[Picture], name: str) -> int:
+    """The step by which a curve had gone most of its way."""
+    first, last = (pictures[place].numbers[name] for place in (0, -1))
+    way = [(picture.numbers[name] - first) / ((last - first) or 1) for picture in pictures]
+    return next(picture.done for picture, gone in zip(pictures, way, strict=True) if gone >= MOST_OF_THE_WAY)
+
+
+def main(seeds: Sequence[int]) -> int:
+    """Measure and print."""
+    session = Session()
+    try:
+        session.wait_ready()
+        for lesson in load_course().lessons:
+            for step in lesson.steps:
+                if isinstance(step, TrainStep):
+                    for row in rows(session, lesson, step, seeds):
+                        print(row, flush=True)
+    finally:
+        session.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(tuple(map(int, sys.argv[1:])) or SEEDS))

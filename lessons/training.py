@@ -1,0 +1,265 @@
+"""A training while it runs: control over it, its pictures as they come, and those that ship with the course."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from lessons import endings, frames, labels
+from lessons.launch import Job
+from lessons.model import Lesson, Shown, TrainStep
+from lessons.result import WHOLE, Failure, Picture, Tensor, Training
+from lessons.trained import key
+from lessons.worker import wire
+
+PICTURES = "pictures.json"
+MOST_PICTURES = 1000
+"""Pictures that one training may take; the worker sees to it first."""
+
+MOST_SHIPPED = 40
+"""Pictures of a training that ship with the course."""
+
+DIGITS = 4
+"""Decimals of the numbers in those pictures."""
+
+FRAME_LIMIT = 10.0
+"""Seconds from the first byte of a message to its last."""
+
+
+class Control:
+    """Pauses, resumes and stops a training, from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._paused = self._stopped = False
+        self._bell: socket.socket | None = None
+        self.waiting = False
+        """Whether the training has come to a picture and waits there. The training sets it."""
+
+    def pause(self) -> None:
+        """Let the training wait at its next picture."""
+        self._set(paused=True)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._set(paused=False)
+
+    def stop(self) -> None:
+        """End it for good; nothing of it is kept."""
+        self._set(stopped=True)
+
+    @property
+    def paused(self) -> bool:
+        """Whether the training is to wait."""
+        return self._paused
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the training is to end."""
+        return self._stopped
+
+    def _set(self, *, paused: bool | None = None, stopped: bool = False) -> None:
+        with self._lock:
+            self._paused = self._paused if paused is None else paused
+            self._stopped = self._stopped or stopped
+            if self._bell is not None:
+                # One unread ring is enough: who hears it looks at the state.
+                with contextlib.suppress(BlockingIOError):
+                    self._bell.send(b"!")
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[socket.socket]:
+        """A socket on which something can be read when the state has changed."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.setblocking(False)
+            theirs.setblocking(False)
+            with self._lock:
+                self._bell = ours
+            try:
+                yield theirs
+            finally:
+                with self._lock:
+                    self._bell = None
+                    self.waiting = False
+
+
+# Watching ----------------------------------------------------------------------------------------------------------
+
+
+class _Watch:
+    """The parent's end of one training. Only one thread uses the connection."""
+
+    def __init__(self, job: Job, control: Control, bell: socket.socket, wall: float) -> None:
+        self._job, self._control, self._bell = job, control, bell
+        self._left = wall
+        self._paused = False
+
+    def next(self) -> wire.Frame | None:
+        """The next message of the child; None when the learner has stopped the training.
+
+        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `wire.receive` raises.
+        """
+        while not self._control.stopped:
+            self._obey()
+            began = time.monotonic()
+            readable, _, _ = select.select([self._job.talk, self._bell], [], [], None if self._paused else self._left)
+            if not self._paused:
+                self._left = max(0.0, self._left - (time.monotonic() - began))
+            if self._bell in readable:
+                with contextlib.suppress(BlockingIOError):
+                    self._bell.recv(4096)
+            if self._job.talk in readable:
+                frame = wire.receive(self._job.talk, time.monotonic() + FRAME_LIMIT)
+                if frame.op != "paused":
+                    return frame
+                if self._paused:
+                    # Else it has been told to go on meanwhile.
+                    self._job.settled()
+                    self._control.waiting = True
+            elif not readable:
+                raise TimeoutError("deadline")
+        return None
+
+    def _obey(self) -> None:
+        """Tell the child to wait or to go on, if that has changed."""
+        wanted = self._control.paused
+        if wanted == self._paused:
+            return
+        if self._control.waiting and not wanted:
+            self._control.waiting = False
+            self._job.settled(calm=False)
+        self._paused = wanted
+        wire.send(self._job.talk, {"op": "pause" if wanted else "resume"})
+
+
+def watch(
+    job: Job,
+    lesson: Lesson,
+    step: TrainStep,
+    request: wire.Frame,
+    on_picture: Callable[[Picture], None],
+    control: Control,
+    cancelled: Callable[[], bool],
+) -> tuple[Training, bytes]:
+    """Start a training in a child and follow it to its end. Returns what was seen, and the file of what was kept."""
+    pictures: list[Picture] = []
+    began = time.monotonic()
+
+    def ended(failure: Failure | None = None, *, stopped: bool = False) -> Training:
+        if failure is not None and failure.kind == "stopped":
+            failure, stopped = None, True
+        return Training(tuple(pictures), failure, stopped, time.monotonic() - began)
+
+    with control.listening() as bell:
+        following = _Watch(job, control, bell, step.limits.wall)
+        try:
+            wire.send(job.talk, request.header, request.blob)
+        except wire.Closed as error:
+            return ended(endings.died(job, error, step.limits, cancelled())), b""
+        while True:
+            picture = None
+            try:
+                frame = following.next()
+                if frame is None:
+                    job.end()
+                    return ended(stopped=True), b""
+                if frame.op == "trained":
+                    return ended(), frame.blob
+                if frame.op == "failed":
+                    return ended(frames.failure_of(frame.header["error"])), b""
+                if len(pictures) == MOST_PICTURES:
+                    raise wire.WireError("too many messages")
+                picture = frames.picture_of(lesson, step, frame)
+            except TimeoutError:
+                return ended(endings.timed_out(job, step.limits.wall)), b""
+            except Exception as error:
+                # Whatever a child sends that cannot be read is its own end.
+                return ended(endings.died(job, error, step.limits, cancelled())), b""
+            pictures.append(picture)
+            on_picture(picture)
+
+
+# Pictures that ship with the course --------------------------------------------------------------------------------
+
+
+def recorded(lesson: Lesson, step: TrainStep) -> tuple[Picture, ...]:
+    """Pictures of the training that ships with the course; none if this is another lesson, or other code."""
+    if not lesson.folder:
+        return ()
+    try:
+        data = json.loads((Path(lesson.folder) / PICTURES).read_text(encoding="utf-8"))[step.id]
+        if data["key"] != key(lesson, step):
+            return ()
+        shown = {spec.name: spec for spec in step.watch}
+        return tuple(_picture(lesson, shown, entry) for entry in data["pictures"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ()
+
+
+def save_pictures(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Sequence[Picture]]]) -> None:
+    """Write pictures of the lesson's trainings, as many as ship."""
+    lines = []
+    for step, pictures in trainings:
+        entries = ",\n".join(json.dumps(_entry(picture)) for picture in thinned(pictures, MOST_SHIPPED))
+        lines.append(f'{json.dumps(step.id)}: {{"key": {json.dumps(key(lesson, step))}, "pictures": [\n{entries}\n]}}')
+    text = "{" + ",\n".join(lines) + "}\n"
+    (Path(lesson.folder) / PICTURES).write_text(text, encoding="utf-8")
+
+
+def thinned(pictures: Sequence[Picture], most: int) -> Sequence[Picture]:
+    """At most so many of the pictures, evenly spread, with the first and the last."""
+    if len(pictures) <= most:
+        return pictures
+    return [pictures[round(place * (len(pictures) - 1) / (most - 1))] for place in range(most)]
+
+
+def _entry(picture: Picture) -> dict[str, Any]:
+    return {
+        "done": picture.done,
+        "total": picture.total,
+        "numbers": {name: round(number, DIGITS) for name, number in picture.numbers.items()},
+        "tensors": {
+            tensor.name: {
+                "dtype": tensor.dtype,
+                "shape": list(tensor.shape),
+                "values": [round(value, DIGITS) for value in tensor.values],
+            }
+            for tensor in picture.tensors
+            if tensor.values is not None
+        },
+    }
+
+
+def _picture(lesson: Lesson, shown: dict[str, Shown], entry: dict[str, Any]) -> Picture:
+    tensors = tuple(_tensor(lesson, shown[name], data) for name, data in entry["tensors"].items())
+    numbers = {str(name): float(number) for name, number in entry["numbers"].items()}
+    return Picture(int(entry["done"]), int(entry["total"]), numbers, tensors)
+
+
+def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
+    shape = tuple(map(int, entry["shape"]))
+    values = tuple(map(float, entry["values"]))
+    if len(values) != prod(shape) or len(values) > WHOLE:
+        raise ValueError("a tensor of another size")
+    names, texts = labels.of(lesson, spec, shape)
+    return Tensor(
+        name=spec.name,
+        kind=spec.kind,
+        dtype=str(entry["dtype"]),
+        shape=shape,
+        axes=names,
+        labels=texts,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        values=values,
+        draw=spec.draw,
+    )

@@ -1,0 +1,43 @@
+"""What a training keeps: a dict of tensors, which travels as a file of PyTorch's own format."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import torch
+
+from lessons.worker.execute import Failed, describe
+
+LARGEST = 4 << 20
+"""Bytes that a training may keep."""
+
+
+def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | None]:
+    """The tensors that a training keeps, as a file of PyTorch's."""
+    try:
+        tensors = eval(compile(expression, "<keep>", "eval"), namespace)
+        # Copies: a view would bring its whole storage.
+        copies = {str(name): tensor.detach().clone() for name, tensor in tensors.items()}
+        file = io.BytesIO()
+        torch.save(copies, file)
+    except BaseException as error:
+        failure = describe(error, "<keep>")
+        return b"", failure | {"message": f"What was trained cannot be kept: {failure['message']}", "line": None}
+    data = file.getvalue()
+    if len(data) > LARGEST:
+        message = f"What was trained is too large to be kept: {len(data) >> 20} MiB, {LARGEST >> 20} are allowed."
+        return b"", {"kind": "error", "message": message, "line": None}
+    return data, None
+
+
+def opened(data: bytes) -> tuple[dict[str, torch.Tensor], Failed | None]:
+    """What a training has kept, from its file: tensors only, whatever else is in it."""
+    try:
+        tensors = torch.load(io.BytesIO(data), weights_only=True)
+        if not isinstance(tensors, dict) or not all(isinstance(item, torch.Tensor) for item in tensors.values()):
+            raise TypeError("no dict of tensors")
+    except Exception:
+        message = "What was trained cannot be read any more. Train again."
+        return {}, {"kind": "error", "message": message, "line": None}
+    return tensors, None

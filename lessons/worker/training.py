@@ -1,0 +1,99 @@
+"""Run a training: the steps before it, its loop, a picture whenever it asks for one, at the end what it keeps."""
+
+from __future__ import annotations
+
+import math
+import random
+import select
+import socket
+import time
+from typing import Any
+
+import torch
+
+from lessons.worker import kept, shown, steps, wire
+from lessons.worker.execute import describe, execute
+from lessons.worker.stage import Stage, as_tensor
+
+MOST_PICTURES = 1000
+"""Pictures that one training may take."""
+
+Spec = dict[str, Any]
+
+
+class PictureError(Exception):
+    """A picture that cannot be taken."""
+
+
+class Camera:
+    """Takes the pictures of a training: `frame(done, total)` in its code. Between them it waits while it is paused."""
+
+    def __init__(self, talk: socket.socket, stage: Stage, spec: Spec) -> None:
+        self._talk, self._namespace, self._spec = talk, stage.namespace, spec
+        self._taken = 0
+        self._began = time.perf_counter()
+        # A program may replace these.
+        self._select, self._clock = select.select, time.perf_counter
+
+    def frame(self, done: int, total: int) -> None:
+        """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""
+        if self._taken == MOST_PICTURES:
+            raise PictureError(f"frame() was called more than {MOST_PICTURES} times")
+        self._taken += 1
+        torch_state, state = torch.get_rng_state(), random.getstate()
+        blob = bytearray()
+        with torch.no_grad():
+            numbers = {curve["name"]: self._number(curve) for curve in self._spec["curves"]}
+            tensors = [self._tensor(spec, blob) for spec in self._spec["watch"]]
+        torch.set_rng_state(torch_state)
+        random.setstate(state)
+        told = {"op": "picture", "done": int(done), "total": int(total), "numbers": numbers, "tensors": tensors}
+        wire.send(self._talk, told, bytes(blob))
+        self._listen()
+
+    def _number(self, curve: Spec) -> float | str:
+        number = float(self._value(curve))
+        return number if math.isfinite(number) else str(number)
+
+    def _tensor(self, spec: Spec, blob: bytearray) -> Spec:
+        return shown.entry(spec["name"], as_tensor(self._value(spec)), blob)
+
+    def _value(self, spec: Spec) -> Any:
+        try:
+            return eval(compile(spec["expr"], f"<{spec['name']}>", "eval"), self._namespace)
+        except Exception as error:
+            raise PictureError(f"{spec['name']} has no value: {describe(error, '')['message']}") from error
+
+    def _listen(self) -> None:
+        """Hear whether to wait, and wait; costs no processor time."""
+        while self._select([self._talk], [], [], 0)[0]:
+            if wire.receive(self._talk).op != "pause":
+                continue
+            wire.send(self._talk, {"op": "paused"})
+            while wire.receive(self._talk).op != "resume":
+                pass
+
+
+def run_training(job: wire.Frame, talk: socket.socket) -> None:
+    """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
+    header, spec = job.header, job.header["training"]
+    stage = Stage(header["cells"])
+    steps.seed(header["seed"])
+    failure = stage.run(header["setup"], "setup")
+    for step in header["steps"]:
+        if failure is None:
+            failure = steps.run_step(stage, step, job.blob)
+    if failure is not None:
+        failure["line"] = None
+        failure["message"] = f"The training was not started: {failure['message']}"
+    else:
+        steps.seed(spec["seed"])
+        stage.namespace["frame"] = Camera(talk, stage, spec).frame
+        # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
+        failure = execute(spec["code"], f"<{spec['id']}>", stage.namespace)
+    if failure is None:
+        data, failure = kept.packed(spec["keep"], stage.namespace)
+    if failure is not None:
+        wire.send(talk, {"op": "failed", "error": failure})
+    else:
+        wire.send(talk, {"op": "trained"}, data)

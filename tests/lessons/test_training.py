@@ -1,0 +1,676 @@
+"""Trainings: pictures as they come, pausing and stopping, what is kept, and loops that do not behave."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from lessons import knobs, trained, training
+from lessons.changes import UNCHANGED, Changes, apply
+from lessons.frames import cells_of
+from lessons.load import LessonError, load_course, parse_lesson
+from lessons.model import Lesson, TrainStep
+from lessons.result import Picture, StepResult, Training
+from lessons.session import Session
+from lessons.training import Control
+from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
+
+LOOP = """\
+w = torch.randn(3)
+for step in range(5):
+    frame(step, 4)
+    w = w * 0.5 + x
+"""
+ENDLESS = "while True:\n    frame(0, 1)\n"
+
+
+def train_step(training: str = LOOP, **fields: Any) -> Fields:
+    usual = {
+        "kind": "train",
+        "id": "learn",
+        "title": "Let it learn",
+        "prose": "See.",
+        "training": training,
+        "code": "w = trained['w']",
+        "curves": [{"name": "size", "label": "Size of w", "expr": "w.sum()"}],
+        "watch": [{"name": "w", "kind": "vector", "axes": ["dim"]}],
+        "keep": "{'w': w}",
+        "show": [{"name": "w", "kind": "vector", "axes": ["dim"]}],
+    }
+    return usual | fields
+
+
+def lesson_with(training: str = LOOP, **fields: Any) -> Lesson:
+    """A lesson of three steps, the second of which trains three numbers."""
+    knob = {"kind": "number", "name": "rate", "label": "Rate", "find": "0.5", "replace": "{value}", "default": 0.5}
+    return lesson_of(
+        code_step("before", "x = torch.ones(3)", "x"),
+        train_step(training, **fields),
+        code_step("after", "twice = 2 * w", "twice"),
+        setup="import torch, time, os\n",
+        knobs=[knob | {"values": [0.5, 0.25, 1]}, {"kind": "seed", "name": "seed", "label": "Seed", "in": ["learn"]}],
+    )
+
+
+def step_of(lesson: Lesson) -> TrainStep:
+    step = lesson.step("learn")
+    assert isinstance(step, TrainStep)
+    return step
+
+
+def nothing(picture: Picture) -> None:
+    """What a screen does that does not care."""
+
+
+def trained_in(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> Training:
+    ended = worker.train(lesson, "learn", nothing, changes=changes)
+    assert ended.error is None
+    assert not ended.stopped
+    return ended
+
+
+def ran(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> list[StepResult]:
+    run = worker.run(lesson, changes=changes)
+    run.close()
+    return run.steps
+
+
+def kept_files() -> list[Path]:
+    folder = trained.own_folder()
+    assert folder is not None
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+class InBackground:
+    """A training in a thread; `pictures` fills while it runs."""
+
+    def __init__(self, worker: Session, lesson: Lesson) -> None:
+        self.pictures: list[Picture] = []
+        self.control = Control()
+        self.ended: Training | None = None
+        self.thread = threading.Thread(target=self._train, args=(worker, lesson))
+        self.thread.start()
+
+    def _train(self, worker: Session, lesson: Lesson) -> None:
+        self.ended = worker.train(lesson, "learn", self.pictures.append, self.control)
+
+    def result(self) -> Training:
+        self.thread.join(30)
+        assert self.ended is not None
+        return self.ended
+
+
+def paused(worker: Session, lesson: Lesson) -> InBackground:
+    """A training that waits."""
+    running = InBackground(worker, lesson)
+    await_true(lambda: running.pictures)
+    running.control.pause()
+    await_true(lambda: running.control.waiting)
+    return running
+
+
+def cpu(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+# A training ----------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_come_in_order_while_it_runs(worker: Session) -> None:
+    seen: list[Picture] = []
+    thread = threading.current_thread()
+    threads: set[object] = set()
+
+    def look(picture: Picture) -> None:
+        seen.append(picture)
+        threads.add(threading.current_thread())
+
+    ended = worker.train(lesson_with(), "learn", look)
+    assert (ended.error, ended.stopped) == (None, False)
+    assert list(ended.pictures) == seen
+    assert [(picture.done, picture.total) for picture in seen] == [(step, 4) for step in range(5)]
+    assert threads == {thread}
+    torch.manual_seed(123)
+    w = torch.randn(3)
+    for picture in seen:
+        (tensor,) = picture.tensors
+        assert tensor.values == pytest.approx(w.tolist())
+        assert (tensor.axes, tensor.labels) == (("dim",), (("d0", "d1", "d2"),))
+        assert picture.numbers == {"size": pytest.approx(float(w.sum()), abs=1e-6)}
+        w = w * 0.5 + 1
+
+
+def test_pictures_come_one_by_one(worker: Session, tmp_path: Path) -> None:
+    """The first is here before the second is taken: the loop waits for a file that appears when it is."""
+    gate = tmp_path / "gate"
+    lesson = lesson_with(
+        f"w = x\nframe(0, 1)\nwhile not os.path.exists({str(gate)!r}):\n    time.sleep(0.01)\nframe(1, 1)\n"
+    )
+    ended = worker.train(lesson, "learn", lambda picture: gate.touch())
+    assert [picture.done for picture in ended.pictures] == [0, 1]
+
+
+def test_what_was_trained_is_found_again(worker: Session) -> None:
+    lesson = lesson_with()
+    before, learn = ran(worker, lesson)
+    assert (before.trained, learn.trained) == (None, "missing")
+    assert learn.error is not None
+    assert learn.error.message == "Nothing has been trained yet: train in the step 'Let it learn'."
+    ended = trained_in(worker, lesson)
+    before, learn, after = ran(worker, lesson)
+    assert (before.trained, learn.trained, after.trained) == (None, "own", None)
+    # One step more than the last picture.
+    expected = [value * 0.5 + 1 for value in ended.pictures[-1].tensors[0].values or ()]
+    assert learn.tensors[0].values == pytest.approx(expected)
+    assert after.tensors[0].values == pytest.approx([2 * value for value in expected])
+    (file,) = kept_files()
+    assert file.name == f"{trained.key(lesson, step_of(lesson))}.pt"
+    assert list(torch.load(file, weights_only=True)) == ["w"]
+
+
+def test_it_is_the_same_whenever_it_is_trained(worker: Session) -> None:
+    assert trained_in(worker, lesson_with()).pictures == trained_in(worker, lesson_with()).pictures
+
+
+def test_pictures_do_not_touch_the_random_numbers(worker: Session) -> None:
+    random = (
+        "import random\nw = x\nfor step in range(4):\n    frame(0, 1)\n    w = w + torch.randn(3) + random.random()\n"
+    )
+    curious = [{"name": "size", "label": "Size", "expr": "torch.rand(9).sum() + random.random() + 0 * w.sum()"}]
+    plain, other = (trained_in(worker, lesson_with(random, **more)) for more in ({}, {"curves": curious}))
+    assert plain.pictures[-1].tensors == other.pictures[-1].tensors
+
+
+def test_numbers_that_are_none(worker: Session) -> None:
+    loop = "w = x\nfor number in ('nan', 'inf', '-inf'):\n    w = torch.tensor([float(number)])\n    frame(0, 1)\n"
+    numbers = [str(picture.numbers["size"]) for picture in trained_in(worker, lesson_with(loop)).pictures]
+    assert numbers == ["nan", "inf", "-inf"]
+
+
+# What it hangs on ----------------------------------------------------------------------------------------------------
+
+
+def keys(lesson: Lesson, changes: Changes) -> str:
+    altered = apply(lesson, changes)
+    return trained.key(altered, step_of(altered), cells_of(lesson, changes))
+
+
+def test_other_code_is_another_training() -> None:
+    lesson = lesson_with()
+    step = step_of(lesson)
+    key = trained.key(lesson, step)
+
+    def other(**update: Any) -> str:
+        steps = [item.model_copy(update=update) if item.id == "learn" else item for item in lesson.steps]
+        changed = lesson.model_copy(update={"steps": tuple(steps)})
+        return trained.key(changed, step_of(changed))
+
+    assert other() == key
+    assert other(title="Other", prose="Other.", show=(), watch=(), curves=(), code="w = 1") == key
+    different = [other(training=LOOP + "#"), other(keep="{}"), other(seed=4)]
+    different += [
+        trained.key(lesson.model_copy(update=update), step) for update in ({"setup": "import torch"}, {"seed": 4})
+    ]
+    different += [keys(lesson_of(code_step("before", "x = 2"), train_step()), UNCHANGED)]
+    assert len({key, *different}) == 7
+
+
+def test_changes_are_another_training() -> None:
+    lesson = lesson_with()
+    knob = UNCHANGED.with_knob(lesson, "rate", 0.25)
+    seed = UNCHANGED.with_knob(lesson, "seed", 5)
+    from lessons import cells
+
+    before = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[0]=3"))
+    after = UNCHANGED.with_cell(lesson, cells.parse(lesson, "after:twice[0]=3"))
+    assert len({keys(lesson, changes) for changes in (UNCHANGED, knob, seed, before)}) == 4
+    assert keys(lesson, after) == keys(lesson, UNCHANGED)
+
+
+def test_knob_reaches_the_training(worker: Session) -> None:
+    lesson = lesson_with()
+    changes = UNCHANGED.with_knob(lesson, "rate", 1)
+    assert knobs.places(lesson, lesson.knob("rate")) == ("learn",)
+    assert "w * 1 + x" in step_of(apply(lesson, changes)).training
+    trained_in(worker, lesson)
+    *_, last = ran(worker, lesson, changes)
+    assert last.id == "learn"
+    assert last.trained == "missing"
+    assert last.error is not None
+    assert "with these changes" in last.error.message
+    plain, changed = trained_in(worker, lesson), trained_in(worker, lesson, changes)
+    assert plain.pictures[-1] != changed.pictures[-1]
+    assert ran(worker, lesson, changes)[-1].id == "after"
+    assert len(kept_files()) == 2
+
+
+def test_changed_cell_reaches_the_training(worker: Session) -> None:
+    from lessons import cells
+
+    lesson = lesson_with()
+    changes = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[1]=100"))
+    values = trained_in(worker, lesson, changes).pictures[-1].tensors[0].values
+    assert values is not None
+    assert values[1] > 100
+    assert ran(worker, lesson, changes)[1].trained == "own"
+
+
+def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_path: Path) -> None:
+    lesson = lesson_with().model_copy(update={"folder": str(tmp_path)})
+    data = io.BytesIO()
+    torch.save({"w": torch.tensor([7.0])}, data)
+    trained.keep(trained.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
+    _, learn, after = ran(worker, lesson)
+    assert (learn.trained, after.tensors[0].values) == ("course", (14.0,))
+    trained_in(worker, lesson)
+    _, learn, after = ran(worker, lesson)
+    assert learn.trained == "own"
+    assert after.tensors[0].values != (14.0,)
+
+
+@pytest.mark.parametrize("data", [b"nonsense", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
+def test_file_that_is_none_is_told(worker: Session, data: bytes) -> None:
+    lesson = lesson_with()
+    trained.keep(trained.own_folder(), lesson, step_of(lesson), (), data)
+    _, learn = ran(worker, lesson)
+    assert learn.error is not None
+    assert learn.error.message == "What was trained cannot be read any more. Train again."
+
+
+def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
+            return os.mkdir, (str(tmp_path / "evil"),)
+
+    lesson = lesson_with()
+    data = io.BytesIO()
+    torch.save({"w": Evil()}, data)
+    trained.keep(trained.own_folder(), lesson, step_of(lesson), (), data.getvalue())
+    _, learn = ran(worker, lesson)
+    assert learn.error is not None
+    assert "cannot be read" in learn.error.message
+    assert not (tmp_path / "evil").exists()
+
+
+def test_too_large_a_file_is_no_training(worker: Session) -> None:
+    lesson = lesson_with()
+    with pytest.raises(OSError, match="too large"):
+        trained.keep(trained.own_folder(), lesson, step_of(lesson), (), bytes(trained.LARGEST + 1))
+    ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", nothing)
+    assert ended.error is not None
+    assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."
+    assert kept_files() == []
+
+
+def test_disk_that_refuses_is_told(worker: Session) -> None:
+    folder = trained.own_folder()
+    assert folder is not None
+    folder.parent.mkdir(parents=True)
+    folder.touch()
+    ended = worker.train(lesson_with(), "learn", nothing)
+    assert len(ended.pictures) == 5
+    assert ended.error is not None
+    assert ended.error.message.startswith("What was trained could not be kept: ")
+
+
+# Pausing and stopping ------------------------------------------------------------------------------------------------
+
+
+def test_paused_training_sleeps_and_goes_on(worker: Session) -> None:
+    loop = "w = x\nfor step in range(901):\n    frame(step, 900)\n    time.sleep(0.001)\n"
+    running = paused(worker, lesson_with(loop))
+    seen, (child,) = len(running.pictures), below(server_of(worker))
+    used = cpu(child), cpu(server_of(worker))
+    time.sleep(0.5)
+    assert len(running.pictures) == seen < 900
+    assert (cpu(child), cpu(server_of(worker))) == used
+    running.control.resume()
+    ended = running.result()
+    assert not running.control.waiting
+    assert (ended.error, ended.stopped, len(ended.pictures)) == (None, False, 901)
+
+
+def test_many_changes_of_mind(worker: Session) -> None:
+    """Pauses that are taken back before the training has heard of them."""
+    running = InBackground(
+        worker, lesson_with("w = x\nfor i in range(301):\n    frame(i, 300)\n    time.sleep(0.001)\n")
+    )
+    for _ in range(100):
+        running.control.pause()
+        running.control.resume()
+    ended = running.result()
+    assert (ended.error, len(ended.pictures)) == (None, 301)
+    assert not running.control.waiting
+
+
+def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -> None:
+    control, seen = Control(), []
+    control.pause()
+    assert control.paused
+
+    def look(picture: Picture) -> None:
+        seen.append(picture)
+        if len(seen) == 1:
+            threading.Timer(0.3, control.resume).start()
+
+    began = time.monotonic()
+    ended = worker.train(lesson_with(), "learn", look, control)
+    assert len(ended.pictures) == 5
+    assert time.monotonic() - began > 0.3
+
+
+def test_pause_does_not_count(worker: Session) -> None:
+    loop = "w = x\nfor step in range(6):\n    frame(step, 5)\n    time.sleep(0.1)\n"
+    running = paused(worker, lesson_with(loop, limits={"cpu": 20, "wall": 1.5}))
+    time.sleep(1.6)
+    running.control.resume()
+    ended = running.result()
+    assert (ended.error, len(ended.pictures)) == (None, 6)
+
+
+def test_stop(worker: Session) -> None:
+    running = InBackground(worker, lesson_with("w = x\nframe(0, 1)\nwhile True: pass\n"))
+    await_true(lambda: running.pictures)
+    running.control.stop()
+    ended = running.result()
+    assert (ended.stopped, ended.error, len(ended.pictures)) == (True, None, 1)
+    assert kept_files() == []
+    assert below(server_of(worker)) == []
+
+
+def test_stop_while_paused(worker: Session) -> None:
+    running = paused(worker, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n"))
+    running.control.stop()
+    assert running.result().stopped
+    assert below(server_of(worker)) == []
+
+
+@pytest.mark.parametrize("pausing", [False, True])
+def test_cancel(worker: Session, pausing: bool) -> None:
+    lesson = lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n")
+    running = paused(worker, lesson) if pausing else InBackground(worker, lesson)
+    await_true(lambda: running.pictures)
+    worker.cancel()
+    ended = running.result()
+    assert (ended.stopped, ended.error) == (True, None)
+    assert kept_files() == []
+    assert below(server_of(worker)) == []
+    trained_in(worker, lesson_with())
+
+
+@pytest.fixture(scope="module")
+def spare() -> Iterator[Session]:
+    """The launcher of systems where fork is not safe."""
+    session = Session(kind="spare")
+    yield session
+    session.close()
+
+
+def test_spare_process_trains_too(spare: Session) -> None:
+    assert len(trained_in(spare, lesson_with()).pictures) == 5
+    assert ran(spare, lesson_with())[1].trained == "own"
+
+
+@pytest.mark.parametrize("way", ["stop", "cancel", "cancel while paused"])
+def test_spare_process_is_stopped(spare: Session, way: str) -> None:
+    running = InBackground(spare, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.05)\n"))
+    await_true(lambda: running.pictures)
+    if way == "cancel while paused":
+        running.control.pause()
+        await_true(lambda: running.control.waiting)
+    if way == "stop":
+        running.control.stop()
+    else:
+        spare.cancel()
+    ended = running.result()
+    assert (ended.stopped, ended.error) == (True, None)
+    assert kept_files() == []
+
+
+# Trainings that go wrong ---------------------------------------------------------------------------------------------
+
+
+def failed(worker: Session, loop: str, **fields: Any) -> tuple[str, int | None]:
+    ended = worker.train(lesson_with(loop, **fields), "learn", nothing)
+    assert ended.error is not None
+    assert not ended.stopped
+    assert kept_files() == []
+    assert below(server_of(worker)) == []
+    return ended.error.message, ended.error.line
+
+
+def test_exception_is_told_with_its_line(worker: Session) -> None:
+    message, line = failed(worker, "w = x\nframe(0, 1)\n1 / 0\n")
+    assert message.startswith("ZeroDivisionError")
+    assert line == 3
+
+
+def test_curve_without_a_value_is_told(worker: Session) -> None:
+    message, line = failed(worker, "frame(0, 1)\nw = x\n")
+    assert "size has no value: NameError: name 'w' is not defined" in message
+    assert line == 1
+
+
+def test_keep_that_fails_is_told(worker: Session) -> None:
+    message, _ = failed(worker, LOOP, keep="w")
+    assert message.startswith("What was trained cannot be kept: ")
+
+
+def test_earlier_step_that_fails_is_told(worker: Session) -> None:
+    lesson = lesson_of(code_step("before", "x = 1 / 0"), train_step(), setup="import torch")
+    ended = worker.train(lesson, "learn", nothing)
+    assert ended.error is not None
+    assert ended.error.message.startswith("The training was not started: ZeroDivisionError")
+
+
+def test_endless_training_is_ended(worker: Session) -> None:
+    message, line = failed(worker, "w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 20, "wall": 0.7})
+    assert message == "Stopped after 0.7 seconds. It was at line 3."
+    assert line == 3
+    message, _ = failed(worker, "w = x\nwhile True: pass\n", limits={"cpu": 1, "wall": 60})
+    assert message == "Stopped after 1 seconds of computing at line 2."
+
+
+def test_endless_pictures_are_ended(worker: Session) -> None:
+    message, _ = failed(worker, "w = x\n" + ENDLESS)
+    assert "frame() was called more than 1000 times" in message
+
+
+def test_child_that_is_killed_is_told(worker: Session) -> None:
+    ended = worker.train(
+        lesson_with("w = x\nframe(0, 1)\ntime.sleep(60)\n"),
+        "learn",
+        lambda picture: os.kill(below(server_of(worker))[-1], signal.SIGKILL),
+    )
+    assert len(ended.pictures) == 1
+    assert ended.error is not None
+    assert ended.error.message == "The program was killed from outside, perhaps for lack of memory."
+    assert below(server_of(worker)) == []
+
+
+def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
+    def look(picture: Picture) -> None:
+        raise RuntimeError("the screen is gone")
+
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        worker.train(lesson_with(), "learn", look)
+    assert below(server_of(worker)) == []
+
+
+HOSTILE = {
+    "noise": "talk.send(b'x' * 64)",
+    "a frame cut short": "talk.send(b'atn1' + bytes(12))",
+    "another message": "send({'op': 'step'})",
+    "a picture of nothing": "send({'op': 'picture'})",
+    "numbers that are none": "send({'op': 'picture', 'done': 0, 'total': 1, 'numbers': {'size': 'x'}, 'tensors': []})",
+    "no tensors": "send({'op': 'picture', 'done': 0, 'total': 1, 'numbers': {'size': 1}, 'tensors': []})",
+    "a picture too large": "send(picture, bytes(1 << 20))",
+    "pictures without end": "for n in range(2000): send(picture, bytes(12))",
+    "a failure that is none": "send({'op': 'failed', 'error': 7})",
+    "the end of the connection": "talk.close()",
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_program_only_ends_itself(worker: Session, attack: str) -> None:
+    code = f"""\
+import socket
+from functools import partial
+from lessons.worker import wire
+w = x
+frame(0, 1)
+talk = socket.socket(fileno=3)
+send = partial(wire.send, talk)
+tensor = dict(name='w', dtype='float32', shape=[3], low=0, high=0, whole=True, rows=1, code='f', offset=0, bytes=12)
+tensor['layout'] = None
+picture = {{'op': 'picture', 'done': 0, 'total': 1, 'numbers': {{'size': 1}}, 'tensors': [tensor]}}
+{attack}
+talk.close()
+time.sleep(60)
+"""
+    message, _ = failed(worker, code)
+    assert message.endswith(".")
+    trained_in(worker, lesson_with())
+
+
+def test_forged_file_is_only_bytes(worker: Session) -> None:
+    """A program may claim to have been trained: what it sends is opened in the worker, and found wanting."""
+    code = "from lessons.worker import wire\nwire.send(frame.__self__._talk, {'op': 'trained'}, b'no')\n"
+    lesson = lesson_with(code)
+    assert worker.train(lesson, "learn", nothing).error is None
+    _, learn = ran(worker, lesson)
+    assert learn.error is not None
+    assert "cannot be read" in learn.error.message
+
+
+def test_step_that_trains_nothing(worker: Session) -> None:
+    with pytest.raises(KeyError):
+        worker.train(lesson_with(), "after", nothing)
+
+
+# Pictures that ship --------------------------------------------------------------------------------------------------
+
+
+def test_recorded_pictures_are_read_back(worker: Session, tmp_path: Path) -> None:
+    lesson = lesson_with("w = x\nfor step in range(101):\n    w = w * 0.9\n    frame(step, 100)\n")
+    lesson = lesson.model_copy(update={"folder": str(tmp_path)})
+    step = step_of(lesson)
+    assert training.recorded(lesson, step) == ()
+    ended = trained_in(worker, lesson)
+    training.save_pictures(lesson, [(step, ended.pictures)])
+    read = training.recorded(lesson, step)
+    assert len(read) == training.MOST_SHIPPED
+    assert (read[0].done, read[-1].done) == (0, 100)
+    for picture in read:
+        original = ended.pictures[picture.done]
+        assert picture.numbers == {"size": pytest.approx(original.numbers["size"], abs=1e-4)}
+        (tensor,), (expected,) = picture.tensors, original.tensors
+        assert tensor.values == pytest.approx(expected.values, abs=1e-4)
+        assert (tensor.axes, tensor.labels, tensor.kind) == (expected.axes, expected.labels, expected.kind)
+    # Other code, and damage.
+    altered = apply(lesson, UNCHANGED.with_knob(lesson, "seed", 4))
+    assert training.recorded(altered, step_of(altered)) == ()
+    (tmp_path / training.PICTURES).write_text("[]")
+    assert training.recorded(lesson, step) == ()
+
+
+# The file ------------------------------------------------------------------------------------------------------------
+
+
+def test_linter_knows_trainings() -> None:
+    text = """\
+title: T
+goal: G
+steps:
+  - {id: a, kind: train, title: T, prose: P., training: "w = 1", code: "w = trained", keep: "{'w': w}",
+     curves: [{name: s, label: S, expr: w}, {name: s, label: S, expr: w}],
+     watch: [{name: w, kind: vector}, {name: w, kind: vector}, {name: w + 1, kind: vector}]}
+"""
+    with pytest.raises(LessonError) as caught:
+        parse_lesson(text, "l.yaml", number=1, slug="l")
+    problems = [finding.problem for finding in caught.value.findings]
+    assert problems == [
+        "the training takes no picture",
+        "'s' is drawn twice in one step",
+        "'w' is shown twice in one step",
+        "'w + 1' is not a variable",
+    ]
+
+
+# The lesson ----------------------------------------------------------------------------------------------------------
+
+COURSE = load_course()
+TRAININGS = [
+    pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
+    for lesson in COURSE.lessons
+    for step in lesson.steps
+    if isinstance(step, TrainStep)
+]
+
+
+@pytest.mark.parametrize(("lesson", "step"), TRAININGS)
+def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
+    """Fails when the code up to a training has changed since it was trained: `python -m lessons.record --train`."""
+    assert trained.find(lesson, step).origin == "course"
+    assert 10 <= len(training.recorded(lesson, step)) <= training.MOST_SHIPPED
+    folder = trained.course_folder(lesson)
+    assert folder is not None
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000
+    assert (Path(lesson.folder) / training.PICTURES).stat().st_size < 400_000
+    assert len(step.training.splitlines()) <= 14
+    assert max(map(len, step.training.splitlines())) <= 80
+
+
+def run_with(worker: Session, **settings: int) -> dict[str, StepResult]:
+    lesson = COURSE.lesson("induction")
+    changes = UNCHANGED
+    for name, value in settings.items():
+        changes = changes.with_knob(lesson, name, value)
+    steps = ran(worker, lesson, changes)
+    assert [step.error for step in steps] == [None] * len(steps)
+    return {step.id: step for step in steps}
+
+
+def numbers(steps: dict[str, StepResult], step: str, name: str) -> tuple[float, ...]:
+    values = next(tensor.values for tensor in steps[step].tensors if tensor.name == name)
+    assert values is not None
+    return values
+
+
+def test_one_layer_cannot_do_it(worker: Session) -> None:
+    """What the lesson says of one layer: nowhere near 0, and worse than chance at some distances."""
+    losses = numbers(run_with(worker, layers=1), "distances", "by_distance")
+    assert min(losses) > 0.8
+    assert max(losses) > 3.2581
+    assert max(numbers(run_with(worker), "distances", "by_distance")) < 0.5
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_more_heads_can_do_it_too(worker: Session, heads: int) -> None:
+    losses = numbers(run_with(worker, heads=heads), "distances", "by_distance")
+    assert max(losses) < 0.8
+    assert losses[2] < 0.1
+
+
+@pytest.mark.parametrize(("lesson", "step"), TRAININGS)
+def test_training_of_the_course_comes_to_its_end(worker: Session, lesson: Lesson, step: TrainStep) -> None:
+    """The whole of it, once; `python -m bench.training` measures five seeds."""
+    ended = worker.train(lesson, step.id, nothing)
+    assert ended.error is None
+    first, last = ended.pictures[0], ended.pictures[-1]
+    assert (first.done, last.done) == (0, last.total)
+    assert first.numbers["loss"] > 3
+    assert first.numbers["score"] < 0.2
+    assert last.numbers["loss"] < 0.2
+    assert last.numbers["score"] > 0.85
+    assert ran(worker, lesson)[lesson.index(step.id)].trained == "own"

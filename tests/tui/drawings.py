@@ -1,0 +1,48 @@
+"""Pictures of tensors that are no matrices, and the lesson that has some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessons.result import Tensor
+from tui.palette import palette
+from tui.terminal import Terminal
+from tui.widgets.drawing import drawing_of
+from tui.widgets.picture import Face, Scene
+
+COURSE = Path(__file__).parents[1] / "data" / "drawings" / "course"
+PLAIN = Terminal(depth="none")
+
+
+def scene(
+    shown: Tensor,
+    width: int = 60,
+    height: int | None = None,
+    row: int = 0,
+    col: int = 0,
+    *,
+    lead: tuple[int, ...] | None = None,
+    top: int = 0,
+    terminal: Terminal = PLAIN,
+    note: str = "",
+) -> Scene:
+    """A picture, as high as it would like to be."""
+    drawing, colours = drawing_of(shown), palette(terminal)
+    face = Face.of(shown, colours)
+    lead = (0,) * len(shown.lead_shape) if lead is None else lead
+    height = drawing.natural_size(face)[1] if height is None else height
+    place = drawing.layout(face, width, height, row, col, top, 0, lead)
+    return Scene(face, place, colours, lead, row, col, note)
+
+
+def text(picture: Scene) -> str:
+    """The picture as text."""
+    draw = drawing_of(picture.face.tensor).draw
+    lines = ("".join(part for part, _ in draw(picture, y)) for y in range(picture.layout.height))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def cursor_text(picture: Scene) -> str:
+    """What stands where the cursor is put, to the end of the line."""
+    x, y = drawing_of(picture.face.tensor).cursor_at(picture)
+    return text(picture).splitlines()[y][x:]

@@ -1,0 +1,137 @@
+"""`attn-tutor train`: a line for each picture, or a document; how it ends, and with which status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import lessons.load
+import lessons.session
+from lessons.model import Course
+from lessons.result import Failure, Picture
+from tests.lessons.making import code_step, lesson_of, text_step
+from tests.tui.fake_session import FakeSession
+from tests.tui.test_training_view import RATE, STEP
+from tui import cli, plain
+
+PICTURES = [Picture(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
+LESSON = lesson_of(
+    text_step("why", "Read."), STEP, knobs=[RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
+)
+OTHER = lesson_of(code_step("one", "x = 1"), id="other", number=2)
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
+    """What the command uses: three pictures, then the end."""
+    made = FakeSession()
+    for event in (*PICTURES, None):
+        made.events.put(event)
+    monkeypatch.setattr(lessons.session, "Session", lambda: made)
+    monkeypatch.setattr(lessons.load, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
+    return made
+
+
+def test_a_line_for_each_picture(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train", "1"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == " 0 of 40   loss 4.0000   induction score 0   0 s"
+    assert printed[1].startswith("10 of 40   loss 3.0000   induction score 0.2500   0 s, about 0 s left")
+    assert printed[2] == "40 of 40   loss 0   induction score 1.0000   0 s"
+    assert printed[3] == "Trained in 0 s: 'attn-tutor run trained' uses it from now on."
+    assert session.asked == ["train trained/train"]
+    assert session.closed
+
+
+def test_documents(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train", "trained", "--step", "train", "--json"]) == 0
+    entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert entries[1] == {"event": "picture", "done": 10, "total": 40, "numbers": {"loss": 3.0, "score": 0.25}}
+    assert entries[-1] | {"seconds": 0} == {"event": "end", "trained": True, "seconds": 0, "error": None}
+    assert len(entries) == 4
+
+
+def test_what_is_no_number_in_json(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    session.events.get()
+    session.events.get()
+    session.events.get()
+    session.events.get()
+    session.events.put(Picture(1, 2, {"loss": float("nan"), "score": float("inf")}))
+    session.events.put(Failure("timeout", "It took too long.", 3))
+    assert cli.main(["train", "1", "--json"]) == 1
+    first, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["numbers"] == {"loss": "nan", "score": "inf"}
+    assert last["trained"] is False
+    assert last["error"] == {"kind": "timeout", "message": "It took too long.", "line": 3}
+
+
+def test_one_line_on_a_terminal(
+    session: FakeSession, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert cli.main(["train", "1"]) == 0
+    progress, _, end = capsys.readouterr().out.partition("\n")
+    parts = progress.split("\r")[1:]
+    assert [len(part) for part in parts] == [29, 29, 29]
+    assert parts[-1] == "40 of 40   loss 0   induction"
+    assert end.startswith("Trained in")
+
+
+def test_a_change(session: FakeSession) -> None:
+    assert cli.main(["train", "1", "--set", "rate=0.1"]) == 0
+    assert session.asked == ["train trained/train with Rate: 0.1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["2"], "lesson 'other' trains nothing"),
+        (["9"], "there is no lesson '9'"),
+        (["1", "--step", "why"], "trains nothing in a step 'why'. Steps: train"),
+        (["1", "--set", "rate=7"], "'rate' cannot be 7"),
+    ],
+)
+def test_wrong_usage(session: FakeSession, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str) -> None:
+    assert cli.main(["train", *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert not session.asked
+
+
+def test_a_failure(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    while not session.events.empty():
+        session.events.get()
+    session.events.put(Failure("error", "ValueError: no.", 2))
+    assert cli.main(["train", "1"]) == 1
+    told = capsys.readouterr()
+    assert told.err == "attn-tutor: the training did not come to its end (line 2): ValueError: no.\n"
+    assert told.out == ""
+
+
+def test_no_worker(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    session.problem = "It did not start."
+    assert cli.main(["train", "1"]) == 3
+    assert capsys.readouterr().err == "attn-tutor: It did not start.\n"
+
+
+def test_ctrl_c(session: FakeSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "train", interrupted)
+    assert cli.main(["train", "1"]) == 130
+    assert session.closed
+
+
+@pytest.mark.parametrize("origin", ["own", "course", "missing", None])
+def test_a_training_as_text(origin: str | None) -> None:
+    from dataclasses import replace
+
+    from lessons.result import StepResult
+
+    result = replace(StepResult("train"), trained=origin)  # type: ignore[arg-type]
+    text = list(plain.lesson_step(LESSON.step("train"), result, "2 of 2"))
+    assert "The training, which 'attn-tutor train LESSON' runs here:" in text
+    assert "    for step in range(40):" in text
+    assert text.index(plain.TRAINED_WORDS[origin]) < text.index("    model.load(trained)")

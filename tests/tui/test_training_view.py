@@ -1,0 +1,528 @@
+"""The step that trains a model, at the keys: start it, let it wait, stop it, look back, leave it, change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+import lessons.glossary
+import lessons.load
+import lessons.training
+from lessons.model import Course, Lesson, TrainStep
+from lessons.result import Failure, Picture, Tensor
+from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tests.tui.fake_session import FakeSession
+from tests.tui.learner import Learner, tutor
+from tui.terminal import Terminal
+from tui.training import Film
+
+SIZE = 4
+LOOP = "for step in range(40):\n    loss = train(0.5)\n    frame(step, 40)\n"
+STEP: Fields = {
+    "kind": "train",
+    "id": "train",
+    "title": "Train it",
+    "prose": "Prose about the training, which a learner reads first.",
+    "training": LOOP,
+    "code": "model.load(trained)",
+    "curves": [
+        {"name": "loss", "label": "loss", "expr": "loss"},
+        {"name": "score", "label": "induction score", "expr": "score"},
+    ],
+    "watch": [
+        {"name": "first", "kind": "weight", "axes": ["head", "query", "key"]},
+        {"name": "second", "kind": "weight", "axes": ["head", "query", "key"]},
+    ],
+    "keep": "model.state()",
+}
+RATE: Fields = {"kind": "number", "name": "rate", "label": "Rate", "default": 0.5, "values": [0.1, 0.5]}
+TRAIN = 1
+"""Where the step stands."""
+
+
+def lesson(**fields: object) -> Lesson:
+    knobs = [RATE | {"find": "train(0.5)", "replace": "train({value})"}]
+    steps = (text_step("why", "Read about it."), STEP | fields, code_step("after", "y = model(x)"))
+    return lesson_of(*steps, setup="import torch", knobs=knobs)
+
+
+def tensor(name: str, done: int, size: int = SIZE, heads: int = 2) -> Tensor:
+    """Weights whose first number tells the step: 0.010 after ten."""
+    labels = tuple(map(str, range(size)))
+    values = [done / 1000, *(0.5 for _ in range(heads * size * size - 1))]
+    return Tensor(
+        name,
+        "weight",
+        "float32",
+        (heads, size, size),
+        ("head", "query", "key"),
+        (tuple(map(str, range(heads))), labels, labels),
+        0.0,
+        1.0,
+        tuple(values),
+    )
+
+
+def picture(done: int, total: int = 40, size: int = SIZE) -> Picture:
+    numbers = {"loss": 4 - done / 10, "score": done / 40}
+    return Picture(done, total, numbers, (tensor("first", done, size), tensor("second", done, size)))
+
+
+RECORDED = tuple(picture(done) for done in (0, 10, 20, 30, 40))
+
+
+@pytest.fixture(autouse=True)
+def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A course of one lesson that trains something; to be called for another one."""
+
+    def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
+        made = Course(lessons=(lesson(**fields),))
+        monkeypatch.setattr(lessons.load, "load_course", lambda *_: made)
+        monkeypatch.setattr(lessons.training, "recorded", lambda *_: recorded)
+
+    use()
+    return use
+
+
+async def opened(learner: Learner, index: int = TRAIN) -> None:
+    """Be at the step, with what has run shown."""
+    app = learner.app
+    app.open_step(app.course.lessons[0], index)
+    await learner.sees(f"step {index + 1} of 3", lambda: app._view.has_focus_within)
+    await learner.sees(lambda: any(each.startswith("run made/") for each in session_of(learner).asked))
+    await learner.pilot.pause()
+
+
+def session_of(learner: Learner) -> FakeSession:
+    return cast(FakeSession, learner.app._session)
+
+
+def film_of(learner: Learner) -> Film:
+    return learner.app.training_view.film
+
+
+def told(learner: Learner, what: str) -> Callable[[], bool]:
+    """Whether this has been said, on as many lines as it takes."""
+    return lambda: any(what in each.message for each in learner.app._notifications)
+
+
+async def started(learner: Learner, *done: int) -> FakeSession:
+    """A training that has taken these pictures."""
+    await learner.press("g")
+    session = session_of(learner)
+    await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
+    for each in done:
+        session.events.put(picture(each))
+    await learner.sees(lambda: [each.done for each in film_of(learner).pictures] == list(done))
+    if done:
+        await learner.sees(f"step {done[-1]}")
+    return session
+
+
+# What was recorded --------------------------------------------------------------------------------------------------
+
+
+async def test_before_it_is_started_there_is_prose_and_the_recorded_training() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.sees("Prose about the training", "recorded   g: train it here", "step 40   picture 5 of 5")
+        await learner.sees("loss  0", "induction score  1.0000", "first  2×4×4", "step 40, recorded")
+        await learner.sees("first[0,0,0] = 0.04")
+        assert learner.keys.startswith("g train   , . pictures   tab ")
+        # The code is behind tab, with what takes its place.
+        await learner.press("shift+tab")
+        await learner.sees("for step in range(40):", "Prose about the training")
+
+
+async def test_pictures_are_turned_by_two_keys() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("comma")
+        await learner.sees("step 30   picture 4 of 5", "loss  1.0000", "first[0,0,0] = 0.03", "▲30")
+        await learner.press("less_than_sign", "comma")
+        await learner.sees("step 0   picture 1 of 5", "loss  4.0000", "first[0,0,0] = 0.0 ")
+        await learner.press("full_stop")
+        await learner.sees("step 10   picture 2 of 5")
+        await learner.press("greater_than_sign", "full_stop")
+        await learner.sees("step 40   picture 5 of 5", "first[0,0,0] = 0.04")
+
+
+async def test_curves_that_changed_out_of_sight() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.sees("loss  0")
+        await learner.press("n")
+        await learner.sees("step 3 of 3")
+        film_of(learner).look(-2)
+        await learner.press("b")
+        await learner.sees("step 20   picture 3 of 5", "loss  2.0000", "▲20")
+
+
+async def test_the_cursor_and_the_head_stay_when_pictures_are_turned() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("down", "right", "right_square_bracket")
+        await learner.sees("first[1,1,1]")
+        await learner.press("comma")
+        await learner.sees("step 30   picture 4 of 5", "first[1,1,1]")
+
+
+async def test_a_number_of_a_picture_tells_where_it_is_from() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await opened(learner)
+        await learner.press("comma", "enter")
+        await learner.sees(told(learner, "This number is from step 30 of the training"))
+        assert not session.runs[-1].explained
+
+
+async def test_without_anything_recorded(course: Callable[..., None]) -> None:
+    course(())
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.sees("not trained yet   g: train it here", "for step in range(40):")
+        await learner.press("comma")
+        await learner.sees(told(learner, "There are no pictures yet: g starts the training."))
+        await learner.press("enter", "right_square_bracket", "tab", "o")
+        await started(learner, 0)
+        # The first picture is what the learner waits for.
+        await learner.sees("first  2×4×4", "first[0,0,0] = 0.0 ")
+
+
+# While it trains ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_training_from_its_start_to_its_end() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("g")
+        await learner.sees("starting", lambda: learner.keys.startswith("g pause   s stop"))
+        # What was in view stays so until there is something new.
+        assert "step 40, recorded" in learner.text
+        session = session_of(learner)
+        session.events.put(picture(0))
+        await learner.sees("0 of 40   0 s", "loss  4.0000", lambda: learner.keys.startswith("g pause   s stop"))
+        session.events.put(picture(10))
+        await learner.sees("10 of 40", "left", "━", "loss  3.0000", "first[0,0,0] = 0.01")
+        session.events.put(picture(40))
+        session.events.put(None)
+        await learner.sees("trained here in", "step 40   picture 3 of 3")
+        # What rests on it is run again.
+        await learner.sees(lambda: session.asked[-2:] == ["train made/train", "run made/train"])
+        assert learner.keys.startswith("g train   , . pictures")
+        await learner.press("n")
+        await learner.sees("step 3 of 3", lambda: session.asked[-1] == "run made/after")
+        await learner.press("b")
+        await learner.sees("trained here in", "step 40   picture 3 of 3")
+
+
+async def test_the_view_stays_where_the_learner_looks() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0, 10, 20)
+        await learner.press("comma")
+        await learner.sees("step 10   >: newest", "first[0,0,0] = 0.01")
+        session.events.put(picture(30))
+        await learner.sees("30 of 40")
+        assert "first[0,0,0] = 0.01" in learner.text
+        await learner.press("greater_than_sign")
+        await learner.sees("first[0,0,0] = 0.03")
+        session.events.put(picture(40))
+        await learner.sees("first[0,0,0] = 0.04")
+
+
+async def test_it_waits_and_goes_on() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0, 10)
+        await learner.press("g")
+        await learner.sees("10 of 40   paused after 0 s", lambda: learner.keys.startswith("g go on   s stop"))
+        assert session.controls[-1].paused
+        await learner.press("comma")
+        await learner.sees("first[0,0,0] = 0.0 ")
+        session.events.put(picture(20))
+        await learner.press("g", "greater_than_sign")
+        await learner.sees("20 of 40", "first[0,0,0] = 0.02")
+        assert not session.controls[-1].paused
+
+
+async def test_it_waits_before_its_first_picture() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner)
+        await learner.press("g")
+        await learner.sees("paused", lambda: session.controls[-1].paused)
+        session.events.put(picture(0))
+        await learner.press("g")
+        await learner.sees("0 of 40   0 s", lambda: not session.controls[-1].paused)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_it_is_stopped_and_nothing_that_was_seen_is_lost(paused: bool) -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0, 10)
+        await learner.press(*("g" if paused else ""), "s")
+        await learner.sees("stopped after 10 of 40 steps", "step 10   picture 2 of 2")
+        assert session.asked[-1] == "train made/train"
+        await learner.press("comma")
+        await learner.sees("step 0   picture 1 of 2")
+        await learner.press("g")
+        await learner.sees(lambda: session.asked.count("train made/train") == 2)
+        session.events.put(picture(0))
+        await learner.sees("0 of 40")
+
+
+async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0)
+        drawn: list[int] = []
+        show = learner.app.training_view._show_film
+
+        def counted() -> None:
+            drawn.append(1)
+            show()
+
+        monkeypatch.setattr(learner.app.training_view, "_show_film", counted)
+        for done in range(1, 301):
+            session.events.put(picture(done, 300))
+        await learner.sees("300 of 300", lambda: len(film_of(learner).pictures) == 301)
+        await learner.sees("first[0,0,0] = 0.3 ")
+        assert len(drawn) < 60
+
+
+# Elsewhere ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "goes"), [("n", "step 3 of 3"), ("b", "step 1 of 3"), ("m", "course map"), ("f8", "step 3 of 3")]
+)
+async def test_to_leave_takes_two_keys(key: str, goes: str) -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0, 10)
+        await learner.press(key)
+        await learner.sees(told(learner, "press the key again to leave"))
+        assert "step 2 of 3" in learner.text
+        assert not session.controls[-1].stopped
+        await learner.press(key)
+        await learner.sees(goes, lambda: session.controls[-1].stopped)
+        await opened(learner)
+        await learner.sees("stopped after 10 of 40 steps", "step 10   picture 2 of 2")
+
+
+async def test_the_prompt_and_a_rerun_stop_it_too() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0)
+        await learner.press("p")
+        await learner.sees(told(learner, "press the key again to leave"))
+        await learner.press("p")
+        await learner.sees("Python: Train it", lambda: session.controls[-1].stopped)
+        await learner.press("escape")
+        await learner.sees("stopped after 0 of 40 steps", lambda: learner.focus == "matrix0")
+
+
+async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lessons.glossary, "load", lambda: lessons.glossary.Glossary())
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0)
+        await learner.press("f2")
+        await learner.sees(lambda: learner.app.views.current == "glossary")
+        session.events.put(picture(10))
+        await learner.sees(lambda: len(film_of(learner).pictures) == 2)
+        await learner.press("f2")
+        await learner.sees("10 of 40", "first[0,0,0] = 0.01", "loss  3.0000")
+        assert not session.controls[-1].stopped
+
+
+async def test_quitting_leaves_nothing_behind() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await opened(learner)
+        await started(learner, 0)
+        await learner.press("g", "q")
+    assert session.closed
+    assert session.controls[-1].stopped
+
+
+async def test_pictures_that_come_too_late_harm_nothing() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await started(learner, 0)
+        await learner.press("n", "n")
+        await learner.sees("step 3 of 3")
+        film = film_of(learner)
+        learner.app._take_picture(film, picture(10))
+        await learner.pilot.pause()
+        assert "step 3 of 3" in learner.text
+        assert not film.busy
+
+
+# Changes ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_change_holds_for_the_next_training() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("w")
+        await learner.sees("Rate")
+        await learner.press("left")
+        await learner.sees("before the change: g trains with it")
+        await learner.press("g")
+        session = session_of(learner)
+        await learner.sees(lambda: session.asked[-1] == "train made/train with Rate: 0.1")
+        session.events.put(picture(0))
+        await learner.sees("0 of 40")
+        # Changes are for the lesson when it is run again: not while it trains.
+        await learner.press("w")
+        await learner.sees(told(learner, "The training runs: s stops it, g lets it wait."))
+        await learner.press("escape")
+        assert learner.app.history.current
+        session.events.put(None)
+        await learner.sees("trained here in")
+        await learner.press("escape")
+        await learner.sees("recorded   g: train it here", "step 40   picture 5 of 5")
+
+
+async def test_the_changed_line_of_the_loop_is_marked() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("shift+tab", "w", "left")
+        await learner.sees("train(0.1)")
+
+
+# Failures -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_failure_is_told_with_its_line_and_the_pictures_stay() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner, 0, 10)
+        session.events.put(Failure("error", "ZeroDivisionError: division by zero.", 2))
+        await learner.sees("failed after 10 of 40 steps", "Line 2: ZeroDivisionError: division by zero.")
+        await learner.sees("step 10   picture 2 of 2", "first[0,0,0] = 0.01")
+        assert learner.app.training_view.film.state == "failed"
+        await learner.press("n")
+        await learner.sees("step 3 of 3")
+
+
+async def test_of_a_training_without_a_picture_only_the_reason_stays() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner)
+        session.events.put(Failure("timeout", "It took too long."))
+        await learner.sees("recorded   g: train it here", "It took too long.", "step 40   picture 5 of 5")
+
+
+async def test_no_worker() -> None:
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await opened(learner)
+        session.problem = "The worker did not start."
+        await learner.press("g")
+        await learner.sees("The worker did not start.", "cannot run code", "recorded   g: train it here")
+
+
+# Every screen, every key --------------------------------------------------------------------------------------------
+
+KEYS = (
+    *("up", "down", "left", "right", "home", "end", "pageup", "pagedown", "o", "v", "minus", "plus", "t", "enter"),
+    *("right_square_bracket", "right_curly_bracket", "comma", "full_stop", "less_than_sign", "tab", "shift+tab"),
+    *("d", "w", "escape", "r", "f1", "f1", "backspace", "greater_than_sign"),
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "terminal"),
+    [
+        ((80, 24), Terminal(depth="16", remote=True)),
+        ((160, 50), Terminal(depth="truecolor")),
+        ((40, 10), Terminal(depth="none", unicode=False)),
+        ((24, 6), Terminal(depth="256")),
+    ],
+)
+async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: Terminal) -> None:
+    async with tutor(FakeSession(), size, terminal) as learner:
+        learner.app.open_step(learner.app.course.lessons[0], TRAIN)
+        await learner.sees(lambda: learner.app._view.has_focus_within)
+        await learner.press(*KEYS)
+        assert learner.app.training_view.display
+        await learner.press("greater_than_sign")
+        await learner.press("g")
+        session = session_of(learner)
+        await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
+        for done in (0, 10):
+            session.events.put(picture(done, size=24))
+        await learner.sees(lambda: len(film_of(learner).pictures) == 2)
+        await learner.press(*(key for key in KEYS if key != "r"))
+        await learner.sees(lambda: film_of(learner).busy)
+        session.events.put(None)
+        await learner.sees(lambda: film_of(learner).state == "trained")
+        if not terminal.unicode:
+            learner.app.clear_notifications()
+            await learner.pilot.pause()
+            assert learner.text.isascii()
+
+
+async def test_wide_has_the_matrices_beside_the_curves() -> None:
+    async with tutor(FakeSession(), (160, 40)) as learner:
+        await opened(learner)
+        await learner.sees("first  2×4×4", "second  2×4×4", "for step in range(40):", "Prose about the training")
+        [row] = [row for row in learner.lines if "first  2×4×4" in row]
+        assert row.index("first  2×4×4") >= 52
+
+
+async def test_heads_that_do_not_fit_are_seen_side_by_side() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner)
+        session.events.put(picture(0, size=24))
+        await learner.sees("head 0", "head 1", "max of", "step 0")
+        # So is the other one, when it is looked at.
+        await learner.press("tab")
+        await learner.sees("second, head 0 of 2", "head 1")
+        await learner.press("shift+tab")
+        await learner.sees("first, head 0 of 2")
+        # Into the head, then into the block.
+        await learner.press("enter")
+        await learner.sees("max of first[0,0:3,0:3]")
+        await learner.press("enter")
+        await learner.sees("first[0,0,1] = 0.5")
+
+
+async def test_what_is_too_large_for_a_picture_is_not_asked_of_the_run(course: Callable[..., None]) -> None:
+    from dataclasses import replace
+
+    large = replace(tensor("first", 0, 80), values=None)
+    course((Picture(0, 40, {"loss": 1.0}, (large,)),))
+    session = FakeSession()
+    async with tutor(session) as learner:
+        await opened(learner)
+        await learner.sees("first  2×80×80")
+        await learner.press("o", "o", "o", "down", "t", "enter")
+        await learner.sees(told(learner, "This number is from step 0 of the training"))
+        assert not session.runs[-1].asked
+
+
+async def test_a_step_without_tensors_shows_what_it_leaves(course: Callable[..., None]) -> None:
+    course(tuple(Picture(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.sees("loss  1.0000", "picture 2 of 2")
+        await learner.press("comma", "enter", "tab")
+        await learner.sees("picture 1 of 2")
+
+
+async def test_the_step_counts_as_done_when_it_is_left() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await learner.press("n")
+        await learner.sees("step 3 of 3")
+        step = learner.app.course.lessons[0].steps[TRAIN]
+        assert isinstance(step, TrainStep)
+        assert learner.app.store.states[("made", "train")] == "done"

@@ -1,0 +1,225 @@
+"""A tensor as horizontal bars, one for each number, in a group for each row. Pure functions, as for a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, prod
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from lessons.result import Tensor
+from tui.bars import Ruler
+from tui.numbers import truncated
+from tui.palette import Palette
+from tui.widgets.marks import sign
+from tui.widgets.picture import (
+    Face,
+    Layout,
+    Scene,
+    axis_name,
+    dot,
+    draw_header,
+    draw_lead,
+    ellipsis,
+    equation,
+    mark_style,
+    marked_style,
+    place_name,
+    scrolled,
+    title,
+    values_of,
+)
+from tui.widgets.runs import RunLine, Runs
+
+KEYS = "arrows bar"
+
+WANTED_LABEL = 32
+"""A label is not drawn wider than this."""
+
+WANTED_BAR, LONGEST_BAR = 32, 60
+"""Cells that a bar would like, and that it takes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BarsLayout(Layout):
+    """Lines are counted over all groups; `group`, `label` and `bar` are the cells that these parts take."""
+
+    group: int
+    label: int
+    bar: int
+
+
+def lines(scene: Scene) -> int:
+    """One for each number of the groups that are drawn at once."""
+    return prod(scene.face.tensor.matrix_shape)
+
+
+def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
+    """Up and down go from bar to bar, left and right from group to group, if there is more than one."""
+    rows, cols = tensor.matrix_shape
+    if rows == 1:
+        return row, col + down + right
+    line = max(0, min(rows * cols - 1, row * cols + col + down))
+    return line // cols + right, line % cols
+
+
+def layout(
+    face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
+) -> BarsLayout:
+    """What is drawn where. Labels get shorter before bars do."""
+    cols = face.tensor.matrix_shape[1]
+    group, label = _labels(face)
+    spare = max(0, width - face.numbers.width - 12)
+    label = min(label, max(3, spare - group))
+    group = min(group, max(0, spare - label))
+    gutter = 1 + (group + 2 if group else 0) + (label + 1 if label else 0)
+    y = 0
+    header = lead = hint = -1
+    if height >= 2:
+        header, y = y, y + 1
+    if face.tensor.lead_shape and height >= 5:
+        lead, y = y, y + 1
+    total = prod(face.tensor.matrix_shape)
+    shown = max(1, min(total, height - y))
+    if shown < total and height >= 7:
+        shown = height - y - 1
+        hint = y + shown
+    return BarsLayout(
+        width=width,
+        height=height,
+        header=header,
+        lead=lead,
+        labels=-1,
+        first=y,
+        hint=hint,
+        gutter=gutter,
+        period=face.numbers.width + 2,
+        top=scrolled(top, shown, total, row * cols + col),
+        left=0,
+        rows=shown,
+        cols=cols,
+        group=group,
+        label=label,
+        bar=max(1, min(LONGEST_BAR, width - gutter - face.numbers.width - 4)),
+    )
+
+
+def natural_size(face: Face) -> tuple[int, int]:
+    """Columns and lines that show everything."""
+    group, label = _labels(face)
+    grid = group + label + 4 + face.numbers.width + 3 + WANTED_BAR
+    return max(grid, cell_len(title(face)) + 2), 1 + bool(face.tensor.lead_shape) + prod(face.tensor.matrix_shape)
+
+
+def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+    """The number whose line that is."""
+    place = scene.layout
+    if not 0 <= y - place.first < place.rows:
+        return None
+    return divmod(place.top + y - place.first, place.cols)
+
+
+def cursor_at(scene: Scene) -> tuple[int, int]:
+    """Where the first digit under the cursor may stand."""
+    place = scene.layout
+    return place.gutter + 1, place.first + scene.row * place.cols + scene.col - place.top
+
+
+def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
+    """The number in words."""
+    tensor = face.tensor
+    parts = [equation(face, lead, row, col, value)]
+    if len(tensor.shape) > 1:
+        parts.append("group: " + place_name(tensor, len(lead), face.row_labels[row], row))
+    if tensor.shape:
+        parts.append("bar: " + place_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+    return "   ".join(parts)
+
+
+def draw(scene: Scene, y: int) -> Runs:
+    """One line of the picture, exactly as wide as the layout."""
+    place = scene.layout
+    assert isinstance(place, BarsLayout)
+    line = RunLine()
+    if y == place.header:
+        draw_header(scene, line, _axes(scene.face.tensor))
+    elif y == place.lead:
+        draw_lead(scene, line)
+    elif y == place.hint:
+        _draw_hint(scene, line)
+    elif place.first <= y < place.first + place.rows:
+        _draw_bar(scene, place, line, place.top + y - place.first)
+    return line.runs(place.width)
+
+
+def _draw_bar(scene: Scene, place: BarsLayout, line: RunLine, number: int) -> None:
+    """Label, number, bar: digits do not move, and a cursor that passes changes nothing right of them."""
+    face, colours = scene.face, scene.palette
+    row, col = divmod(number, place.cols)
+    current = (row, col) == (scene.row, scene.col)
+    line.add(" ")
+    if place.group:
+        # Told once for each group, and again at the top of what is in view.
+        label = face.row_labels[row] if col == 0 or number == place.top else ""
+        label = truncated(label, place.group, ellipsis(colours))
+        line.add(label, colours.current if row == scene.row else None)
+        line.pad_to(3 + place.group)
+    if place.label:
+        label = truncated(face.col_labels[col], place.label, ellipsis(colours))
+        line.pad_to(place.gutter - 1 - cell_len(label))
+        line.add(label, colours.current if current else None)
+        line.add(" ")
+    value = values_of(scene, row)[col]
+    senses = (scene.marked.row(scene.lead, row, col, 1) or (0,))[0]
+    look = face.scale.look(value)
+    style = None if value is None or isfinite(value) else look.style
+    digits = face.numbers.text(value) if value is not None else dot(colours).rjust(face.numbers.width)
+    before, after = ("▐", "▌") if colours.unicode else ("[", "]")
+    mark = mark_style(look, colours) if current else None
+    if senses:
+        line.add(sign(senses, colours.unicode), marked_style(look, senses, colours))
+    else:
+        line.add(before if current else " ", mark)
+    line.add(digits, colours.cursor if current and scene.focused else style)
+    line.add(after if current else " ", mark)
+    ruler = Ruler.of(face.tensor.low, face.tensor.high, place.bar, colours.unicode)
+    below, above = ruler.bar(value)
+    line.add(" ")
+    line.add(below, _bar_style(colours, below=True) if below.strip() else None)
+    if ruler.left:
+        line.add("│" if colours.unicode else "|", colours.muted)
+    line.add(above, _bar_style(colours, below=False))
+
+
+def _bar_style(colours: Palette, *, below: bool) -> Style | None:
+    """The colour of numbers below or above zero, as vectors have it."""
+    ramp = colours.ramps["vector"]
+    if not colours.coloured:
+        return ramp[0].style if below else None
+    style = ramp[2 if below else -3].style
+    return Style(color=style.bgcolor) if style else None
+
+
+def _draw_hint(scene: Scene, line: RunLine) -> None:
+    place = scene.layout
+    below = lines(scene) - place.top - place.rows
+    hidden = [f"+{count} {where}" for count, where in ((place.top, "above"), (below, "below")) if count]
+    line.pad_to(place.gutter)
+    line.add("  ".join(hidden), scene.palette.muted)
+
+
+def _labels(face: Face) -> tuple[int, int]:
+    """Cells that the widest labels of groups and bars take."""
+    group = max(map(cell_len, face.row_labels), default=0)
+    label = max(map(cell_len, face.col_labels), default=0)
+    return min(WANTED_LABEL // 2, group), min(WANTED_LABEL, label)
+
+
+def _axes(tensor: Tensor) -> Sequence[str]:
+    """What groups and bars are, if their axes have a name that says something."""
+    names = [axis_name(tensor, axis) for axis in range(len(tensor.shape))][-2:]
+    parts = zip(("groups", "bars")[-len(names) :], names, strict=True) if names else ()
+    text = "  ".join(f"{what}: {name}" for what, name in parts if name not in ("", "index"))
+    return [" " + text] if text else []

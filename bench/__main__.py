@@ -19,7 +19,7 @@ What the table says:
                  and whose line is found; one with a mistake that nobody knows, whose first wrong result is found.
     class        with --class only, since it takes minutes: thirty processes of `attn-tutor check` at the same moment,
                  each with a worker of its own that has to load PyTorch first.
-    recorder     the code of lesson 9 (six tokens) and of lesson 10 (GPT-2 size), with the record of which operation
+    recorder     the code of a lesson on six tokens and of one at GPT-2 size, with the record of which operation
                  wrote which element and without it: processor time and peak memory, in processes of their own.
     memory       RSS counts pages that processes share in each of them, PSS in parts: only PSS may be added up. The
                  child is a fork of the worker with the tensors of one lesson.

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-LESSONS = {"six tokens": ("weight-split", "equal"), "GPT-2 size": ("gpt2-size", "weights")}
+LESSONS = {"six tokens": ("multi-head-class", "equal"), "GPT-2 size": ("gpt2-size", "weights")}
 RUNS = {"six tokens": 20, "GPT-2 size": 3}
 
 

@@ -65,7 +65,7 @@ def answers(runs: int) -> dict[str, list[float]]:
         seconds[name].append(time.monotonic() - began)
 
     for lesson, step, name in (
-        ("weight-split", "run", "explanation, six tokens"),
+        ("multi-head-class", "run", "explanation, six tokens"),
         ("gpt2-size", "weights", "explanation, GPT-2 size"),
     ):
         with _at(lesson, step, {}) as terminal:

@@ -398,7 +398,7 @@ def test_defaults_give_what_is_recorded(worker: Session, lesson: Lesson) -> None
         ("causal-class", "run", "context"),
         ("stacked-heads", "wrapper", "context"),
         ("stacked-heads", "head-weights", "weights"),
-        ("weight-split", "run", "context"),
+        ("multi-head-class", "run", "context"),
     ],
 )
 @pytest.mark.parametrize("token", [1, 3, 5])

@@ -65,12 +65,13 @@ def test_lessons_are_those_of_the_chapter() -> None:
         (7, "causal-class"),
         (8, "stacked-heads"),
         (9, "weight-split"),
-        (10, "gpt2-size"),
-        (11, "library-attention"),
-        (12, "buffers"),
-        (13, "speed"),
-        (14, "key-value-cache"),
-        (15, "induction"),
+        (10, "multi-head-class"),
+        (11, "gpt2-size"),
+        (12, "library-attention"),
+        (13, "buffers"),
+        (14, "speed"),
+        (15, "key-value-cache"),
+        (16, "induction"),
     ]
     assert all(lesson.thumbnail for lesson in COURSE.lessons)
 
@@ -328,7 +329,7 @@ KNOWN: dict[str, dict[int, Sequence[float]]] = {
         4: [-0.5526, -0.0981, 0.5321, 0.3428],
         5: [-0.5299, -0.1081, 0.5077, 0.3493],
     },
-    "weight-split/run/context": {
+    "multi-head-class/run/context": {
         0: [0.3190, 0.4858],
         1: [0.2943, 0.3897],
         2: [0.2856, 0.3593],
@@ -351,7 +352,7 @@ def test_numbers_of_the_book(results: Results, place: str) -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["causal-class/run/context", "stacked-heads/wrapper/context", "weight-split/run/context"],
+    ["causal-class/run/context", "stacked-heads/wrapper/context", "multi-head-class/run/context"],
 )
 def test_sentences_of_a_batch_give_the_same(results: Results, place: str) -> None:
     tensor = shown(results, place)

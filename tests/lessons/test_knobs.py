@@ -354,7 +354,7 @@ def test_knobs_of_a_lesson(lesson: Lesson) -> None:
     random = any(name in text for _, text in lesson.parts for name in ("rand", "nn.", "Attention"))
     assert (SeedKnob in kinds) == (random or lesson.id == "gpt2-size")
     sentence = any("inputs = torch.tensor(" in text for _, text in lesson.parts)
-    assert (WordsKnob in kinds) == (sentence and lesson.id != "weight-split")
+    assert (WordsKnob in kinds) == (sentence and lesson.id not in ("weight-split", "multi-head-class"))
     for knob in lesson.knobs:
         if isinstance(knob, ChoiceKnob):
             assert len(set(knob.options.values())) == len(knob.options)

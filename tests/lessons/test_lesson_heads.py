@@ -15,7 +15,7 @@ from lessons.model import Course, RunningStep
 from lessons.result import StepResult
 from lessons.session import Session
 
-LESSONS = ("stacked-heads", "weight-split", "gpt2-size")
+LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")
 
 Results = dict[str, dict[str, StepResult]]
 
@@ -80,7 +80,7 @@ def test_products_are_counted_rightly(results: Results) -> None:
     stacked = [calls(MultiHeadAttentionWrapper(3, 1, 6, 0.0, heads)) for heads in (1, 2, 4, 12)]
     split = [calls(MultiHeadAttention(3, 12, 6, 0.0, heads)) for heads in (1, 2, 4, 12)]
     assert numbers(results, "stacked-heads/one-after-another/products") == stacked == [3, 6, 12, 36]
-    assert numbers(results, "weight-split/fewer-products/counted") == stacked + split == [3, 6, 12, 36, 4, 4, 4, 4]
+    assert numbers(results, "multi-head-class/fewer-products/counted") == stacked + split == [3, 6, 12, 36, 4, 4, 4, 4]
 
 
 # Weight split --------------------------------------------------------------------------------------------------------

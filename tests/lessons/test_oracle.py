@@ -1080,7 +1080,7 @@ def test_wrong_lesson_is_noticed(
         ("trainable-weights", ("matrices", "W_query"), "query/query scores/scores weights/weights context/context"),
         ("trainable-weights", ("matrices", "W_value"), "keys-values/values context/parts context/context"),
         ("causal-class", ("run", "attention.W_key.weight"), "scores/scores run/context shorter/shorter"),
-        ("weight-split", ("run", "attention.out_proj.bias"), "run/context"),
+        ("multi-head-class", ("run", "attention.out_proj.bias"), "run/context"),
     ],
 )
 def test_wrong_operand_is_noticed(cases: dict[str, Case], lesson: str, key: tuple[str, str], fails: str) -> None:

@@ -415,7 +415,7 @@ def test_change_that_could_not_be_made_is_told(command: Command) -> None:
 
 
 def test_refusal_of_the_module_is_told(command: Command) -> None:
-    data = document(command("run", "weight-split", "--step", "run", "--set", "module-heads=3", "--json"), status=1)
+    data = document(command("run", "multi-head-class", "--step", "run", "--set", "module-heads=3", "--json"), status=1)
     assert "cannot be split into num_heads=3 equal heads" in data["steps"][0]["error"]["message"]
 
 

@@ -26,6 +26,9 @@ PATIENCE = 60.0
 FAILURES = re.compile(r"did not come to its end|cannot be shown|Traceback|cannot run code|…}|\{[a-z_]+[\[.:]")
 """What no step of the course may show."""
 
+WAITING = re.compile(r" {2}(?:recorded|not run yet)$", re.MULTILINE)
+"""The note at the right of a matrix whose live numbers have not come."""
+
 
 class Walker:
     """The tutor in a tmux session of its own, with an empty home."""
@@ -75,7 +78,9 @@ class Walker:
 def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
     """What is wrong with what the terminal shows of a step."""
     text = "\n".join(lines)
-    if found := FAILURES.search(text):
+    # Code may hold braces of its own.
+    told = "\n".join(line for line in lines if not re.match(r" *\d+  ", line))
+    if found := FAILURES.search(told):
         yield f"shows '{found[0]}'"
     drawn = [line for line in lines[2:-1] if line.strip()]
     if len(drawn) < 3:
@@ -88,8 +93,6 @@ def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
             yield "shows no number"
     if isinstance(step, ExerciseStep) and not any(line.strip() in text for line in step.starter.splitlines() if line):
         yield "shows no line of the starter"
-    if isinstance(step, Question) and "recorded" in text:
-        yield "is not live"
 
 
 def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
@@ -101,7 +104,7 @@ def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
 
     def there(lines: list[str]) -> bool:
         text = "\n".join(lines)
-        return place in text and not (waits and ("recorded" in text or "not run yet" in text or "loading" in lines[0]))
+        return place in text and not (waits and (WAITING.search(text) or "loading" in lines[0]))
 
     return there
 

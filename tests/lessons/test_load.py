@@ -163,11 +163,11 @@ def test_same_labels_by_alias() -> None:
 # One finding of each kind --------------------------------------------------------------------------------------------
 
 STEP = "attention.causal:CausalAttention"
-TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, axes, steps."
+TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, axes, constants, steps."
 FORM = "Give '{}' a value of the right form."
 MEND = " Mend the text at this place."
 BRACE = "in a template (write {{ for a literal brace)." + MEND
-KINDS = "'kind: read', 'kind: run', 'kind: exercise', 'kind: choice', 'kind: predict' or 'kind: point'"
+KINDS = "'kind: read', 'kind: run', 'kind: train', 'kind: exercise', 'kind: choice', 'kind: predict' or 'kind: point'"
 YAML = "Check the indentation and the quotes at this place."
 
 Found = list[tuple[str, str]]
@@ -230,7 +230,12 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "unknown kind of step": (
         "kind: read",
         "kind: raed",
-        [("id: why", "'raed' is not a kind of step. Use 'read', 'run', 'exercise', 'choice', 'predict', 'point'.")],
+        [
+            (
+                "id: why",
+                "'raed' is not a kind of step. Use 'read', 'run', 'train', 'exercise', 'choice', 'predict', 'point'.",
+            )
+        ],
     ),
     "step without prose": (
         "prose: |\n      Because.",
@@ -285,8 +290,8 @@ ONE: dict[str, tuple[str, str, Found]] = {
     ),
     "limit that is too high": (
         "cpu: 2",
-        "cpu: 200",
-        [("200", "'cpu': input should be less than or equal to 60. " + FORM.format("cpu"))],
+        "cpu: 2000",
+        [("2000", "'cpu': input should be less than or equal to 600. " + FORM.format("cpu"))],
     ),
     "too few hints": (
         "[It returns something., It returns a number., It returns 1.]",
@@ -891,7 +896,11 @@ def test_the_library_of_the_tutor_loads() -> None:
 
 
 def test_the_course_loads() -> None:
-    assert len(load_course().lessons) == 10
+    lessons = load_course().lessons
+    assert [f"{lesson.number:02}-{lesson.id}" for lesson in lessons] == sorted(
+        path.name for path in COURSE.iterdir() if path.is_dir()
+    )
+    assert [lesson.number for lesson in lessons] == list(range(len(lessons)))
 
 
 # Any damage ----------------------------------------------------------------------------------------------------------

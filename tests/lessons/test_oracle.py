@@ -65,7 +65,9 @@ from tests.lessons.loops import (
     transpose,
 )
 
-CORE = tuple(lesson for lesson in load_course().lessons if 1 <= lesson.number <= 9)
+COURSE = load_course()
+FIRST, LAST = COURSE.lesson("one-query"), COURSE.lesson("multi-head-class")
+CORE = tuple(lesson for lesson in COURSE.lessons if FIRST.number <= lesson.number <= LAST.number)
 PLACES = [
     f"{lesson.id}/{step.id}/{shown.name}"
     for lesson in CORE
@@ -774,17 +776,6 @@ OUTPUT = ("out_proj.weight", "out_proj.bias")
     {
         "project": ["W_query.weight"],
         "out-proj": OUTPUT,
-        "joint-shape": [*projections("wider"), *(f"wider.{name}" for name in OUTPUT)],
-        "run": [*projections("attention"), *(f"attention.{name}" for name in OUTPUT)],
-        "blind-spot": ["thin"],
-        "drop-in": [
-            text
-            for layer in ("joint", "above")
-            for text in (*projections(layer), *(f"{layer}.{name}" for name in OUTPUT))
-        ],
-        "hints": [*projections("hinted_layer"), *(f"hinted_layer.{name}" for name in OUTPUT)],
-        "one-head": projections("single"),
-        "equal": [*projections("stacked.heads[0]"), *projections("stacked.heads[1]")],
     },
 )
 def weight_split(given: Given) -> Table:
@@ -805,11 +796,6 @@ def weight_split(given: Given) -> Table:
     def largest_change(one: Matrix, other: Matrix) -> Vector:
         return [max(column) for column in transpose(distance(one, other))]
 
-    def layer(step: str, name: str, num_heads: int, inputs: Matrix = INPUTS) -> Matrix:
-        """What a layer with joint heads gives for one sentence."""
-        contexts = [part.context for part in joint_heads(inputs, given.matrices(step, name), num_heads)]
-        return linear(beside(*contexts), *(given(step, f"{name}.{part}") for part in OUTPUT))
-
     row = [[[float(4 * token + place) for place in range(4)] for token in range(3)]]
     cut_row = [[[token[:2], token[2:]] for token in row[0]]]
     swap_row = [split_heads(row[0], 2)]
@@ -821,7 +807,6 @@ def weight_split(given: Given) -> Table:
     def sharpness(root: float) -> float:
         return mean([max(softmax(scaled(scores, 1 / root))) for rows in many for scores in rows])
 
-    stacked = [given.matrices("equal", f"stacked.heads[{i}]") for i in range(2)]
     return {
         "four-axes/a": [a],
         "batched/products": [[dots(part, part) for part in a]],
@@ -865,6 +850,33 @@ def weight_split(given: Given) -> Table:
         "who-changes/silent": [silent] * 2,
         "who-changes/merged": [merged] * 2,
         "out-proj/moved": [largest_change(merged, silent), largest_change(project(merged), project(silent))],
+    }
+
+
+@oracle(
+    "multi-head-class",
+    {
+        "joint-shape": [*projections("wider"), *(f"wider.{name}" for name in OUTPUT)],
+        "run": [*projections("attention"), *(f"attention.{name}" for name in OUTPUT)],
+        "blind-spot": ["thin"],
+        "drop-in": [
+            text
+            for layer in ("joint", "above")
+            for text in (*projections(layer), *(f"{layer}.{name}" for name in OUTPUT))
+        ],
+        "hints": [*projections("hinted_layer"), *(f"hinted_layer.{name}" for name in OUTPUT)],
+        "one-head": projections("single"),
+        "equal": [*projections("stacked.heads[0]"), *projections("stacked.heads[1]")],
+    },
+)
+def multi_head_class(given: Given) -> Table:
+    def layer(step: str, name: str, num_heads: int, inputs: Matrix = INPUTS) -> Matrix:
+        """What a layer with joint heads gives for one sentence."""
+        contexts = [part.context for part in joint_heads(inputs, given.matrices(step, name), num_heads)]
+        return linear(beside(*contexts), *(given(step, f"{name}.{part}") for part in OUTPUT))
+
+    stacked = [given.matrices("equal", f"stacked.heads[{i}]") for i in range(2)]
+    return {
         "joint-shape/batch": [INPUTS] * 2,
         "joint-shape/output": [layer("joint-shape", "wider", 3)] * 2,
         "run/context": [layer("run", "attention", 2)] * 2,
@@ -936,13 +948,18 @@ class Case:
     given: Given
     made: Mapping[tuple[str, str], str]
 
+    @functools.cached_property
     def table(self) -> Table:
         """What the loops give."""
         return ORACLES[self.lesson.id](self.given)
 
 
+Cases = Callable[[str], Case]
+
+
 def case_of(worker: Session, lesson: Lesson) -> Case:
     """Run a lesson, and divide what it shows into what is compared and what is given."""
+    assert lesson.id in ORACLES, f"write an oracle for {lesson.id}"
     shown, operands, made = {}, {}, {}
     run = worker.run(asking(lesson))
     try:
@@ -964,44 +981,39 @@ def case_of(worker: Session, lesson: Lesson) -> Case:
 
 
 @pytest.fixture(scope="module")
-def cases(worker: Session) -> dict[str, Case]:
-    """A run of every core lesson, by its id."""
-    assert set(ORACLES) == {lesson.id for lesson in CORE}
-    return {lesson.id: case_of(worker, lesson) for lesson in CORE}
-
-
-@pytest.fixture(scope="module")
-def tables(cases: dict[str, Case]) -> dict[str, Table]:
-    """What the loops give for every core lesson, by its id."""
-    return {name: case.table() for name, case in cases.items()}
+def case(worker: Session) -> Cases:
+    """A run of each core lesson, by its id."""
+    return functools.cache(lambda name: case_of(worker, COURSE.lesson(name)))
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_loops_give_what_is_shown(cases: dict[str, Case], tables: dict[str, Table], place: str) -> None:
+def test_loops_give_what_is_shown(case: Cases, place: str) -> None:
     lesson, entry = place.split("/", 1)
-    assert entry in tables[lesson], f"add {entry!r} to the oracle of {lesson}"
-    assert not (wrong := difference(cases[lesson].shown[entry], tables[lesson][entry])), wrong
+    found = case(lesson)
+    assert entry in found.table, f"add {entry!r} to the oracle of {lesson}"
+    assert not (wrong := difference(found.shown[entry], found.table[entry])), wrong
 
 
 @pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
-def test_oracle_speaks_of_what_is_shown(cases: dict[str, Case], tables: dict[str, Table], lesson: Lesson) -> None:
-    assert [entry for entry in tables[lesson.id] if entry not in cases[lesson.id].shown] == []
+def test_oracle_speaks_of_what_is_shown(case: Cases, lesson: Lesson) -> None:
+    found = case(lesson.id)
+    assert [entry for entry in found.table if entry not in found.shown] == []
     assert set(OPERANDS[lesson.id]) <= {step.id for step in lesson.steps}
 
 
 @pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
-def test_nothing_is_given_but_what_was_drawn(cases: dict[str, Case], lesson: Lesson) -> None:
+def test_nothing_is_given_but_what_was_drawn(case: Cases, lesson: Lesson) -> None:
     """An operand that the run has computed would let its mistakes through."""
-    assert {key: made for key, made in cases[lesson.id].made.items() if made != "draw"} == {}
+    assert {key: made for key, made in case(lesson.id).made.items() if made != "draw"} == {}
 
 
 # Whether it can fail -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_number_that_is_off_is_noticed(cases: dict[str, Case], tables: dict[str, Table], place: str) -> None:
+def test_number_that_is_off_is_noticed(case: Cases, place: str) -> None:
     lesson, entry = place.split("/", 1)
-    tensor, expected = cases[lesson].shown[entry], tables[lesson][entry]
+    tensor, expected = case(lesson).shown[entry], case(lesson).table[entry]
     assert difference(replace(tensor, values=spoiled(tensor, expected)), expected)
 
 
@@ -1015,8 +1027,9 @@ def spoiled(tensor: Tensor, expected: Any) -> tuple[float, ...]:
     return tuple(values)
 
 
-def test_place_of_a_number_counts(cases: dict[str, Case], tables: dict[str, Table]) -> None:
-    tensor, expected = cases["all-queries"].shown["context/context"], tables["all-queries"]["context/context"]
+def test_place_of_a_number_counts(case: Cases) -> None:
+    found = case("all-queries")
+    tensor, expected = found.shown["context/context"], found.table["context/context"]
     turned = tuple(flat(transpose(expected)))
     assert difference(replace(tensor, values=turned), expected)
     assert difference(replace(tensor, values=turned, shape=(3, 6)), expected).startswith("shape (3, 6)")
@@ -1060,10 +1073,10 @@ def test_place_of_a_number_counts(cases: dict[str, Case], tables: dict[str, Tabl
     ],
 )
 def test_wrong_lesson_is_noticed(
-    worker: Session, tables: dict[str, Table], lesson: str, find: str, instead: str, fails: str
+    worker: Session, case: Cases, lesson: str, find: str, instead: str, fails: str
 ) -> None:
     """The code of a lesson is changed wherever it has some text; it runs, and draws the same numbers."""
-    right = next(found for found in CORE if found.id == lesson)
+    right = COURSE.lesson(lesson)
     steps = tuple(
         step.model_copy(update={"code": step.code.replace(find, instead)}) if isinstance(step, RunningStep) else step
         for step in right.steps
@@ -1071,7 +1084,7 @@ def test_wrong_lesson_is_noticed(
     assert steps != right.steps, f"no step has the code {find!r}"
     shown = case_of(worker, right.model_copy(update={"steps": steps})).shown
     for entry in fails.split():
-        assert difference(shown[entry], tables[lesson][entry]), entry
+        assert difference(shown[entry], case(lesson).table[entry]), entry
 
 
 @pytest.mark.parametrize(
@@ -1083,9 +1096,9 @@ def test_wrong_lesson_is_noticed(
         ("multi-head-class", ("run", "attention.out_proj.bias"), "run/context"),
     ],
 )
-def test_wrong_operand_is_noticed(cases: dict[str, Case], lesson: str, key: tuple[str, str], fails: str) -> None:
-    case = cases[lesson]
-    operands = {**case.given.operands, key: scaled(case.given.operands[key], 1.01)}
-    table = ORACLES[lesson](Given(case.lesson, operands))
+def test_wrong_operand_is_noticed(case: Cases, lesson: str, key: tuple[str, str], fails: str) -> None:
+    found = case(lesson)
+    operands = {**found.given.operands, key: scaled(found.given.operands[key], 1.01)}
+    table = ORACLES[lesson](Given(found.lesson, operands))
     for entry in fails.split():
-        assert difference(case.shown[entry], table[entry]), entry
+        assert difference(found.shown[entry], table[entry]), entry

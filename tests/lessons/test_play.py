@@ -348,7 +348,7 @@ def test_a_lesson_that_dies(opened: Open) -> None:
 
 
 def test_an_exercise_has_what_was_before_it(opened: Open, course: Course) -> None:
-    lesson = course.lesson("8")
+    lesson = course.lesson("stacked-heads")
     play = opened(lesson, "two-wide")
     assert ("wrapper", "MultiHeadAttentionWrapper") in play.start()
 

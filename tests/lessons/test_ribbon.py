@@ -146,7 +146,7 @@ def live(worker: Session, lesson: Lesson, step: str) -> StepResult:
 
 
 def test_all_scores_in_one_product(worker: Session, course: Course) -> None:
-    first, _ = live(worker, course.lesson("2"), "product").shapes
+    first, _ = live(worker, course.lesson("all-queries"), "product").shapes
     assert first == LineShapes(
         1,
         (Shape("inputs", (6, 3), ("token", "dim")), Shape("inputs.T", (3, 6), ("dim", "token"))),
@@ -156,14 +156,14 @@ def test_all_scores_in_one_product(worker: Session, course: Course) -> None:
 
 
 def test_heads_are_cut_and_swapped(worker: Session, course: Course) -> None:
-    cut, split = live(worker, course.lesson("9"), "split").shapes
+    cut, split = live(worker, course.lesson("weight-split"), "split").shapes
     assert [cut.took, cut.made, split.took, split.made] == [
         (Shape("queries", (2, 6, 4), ("batch", "token", "dim")),),
         (Shape("cut", (2, 6, 2, 2), ("batch", "token", "head", "head_dim")),),
         (Shape("cut", (2, 6, 2, 2), ("batch", "token", "head", "head_dim")),),
         (Shape("split", (2, 2, 6, 2), ("batch", "head", "token", "head_dim")),),
     ]
-    scores = live(worker, course.lesson("9"), "merge").shapes[0]
+    scores = live(worker, course.lesson("weight-split"), "merge").shapes[0]
     assert scores.took[1] == Shape("split.transpose(2, 3)", (2, 2, 2, 6), ("batch", "head", "head_dim", "token"))
     assert scores.made == (Shape("scores", (2, 2, 6, 6), ("batch", "head", "query", "key")),)
 
@@ -208,7 +208,7 @@ def test_there_and_back() -> None:
 
 
 def test_document(course: Course) -> None:
-    spec = course.lesson("2").step("product")
+    spec = course.lesson("all-queries").step("product")
     made = document.step(spec, StepResult("product", shapes=(LINE,)))
     assert made["shapes"] == [
         {
@@ -221,7 +221,7 @@ def test_document(course: Course) -> None:
 
 
 def test_recorded(worker: Session, course: Course, tmp_path_factory: pytest.TempPathFactory) -> None:
-    lesson = course.lesson("2").model_copy(update={"folder": str(tmp_path_factory.mktemp("lesson"))})
+    lesson = course.lesson("all-queries").model_copy(update={"folder": str(tmp_path_factory.mktemp("lesson"))})
     run = worker.run(lesson)
     run.close()
     record.save(lesson, run.steps)

@@ -626,7 +626,7 @@ def test_screen_side_never_imports_torch() -> None:
         "from lessons.session import Session\n"
         "course = load_course()\n"
         "session = Session()\n"
-        "session.run(course.lessons[0], 'inputs').close()\n"
+        "session.run(course.lesson('one-query'), 'inputs').close()\n"
         "lesson, exercise = course.exercise('3.2')\n"
         "assert session.check(exercise, exercise.solution).passed\n"
         "session.close()\n"

@@ -134,7 +134,7 @@ def test_row_from_the_worker() -> None:
 
 @pytest.fixture(scope="module")
 def large(worker: Session, course: Course) -> Iterator[Run]:
-    """Lesson 10 up to the weights of a thousand tokens."""
+    """The lesson at the size of GPT-2 up to the weights of a thousand tokens."""
     run = worker.run(course.lesson("gpt2-size"), "weights")
     yield run
     run.close()

@@ -47,8 +47,8 @@ async def until(true: Callable[[], object], seconds: float = 10) -> None:
 
 
 async def test_a_run(engine: Engine, course: Course) -> None:
-    run = await engine.run(course.lessons[0], "scores")
-    lesson = course.lessons[0]
+    lesson = course.lesson("one-query")
+    run = await engine.run(lesson, "scores")
     assert [step.id for step in run.steps] == [
         step.id for step in lesson.steps[: lesson.index("scores") + 1] if step.kind != "exercise"
     ]
@@ -59,7 +59,7 @@ async def test_a_scratch_run_is_kept_for_its_numbers(engine: Engine, session: Fa
     with_code, run = await engine.attempt(lesson, task(course), "x = 1")
     assert with_code.steps[-1].id == run.steps[-1].id == "your-code"
     assert await engine.explain("your-code", run.steps[-1].tensors[0].name, (0, 0)) is not None
-    await engine.run(course.lessons[0], "scores")
+    await engine.run(course.lesson("one-query"), "scores")
     await until(session.runs[0].closed.is_set)
 
 
@@ -88,8 +88,8 @@ async def test_a_comparison_stops_what_is_running(engine: Engine, session: FakeS
 async def test_a_newer_run_takes_the_place_of_an_older_one(
     engine: Engine, session: FakeSession, course: Course
 ) -> None:
-    first = await engine.run(course.lessons[0], "scores")
-    second = await engine.run(course.lessons[1], "product")
+    first = await engine.run(course.lesson("one-query"), "scores")
+    second = await engine.run(course.lesson("all-queries"), "product")
     # One is kept for its numbers; the other lets go of its process.
     await until(session.runs[0].closed.is_set)
     assert not session.runs[1].closed.is_set()
@@ -106,7 +106,7 @@ async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
     engine: Engine, session: FakeSession, course: Course
 ) -> None:
     session.held.clear()
-    task = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    task = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await until(lambda: session.asked)
     before = session.cancelled
     task.cancel()
@@ -119,15 +119,16 @@ async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
 
 
 async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession, course: Course) -> None:
+    lesson = course.lesson("one-query")
     session.loaded.clear()
-    tasks = [asyncio.create_task(engine.run(course.lessons[0], step.id)) for step in course.lessons[0].steps]
+    tasks = [asyncio.create_task(engine.run(lesson, step.id)) for step in lesson.steps]
     await asyncio.sleep(0)
     for task in tasks[:-1]:
         task.cancel()
     await asyncio.gather(*tasks[:-1], return_exceptions=True)
     session.loaded.set()
     run = await tasks[-1]
-    assert run.steps[-1].id == course.lessons[0].steps[-1].id
+    assert run.steps[-1].id == lesson.steps[-1].id
     # Those that had not begun never did.
     assert session.asked in (["run one-query/why", "run one-query/remember"], ["run one-query/remember"])
     await until(lambda: all(each.closed.is_set() for each in session.runs[:-1]))
@@ -136,7 +137,7 @@ async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession
 
 async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSession, course: Course) -> None:
     session.held.clear()
-    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await until(lambda: session.asked)
     exercise = task(course)
     check = asyncio.create_task(engine.check(exercise, exercise.solution))
@@ -148,7 +149,7 @@ async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSessio
 
 async def test_windows_are_answered_while_something_runs(engine: Engine, session: FakeSession, course: Course) -> None:
     assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
-    await engine.run(course.lessons[0], "scores")
+    await engine.run(course.lesson("one-query"), "scores")
     session.held.clear()
     exercise = task(course)
     check = asyncio.create_task(engine.check(exercise, ""))
@@ -161,7 +162,7 @@ async def test_windows_are_answered_while_something_runs(engine: Engine, session
 async def test_blocks_and_rows(engine: Engine, course: Course) -> None:
     assert await engine.blocks("product", "scores", (), 3, 6, "max") is None
     assert await engine.row("product", "scores", (), 2, 5) is None
-    await engine.run(course.lessons[1], "product")
+    await engine.run(course.lesson("all-queries"), "product")
     blocks = await engine.blocks("product", "scores", (), 3, 6, "max")
     assert blocks is not None
     assert blocks.grid == ((2.005,), (5.005,))
@@ -171,8 +172,8 @@ async def test_blocks_and_rows(engine: Engine, course: Course) -> None:
 
 
 async def test_a_prompt_and_the_lesson_side_by_side(engine: Engine, session: FakeSession, course: Course) -> None:
-    await engine.run(course.lessons[0], "scores")
-    assert await engine.play(course.lessons[0], "scores") == (("x", "(2)"),)
+    await engine.run(course.lesson("one-query"), "scores")
+    assert await engine.play(course.lesson("one-query"), "scores") == (("x", "(2)"),)
     assert (await engine.enter("one")).stdout == "one\n"
     lesson, play = session.runs
     # What is asked goes to the run that it is about.
@@ -185,7 +186,7 @@ async def test_a_prompt_and_the_lesson_side_by_side(engine: Engine, session: Fak
 
 
 async def test_a_prompt_whose_child_dies(engine: Engine, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lessons[0], "scores")
+    await engine.play(course.lesson("one-query"), "scores")
     await engine.enter("one")
     died = await engine.enter("die")
     assert died.error is not None
@@ -196,7 +197,7 @@ async def test_a_prompt_whose_child_dies(engine: Engine, session: FakeSession, c
 
 
 async def test_an_input_is_stopped(engine: Engine, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lessons[0], "scores")
+    await engine.play(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
     await until(lambda: len(session.asked) == 2)
@@ -207,7 +208,7 @@ async def test_an_input_is_stopped(engine: Engine, session: FakeSession, course:
 
 
 async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lessons[0], "scores")
+    await engine.play(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
     await until(lambda: len(session.asked) == 2)
@@ -215,7 +216,7 @@ async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: Fake
     assert (await entered).error is not None
     await until(session.runs[0].closed.is_set)
     # A run of the lesson is none of its business.
-    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await until(lambda: len(session.asked) == 3)
     before = session.cancelled
     engine.end_play()
@@ -225,8 +226,8 @@ async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: Fake
 
 
 async def test_a_prompt_takes_the_place_of_another(engine: Engine, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lessons[0], "scores")
-    await engine.play(course.lessons[1], "product")
+    await engine.play(course.lesson("one-query"), "scores")
+    await engine.play(course.lesson("all-queries"), "product")
     await until(session.runs[0].closed.is_set)
     assert not session.runs[1].closed.is_set()
     engine.close()
@@ -238,7 +239,7 @@ async def test_a_worker_that_does_not_start(course: Course) -> None:
     with pytest.raises(WorkerError, match="there is no PyTorch"):
         await engine.start()
     with pytest.raises(WorkerError, match="there is no PyTorch"):
-        await engine.run(course.lessons[0], "scores")
+        await engine.run(course.lesson("one-query"), "scores")
     assert not engine.ready
     engine.close()
 
@@ -248,7 +249,7 @@ async def test_closing_while_pytorch_loads(course: Course) -> None:
     session = FakeSession(loaded=False)
     engine = Engine(session)
     start = asyncio.create_task(engine.start())
-    run = asyncio.create_task(engine.run(course.lessons[0], "scores"))
+    run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await asyncio.sleep(0)
     assert not engine.ready
     engine.close()

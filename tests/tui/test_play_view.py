@@ -23,7 +23,7 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.prompt import Prompt
 
-LESSON = load_course().lesson("2")
+LESSON = load_course().lesson("all-queries")
 NAMES = (("inputs", "(6,3)"), ("scores", "(6,6)"))
 
 
@@ -151,7 +151,7 @@ async def test_an_input_and_its_result() -> None:
     app = PlayApp()
     async with app.run_test(size=(80, 24)) as pilot:
         assert "inputs (6,3)   scores (6,6)" in app.drawn
-        assert "after step 3 of lesson 2" in app.drawn
+        assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
         await pilot.press(*"x", "enter")
         (event,) = app.posted
         assert isinstance(event, PlayView.Entered)

@@ -31,6 +31,9 @@ ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F3, F5, F6, F8 = b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
 CTRL_O, CTRL_T, CTRL_Z = b"\x0f", b"\x14", b"\x1a"
+LAST = load_course().lessons[-1].title
+"""What the map shows when all of it is there."""
+
 LOADING = 90
 """Seconds that PyTorch may take to load on a busy machine."""
 
@@ -66,12 +69,12 @@ def stand_at(lesson: str, step: str) -> None:
 
 def ready(terminal: Pty) -> Callable[[], bool]:
     """Whether the map is there and PyTorch loaded."""
-    return lambda: "10. At the size" in terminal.text and "loading" not in terminal.text
+    return lambda: LAST in terminal.text and "loading" not in terminal.text
 
 
 def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
     """Continue at a step, when the worker is there (`warm`) or at once."""
-    terminal.send(b"", ready(terminal) if warm else "10. At the size", LOADING, quiet=0.1)
+    terminal.send(b"", ready(terminal) if warm else LAST, LOADING, quiet=0.1)
     terminal.send(ENTER, lambda: terminal.screen.display[0].startswith(f" {title}"), quiet=0.1)
 
 
@@ -308,7 +311,7 @@ def test_a_line_that_is_lost_while_an_editor_runs(
 def test_no_colour(environ: dict[str, str]) -> None:
     stand_at("all-queries", "weights")
     with Pty(TUTOR, {**environ, "NO_COLOR": "1"}) as terminal:
-        sent = terminal.send(b"", "10. At the size", quiet=0.1)
+        sent = terminal.send(b"", LAST, quiet=0.1)
         sent += terminal.send(ENTER, "weights[0,0] =", quiet=0.1)
         sent += terminal.send(RIGHT, "weights[0,1] =", quiet=0.1)
         assert COLOUR.findall(sent.decode()) == []
@@ -330,7 +333,7 @@ def test_no_terminal_gets_text(environ: dict[str, str]) -> None:
 def test_bytes_that_are_no_text(environ: dict[str, str]) -> None:
     """https://github.com/Textualize/textual/issues/6456 and 6668"""
     with Pty(TUTOR, environ) as terminal:
-        terminal.send(b"", "10. At the size", quiet=0.1)
+        terminal.send(b"", LAST, quiet=0.1)
         # Letters of an old terminal, half a letter, a mouse report of an old kind.
         for place, odd in enumerate((b"\xff", b"\xe9", b"\xd0", b"\x1b[M \xa5\xa5"), 1):
             terminal.send(odd + b"z", silent=True, quiet=0.1)

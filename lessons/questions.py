@@ -431,13 +431,16 @@ def _order(step: PredictStep, result: StepResult, text: str, right: Orders) -> O
     bare = text.translate(_SIGNS).strip()
     bracketed = _BRACKETS.match(bare)
     parts = _parts(bracketed[1] if bracketed else bare, ",;>")
+    highest = max(len(names), max(right, default=0))
+    if len(parts) == 1 and highest < 10 and parts[0].isdecimal():
+        # Single digits need nothing between them.
+        parts = list(parts[0])
     places = [_place(part, names) for part in parts]
     if not parts or any(place is None for place in places):
         raise _unreadable(step, result, "This cannot be read as an order.")
     found = tuple(place for place in places if place is not None)
     if len(set(found)) < len(found):
         raise _Unread("One of them stands there twice.")
-    highest = max(len(names), max(right, default=0))
     if any(not 1 <= place <= highest for place in found):
         raise _Unread(f"The numbers are those from 1 to {highest}.")
     if len(found) != len(right):

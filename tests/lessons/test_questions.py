@@ -419,6 +419,17 @@ def test_what_is_wrong_with_a_shape(right: Any, text: str, told: str) -> None:
 ORDERS = st.integers(2, 7).flatmap(lambda count: st.permutations(range(1, count + 1)))
 
 
+def test_digits_of_an_order_may_stand_close_together() -> None:
+    step, result = predict("order"), gave(x=[3, 1, 2])
+    assert questions.judge(step, result, "312").passed
+    assert questions.judge(step, result, "(312)").passed
+    assert said(step, result, "321").startswith("1 of 3 ")
+    assert refused(step, result, "31") == "These are 2, but 3 are asked for."
+    assert refused(step, result, "3121") == "One of them stands there twice."
+    # With ten and more, 12 is a number.
+    assert refused(step, gave(x=list(range(12, 0, -1))), "12") == "These are 1, but 12 are asked for."
+
+
 @given(ORDERS, st.data(), st.sampled_from([" ", ", ", ",", ">", " > ", "; "]))
 def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.DataObject, between: str) -> None:
     answer = data.draw(st.permutations(right))

@@ -156,14 +156,17 @@ def test_all_scores_in_one_product(worker: Session, course: Course) -> None:
 
 
 def test_heads_are_cut_and_swapped(worker: Session, course: Course) -> None:
-    cut, split = live(worker, course.lesson("weight-split"), "split").shapes
+    lesson = course.lesson("weight-split")
+    cut, split = (live(worker, lesson, step).shapes[-1] for step in ("cut", "split"))
     assert [cut.took, cut.made, split.took, split.made] == [
         (Shape("queries", (2, 6, 4), ("batch", "token", "dim")),),
         (Shape("cut", (2, 6, 2, 2), ("batch", "token", "head", "head_dim")),),
         (Shape("cut", (2, 6, 2, 2), ("batch", "token", "head", "head_dim")),),
         (Shape("split", (2, 2, 6, 2), ("batch", "head", "token", "head_dim")),),
     ]
-    scores = live(worker, course.lesson("weight-split"), "merge").shapes[0]
+    [scores] = [
+        line for line in live(worker, lesson, "attend").shapes if [made.name for made in line.made] == ["scores"]
+    ]
     assert scores.took[1] == Shape("split.transpose(2, 3)", (2, 2, 2, 6), ("batch", "head", "head_dim", "token"))
     assert scores.made == (Shape("scores", (2, 2, 6, 6), ("batch", "head", "query", "key")),)
 

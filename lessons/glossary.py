@@ -58,15 +58,9 @@ class Reference(Model):
     @property
     def short(self) -> str:
         """How it is spoken of: `Vaswani and others, 2017`."""
-        names = self.authors.split(", ")
-        who = (
-            names[0]
-            if len(names) == 1
-            else f"{names[0]} and {names[1]}"
-            if len(names) == 2
-            else f"{names[0]} and others"
-        )
-        return f"{who}, {self.year}"
+        names = [name.split()[-1] for name in self.authors.removesuffix(" and others").split(", ")]
+        several = len(names) > 2 or self.authors.endswith(" and others")
+        return f"{f'{names[0]} and others' if several else ' and '.join(names)}, {self.year}"
 
 
 class _TermsFile(Model):

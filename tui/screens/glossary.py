@@ -117,7 +117,7 @@ class GlossaryView(Box):
         """What keys do here."""
         if self._references:
             return "up/down choose   tab glossary   esc back"
-        return "letters search   up/down choose   enter go to its step   tab references   esc back"
+        return "letters search   up/down choose   enter its step   tab references   esc back"
 
     def move_pane(self, step: int) -> None:
         """From the terms to the references, and back."""

@@ -66,7 +66,7 @@ def test_parameters_are_counted_as_in_the_books_of_the_library(results: Results)
     assert text["second_out + inner_bias:,"] == "592,896"
     assert text["layers * (second_out + inner_bias):,"] == "7,114,752"
     counts = shown(results, "library-attention/order-by-size", "counts")
-    assert list(counts.values or ()) == [2_360_064, 2_362_368, 2_952_960, 4_722_432]
+    assert list(counts.values or ()) == [2_952_960, 2_360_064, 4_722_432, 2_362_368]
 
 
 def test_real_messages_are_quoted(results: Results) -> None:

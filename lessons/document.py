@@ -12,7 +12,7 @@ from typing import Any
 from lessons import knobs, shapes, template
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Operand, precise, python
-from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step
+from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
 
@@ -60,9 +60,12 @@ def failure(value: Failure | None) -> Json | None:
 
 
 def step(spec: Step, result: StepResult | None) -> Json:
-    """One step of a lesson and what it gave."""
+    """One step of a lesson and what it gave.
+
+    Of a step that trains also the code of its training, and in `trained` whose was used: "own", "course" or "missing".
+    """
     result = result or StepResult(spec.id)
-    return {
+    entry = {
         "id": spec.id,
         "kind": spec.kind,
         "title": spec.title,
@@ -74,6 +77,9 @@ def step(spec: Step, result: StepResult | None) -> Json:
         "shapes": shapes.to_json(result.shapes),
         "tensors": {shown.name: tensor(shown) for shown in result.tensors},
     }
+    if isinstance(spec, TrainStep):
+        entry |= {"training": spec.training, "trained": result.trained}
+    return entry
 
 
 def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None, changes: Changes = UNCHANGED) -> Json:

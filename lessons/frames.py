@@ -30,6 +30,9 @@ from lessons.trained import Kept
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
+MOST_STEPS = 10**9
+"""Steps that a training may count; the worker sees to it first."""
+
 
 def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
     """What the worker needs to know to run a step."""
@@ -91,7 +94,10 @@ def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> Picture:
     tensors = tuple(
         tensor_of(lesson, spec, entry, frame.blob) for spec, entry in zip(step.watch, header["tensors"], strict=True)
     )
-    return Picture(int(header["done"]), int(header["total"]), numbers, tensors)
+    done, total = int(header["done"]), int(header["total"])
+    if not 0 <= done <= total <= MOST_STEPS:
+        raise wire.WireError("unexpected message")
+    return Picture(done, total, numbers, tensors)
 
 
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:

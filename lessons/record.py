@@ -20,7 +20,7 @@ from lessons.changes import UNCHANGED, Changes, apply, describe
 from lessons.document import number
 from lessons.load import LessonError, load_course
 from lessons.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
-from lessons.result import Layout, Picture, StepResult, Tensor, Window
+from lessons.result import Layout, StepResult, Tensor, Training, Window
 from lessons.session import Session
 
 FILE = "recorded.json"
@@ -134,7 +134,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
     folder = trained.course_folder(lesson)
     assert folder is not None
     fresh: set[str] = set()
-    shown: list[tuple[TrainStep, Sequence[Picture]]] = []
+    shown: list[tuple[TrainStep, Training]] = []
     for step in lesson.steps:
         if not isinstance(step, TrainStep):
             continue
@@ -149,7 +149,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
             if ended.error:
                 raise RuntimeError(f"{lesson.id}/{step.id}: {ended.error.message}")
             fresh.add(name)
-            shown += [] if changes else [(step, ended.pictures)]
+            shown += [] if changes else [(step, ended)]
             yield f"{lesson.id}/{step.id}: {', '.join(describe(lesson, changes)) or 'trained'}, {ended.seconds:.0f} s"
     for file in folder.iterdir() if folder.is_dir() else ():
         if file.name not in fresh:

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -191,26 +191,28 @@ def watch(
 # Pictures that ship with the course --------------------------------------------------------------------------------
 
 
-def recorded(lesson: Lesson, step: TrainStep) -> tuple[Picture, ...]:
-    """Pictures of the training that ships with the course; none if this is another lesson, or other code."""
+def recorded(lesson: Lesson, step: TrainStep) -> Training:
+    """The training that ships with the course; without pictures if this is another lesson, or other code."""
     if not lesson.folder:
-        return ()
+        return Training(())
     try:
         data = json.loads((Path(lesson.folder) / PICTURES).read_text(encoding="utf-8"))[step.id]
         if data["key"] != key(lesson, step):
-            return ()
+            return Training(())
         shown = {spec.name: spec for spec in step.watch}
-        return tuple(_picture(lesson, shown, entry) for entry in data["pictures"])
+        pictures = tuple(_picture(lesson, shown, entry) for entry in data["pictures"])
+        return Training(pictures, seconds=float(data["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return ()
+        return Training(())
 
 
-def save_pictures(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Sequence[Picture]]]) -> None:
-    """Write pictures of the lesson's trainings, as many as ship."""
+def save_pictures(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training]]) -> None:
+    """Write pictures of the lesson's trainings, as many as ship, and how long each took."""
     lines = []
-    for step, pictures in trainings:
-        entries = ",\n".join(json.dumps(_entry(picture)) for picture in thinned(pictures, MOST_SHIPPED))
-        lines.append(f'{json.dumps(step.id)}: {{"key": {json.dumps(key(lesson, step))}, "pictures": [\n{entries}\n]}}')
+    for step, ended in trainings:
+        entries = ",\n".join(json.dumps(_entry(picture)) for picture in thinned(ended.pictures, MOST_SHIPPED))
+        about = json.dumps({"key": key(lesson, step), "seconds": round(ended.seconds, 1)})
+        lines.append(f'{json.dumps(step.id)}: {about[:-1]}, "pictures": [\n{entries}\n]}}')
     text = "{" + ",\n".join(lines) + "}\n"
     (Path(lesson.folder) / PICTURES).write_text(text, encoding="utf-8")
 
@@ -258,8 +260,8 @@ def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
         shape=shape,
         axes=names,
         labels=texts,
-        low=min(values, default=None),
-        high=max(values, default=None),
+        low=min(filter(isfinite, values), default=None),
+        high=max(filter(isfinite, values), default=None),
         values=values,
         draw=spec.draw,
     )

@@ -174,11 +174,13 @@ class TutorApp(App[None]):
         self.workbench = Workbench(self.terminal, code_theme, self.engine, self.store, id="exercise")
         self.asking = Asking(self.terminal, code_theme, self.store, id="question")
         self.glossary_view = GlossaryView(self.terminal, id="glossary")
-        for view in (
-            *(self.lesson_view, self.training_view, self.workbench),
-            *(self.play_view, self.asking, self.glossary_view),
-        ):
-            await self.views.add_content(view)
+        # Together: after each by itself the map would be sent once more.
+        with self.batch_update():
+            for view in (
+                *(self.lesson_view, self.training_view, self.workbench),
+                *(self.play_view, self.asking, self.glossary_view),
+            ):
+                await self.views.add_content(view)
         self._views_made.set()
 
     @work(exclusive=True, group="warm", exit_on_error=False)

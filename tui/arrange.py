@@ -29,6 +29,7 @@ class Needs:
         code_width: columns of the widest line of code.
         widest: the same with what may stand beside it.
         panel: a number explains itself, or "what if" is open.
+        narrowest: columns that the text needs beside matrices.
     """
 
     prose: int
@@ -38,6 +39,7 @@ class Needs:
     code_width: int = 0
     widest: int = 0
     panel: bool = False
+    narrowest: int = NARROWEST_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def text_width(width: int, needs: Needs) -> int:
     if width < WIDE or not needs.matrices:
         return width
     figures = max(columns for columns, _ in needs.matrices)
-    least = max(needs.code_width, NARROWEST_TEXT)
+    least = max(needs.code_width, needs.narrowest)
     return min(max(least, min(needs.widest, width - figures)), width // 2)
 
 

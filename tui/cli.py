@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
 import traceback
@@ -21,7 +22,7 @@ from tui.terminal import Terminal, this_terminal
 if TYPE_CHECKING:
     from lessons.changes import Changes
     from lessons.glossary import Glossary
-    from lessons.model import Course, Exercise, Lesson
+    from lessons.model import Course, Exercise, Lesson, TrainStep
     from lessons.progress import Progress
 
 OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
@@ -99,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true", help="as a JSON document")
     sub = command("train", _train, "train the model of a lesson here; its steps then use what was trained")
     sub.add_argument("lesson", metavar="LESSON", help="its id or number")
-    sub.add_argument("--step", metavar="ID", help="the step that trains (default: the first one that does)")
+    sub.add_argument("--step", metavar="ID", help="the step that trains (default: the first one to be trained)")
     sub.add_argument("--set", metavar="NAME=VALUE", action="append", help="set a knob; repeatable")
     sub.add_argument("--json", action="store_true", help="as JSON documents, one a line")
     sub = command("explain", _explain, "show how a number was made, down to the inputs")
@@ -316,7 +317,7 @@ def _train(options: argparse.Namespace) -> int:
         made = changes.parse(lesson, options.set)
     except changes.ChangeError as error:
         raise UsageError(str(error)) from None
-    step = steps[options.step] if options.step is not None else next(iter(steps.values()))
+    step = steps[options.step] if options.step is not None else _to_train(lesson, list(steps.values()), made)
     film = training.Film(state="starting")
     overwrites = sys.stdout.isatty() and not options.json
 
@@ -346,14 +347,35 @@ def _train(options: argparse.Namespace) -> int:
             print()
     done = ended.error is None and not ended.stopped
     if options.json:
-        entry = {"event": "end", "trained": done, "seconds": round(film.seconds, 3)}
+        entry = {"event": "end", "step": step.id, "trained": done, "seconds": round(film.seconds, 3)}
         _print_json(entry | {"error": document.failure(ended.error)})
     elif ended.error is not None:
         where = f" (line {ended.error.line})" if ended.error.line else ""
         print(f"attn-tutor: the training did not come to its end{where}: {ended.error.message}", file=sys.stderr)
     elif done:
-        _print([f"Trained in {training.seconds(film.seconds)}: 'attn-tutor run {lesson.id}' uses it from now on."])
+        settings = (part for each in options.set or () for part in ("--set", each))
+        run = shlex.join(["attn-tutor", "run", lesson.id, *settings])
+        _print([f"Trained '{step.id}' in {training.seconds(film.seconds)}: '{run}' uses it from now on."])
     return OK if done else NOT_PASSED
+
+
+def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
+    """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
+    from lessons import changes, frames, trained
+    from lessons.model import TrainStep
+
+    altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
+
+    def as_changed(step: TrainStep) -> TrainStep:
+        found = altered.step(step.id)
+        assert isinstance(found, TrainStep)
+        return found
+
+    def reached(step: TrainStep) -> bool:
+        return trained.key(altered, as_changed(step), cells) != trained.key(lesson, step)
+
+    meant = [step for step in steps if reached(step)] or steps
+    return next((step for step in meant if trained.find(altered, as_changed(step), cells).origin != "own"), meant[0])
 
 
 def _explain(options: argparse.Namespace) -> int:

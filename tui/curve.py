@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
+from rich.cells import cell_len
 from rich.style import Style
 
 from tui.numbers import short, truncated, visible
@@ -16,6 +17,9 @@ from tui.widgets.runs import RunLine, Runs
 
 NARROWEST, LOWEST = 18, 4
 """Columns and lines of a curve with its axes, at least."""
+
+NUMBER = 10
+"""Columns for the number that is looked at, beside the name of the curve."""
 
 WANTED = 6
 """Lines of a curve with its axes where there is room: a title, the axis of steps, four of dots."""
@@ -107,12 +111,15 @@ def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style
     """The lines of a curve: its name and the number that is looked at, the dots, and the axis of the steps."""
     rows = height - 2
     low, high = bounds([value for _, value in plot.points])
-    labels = {0: _tick(high), rows - 1: _tick(low)}
-    gutter = max(6, *map(len, labels.values()))
+    labels = {0: _tick(high), rows - 1: _tick(low)} if plot.points else {}
+    gutter = max([6, *map(len, labels.values())])
     columns = max(1, width - gutter - 3)
     title = RunLine()
-    title.pad_to(gutter + 2)
-    title.add(truncated(visible(plot.label), max(1, width - gutter - 12), "…" if unicode else "~"), _NAME)
+    # The name goes to the left before it gives way to the number.
+    label = visible(plot.label)
+    start = max(0, min(gutter + 2, width - NUMBER - cell_len(label)))
+    title.pad_to(start)
+    title.add(truncated(label, max(1, width - NUMBER - start), "…" if unicode else "~"), _NAME)
     if plot.here is not None:
         title.add(f"  {number(plot.points[plot.here][1])}")
     lines = [title.runs(width)]
@@ -178,21 +185,26 @@ def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> RunLine:
     """The axis of the steps: 0, the step that is looked at below its dot, and the last step."""
     corner, flat, mark = ("└", "─", "▲") if unicode else ("+", "-", "^")
     axis = [flat] * columns
-    last = str(plot.total)
-    # The last column is that of the mark when the training is done.
-    _put(axis, columns - 1 - len(last), last)
-    _put(axis, 0, "0")
+    # The last column is that of the mark when the training is done. How many steps there are, the first picture tells.
+    last = str(plot.total) if plot.points else ""
+    free = columns - 1 - len(last)
     here = None
     if plot.here is not None:
         step = plot.points[plot.here][0]
         here = _column(step, plot.total, columns)
-        # The mark keeps its place, and the number stands where there is room for it.
         right, left = here + 1, here - len(str(step))
-        free = columns - len(last) - 2
-        if 0 < step < plot.total and right + len(str(step)) <= free:
+        if free <= here and step < plot.total:
+            # The mark would stand in the number of all steps, and be read as a part of it.
+            last = ""
+        # The mark keeps its place, and the number stands where there is room for it.
+        if 0 < step < plot.total and right + len(str(step)) < free:
             _put(axis, right, str(step))
-        elif 0 < step < plot.total and left > 1 and here < free + 1:
+        elif 0 < step < plot.total and left > 1 and (here < free or not last):
             _put(axis, left, str(step))
+    if plot.points:
+        _put(axis, 0, "0")
+    _put(axis, free, last)
+    if here is not None:
         axis[here] = mark
     line = RunLine()
     line.add(" " * gutter + corner, _MUTED)

@@ -83,7 +83,8 @@ class Films:
             if own := self._own.get((lesson.id, step.id, those)):
                 return own[-1]
         if (lesson.id, step.id) not in self._recorded:
-            self._recorded[lesson.id, step.id] = Film(training.recorded(lesson, step))
+            recorded = training.recorded(lesson, step)
+            self._recorded[lesson.id, step.id] = Film(recorded.pictures, seconds=recorded.seconds)
         return self._recorded[lesson.id, step.id]
 
     def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:

@@ -52,6 +52,7 @@ class Film:
         state: State = "recorded",
         changes: Changes = UNCHANGED,
         clock: Clock = time.monotonic,
+        seconds: float = 0.0,
     ) -> None:
         self.pictures = list(pictures)
         self.state = state
@@ -59,7 +60,7 @@ class Film:
         self.failure: Failure | None = None
         self._clock = clock
         self._place: int | None = None
-        self._seconds = 0.0
+        self._seconds = seconds
         self._since: float | None = None
 
     # What happens to it ------------------------------------------------------------------------------------------
@@ -201,12 +202,18 @@ def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: 
     word = min(word, max(1, height // 4))
     left = height - panel - word - 1
     if width >= WIDE and needs.matrices:
+        # Below each other if they can be, lower ones too.
+        below = max(WANTED, LOWEST * curves)
         wanted = next(
-            (lines for lines in (WANTED * curves, WANTED) if needs.prose + lines + min(needs.code, 4) <= left), WANTED
+            (lines for lines in (WANTED * curves, below) if needs.prose + lines + min(needs.code, 4) <= left), WANTED
         )
         drawn = wanted if left >= wanted else 0
         prose, code, output = _text(left - drawn, needs.prose, needs)
-        heights = shared(height - panel, [lines for _, lines in needs.matrices], active)
+        wishes = [lines for _, lines in needs.matrices]
+        if sum(wishes) + len(wishes) <= height - panel:
+            # One that is too wide for its half tells in a line more what of it is not in view.
+            wishes = [lines + 1 for lines in wishes]
+        heights = shared(height - panel, wishes, active)
         return Plan(True, text_width(width, needs), prose, word, drawn, code, output, heights, panel=panel)
     # A panel takes the place of the prose.
     prose = 0 if panel else needs.prose
@@ -261,11 +268,15 @@ def shared(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The line above the curves: a bar that is so far full (None: no bar), what is told, and what is in view."""
+    """The line above the curves: a bar that is so far full (None: no bar), what is told, and what is in view.
+
+    `short` is told where there is no room for more.
+    """
 
     share: float | None
     told: str
     view: str
+    short: str = ""
 
 
 def standing(film: Film, about: float | None = None) -> Standing:
@@ -280,15 +291,16 @@ def standing(film: Film, about: float | None = None) -> Standing:
     passed = seconds(film.seconds)
     match film.state:
         case "recorded":
-            takes = f"about {seconds(about)}" if about else ""
-            again = "g: train it here" + (f", {takes}" if takes else "")
-            told = f"recorded   {again}" if film.pictures else f"not trained yet   {again}"
-            return Standing(None, told, _view(film))
+            took = f"recorded in {seconds(film.seconds)}" if film.seconds else "recorded"
+            again = "g: train it here" + (f", about {seconds(about)}" if about else "")
+            if not film.pictures:
+                return Standing(None, f"not trained yet   {again}", "")
+            return Standing(None, f"{took}   {again}", _view(film), "recorded   g: train it here")
         case "starting":
-            return Standing(0.0, "starting", "")
+            return Standing(0.0, "starting: the steps before it run first", "")
         case "running":
             left = f", about {seconds(film.left)} left" if film.left is not None else ""
-            return Standing(share, f"{steps}   {passed}{left}", _view(film))
+            return Standing(share, f"{steps}   {passed}{left}", _view(film), f"{steps}   {passed}")
         case "paused":
             return Standing(share, f"{steps}   paused after {passed}" if film.total else "paused", _view(film))
         case "stopping":

@@ -18,6 +18,9 @@ from lessons.worker.stage import Stage, as_tensor
 MOST_PICTURES = 1000
 """Pictures that one training may take."""
 
+MOST_STEPS = 10**9
+"""Steps that one may count: times are worked out with them."""
+
 Spec = dict[str, Any]
 
 
@@ -39,6 +42,8 @@ class Camera:
         """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""
         if self._taken == MOST_PICTURES:
             raise PictureError(f"frame() was called more than {MOST_PICTURES} times")
+        if not 0 <= done <= total <= MOST_STEPS:
+            raise PictureError(f"frame(done, total) wants 0 <= done <= total <= {MOST_STEPS}")
         self._taken += 1
         torch_state, state = torch.get_rng_state(), random.getstate()
         blob = bytearray()

@@ -461,6 +461,13 @@ def test_curve_without_a_value_is_told(worker: Session) -> None:
     assert line == 1
 
 
+@pytest.mark.parametrize("numbers", ["-1, 3", "4, 3", "1, 10**400"])
+def test_picture_of_no_step_is_told(worker: Session, numbers: str) -> None:
+    message, line = failed(worker, f"w = x\nframe(0, 3)\nframe({numbers})\n")
+    assert "frame(done, total) wants 0 <= done <= total <= 1000000000" in message
+    assert line == 3
+
+
 def test_keep_that_fails_is_told(worker: Session) -> None:
     message, _ = failed(worker, LOOP, keep="w")
     assert message.startswith("What was trained cannot be kept: ")
@@ -565,10 +572,11 @@ def test_recorded_pictures_are_read_back(worker: Session, tmp_path: Path) -> Non
     lesson = lesson_with("w = x\nfor step in range(101):\n    w = w * 0.9\n    frame(step, 100)\n")
     lesson = lesson.model_copy(update={"folder": str(tmp_path)})
     step = step_of(lesson)
-    assert training.recorded(lesson, step) == ()
+    assert training.recorded(lesson, step).pictures == ()
     ended = trained_in(worker, lesson)
-    training.save_pictures(lesson, [(step, ended.pictures)])
-    read = training.recorded(lesson, step)
+    training.save_pictures(lesson, [(step, ended)])
+    assert training.recorded(lesson, step).seconds == pytest.approx(ended.seconds, abs=0.1)
+    read = training.recorded(lesson, step).pictures
     assert len(read) == training.MOST_SHIPPED
     assert (read[0].done, read[-1].done) == (0, 100)
     for picture in read:
@@ -579,9 +587,9 @@ def test_recorded_pictures_are_read_back(worker: Session, tmp_path: Path) -> Non
         assert (tensor.axes, tensor.labels, tensor.kind) == (expected.axes, expected.labels, expected.kind)
     # Other code, and damage.
     altered = apply(lesson, UNCHANGED.with_knob(lesson, "seed", 4))
-    assert training.recorded(altered, step_of(altered)) == ()
+    assert training.recorded(altered, step_of(altered)).pictures == ()
     (tmp_path / training.PICTURES).write_text("[]")
-    assert training.recorded(lesson, step) == ()
+    assert training.recorded(lesson, step).pictures == ()
 
 
 # The file ------------------------------------------------------------------------------------------------------------
@@ -622,7 +630,9 @@ TRAININGS = [
 def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     """Fails when the code up to a training has changed since it was trained: `python -m lessons.record --train`."""
     assert trained.find(lesson, step).origin == "course"
-    assert 10 <= len(training.recorded(lesson, step)) <= training.MOST_SHIPPED
+    recorded = training.recorded(lesson, step)
+    assert 10 <= len(recorded.pictures) <= training.MOST_SHIPPED
+    assert recorded.seconds > 0
     folder = trained.course_folder(lesson)
     assert folder is not None
     assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000

@@ -114,7 +114,7 @@ async def test_tab_shows_what_does_not_fit() -> None:
 
 async def test_the_line_of_keys_says_what_there_is() -> None:
     """Of panes only what the step has."""
-    async with tutor() as learner:
+    async with tutor(size=(80, 40)) as learner:
         await learner.goes_to("one-query", "why")
         await learner.sees(lambda: learner.keys == "n next   b back   m map   ? help   q quit")
         await learner.goes_to("one-query", "inputs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import exp, inf, isfinite, nan, sin
 
 import pytest
@@ -77,10 +78,16 @@ def test_a_constant_is_a_flat_line_between_two_bounds(value: float) -> None:
     assert low < value < high if value else low == value < high
 
 
+@pytest.mark.parametrize("width", range(NARROWEST, 40))
+def test_the_name_is_read_where_there_is_hardly_room(width: int) -> None:
+    assert lines(Plot("Previous", ((0, 0.5),), 300, 0), width)[0].split() == ["Previous", "0.5000"]
+
+
 def test_nothing_yet_has_axes_and_no_dot() -> None:
     found = lines(Plot("loss", (), 1000))
     assert found[0].strip() == "loss"
     assert set("".join(dots(Plot("loss", (), 1000)))) == {" "}
+    assert not re.search("[0-9]", "".join(found))
     assert "▲" not in "".join(found)
 
 
@@ -110,14 +117,21 @@ def test_two_far_apart_are_joined() -> None:
 def test_a_thousand_points() -> None:
     wave = Plot("wave", tuple((step, sin(step / 50)) for step in range(1000)), 1000, 999)
     assert all(len(columns(wave, row)) > 5 for row in range(4))
-    assert lines(wave)[-1].strip().endswith("1000▲")
+    assert lines(wave)[-1].strip().endswith("999▲")
 
 
-@pytest.mark.parametrize(("step", "axis"), [(0, "▲────"), (500, "▲500"), (990, "1000▲"), (1000, "1000▲")])
+@pytest.mark.parametrize(("step", "axis"), [(0, "▲────"), (500, "▲500"), (990, "990▲"), (1000, "1000▲")])
 def test_the_mark_has_its_step_beside_it_where_there_is_room(step: int, axis: str) -> None:
     wide = lines(Plot("loss", ((step, 1.0),), 1000, 0), 60)[-1]
     assert axis in wide
     assert wide.count("▲") == 1
+
+
+@pytest.mark.parametrize("step", range(0, 301, 5))
+def test_the_mark_does_not_stand_in_a_number(step: int) -> None:
+    axis = lines(Plot("loss", ((step, 1.0),), 300, 0), 40)[-1]
+    assert set(re.findall("[0-9]+", axis)) <= {"0", str(step), "300"}
+    assert "300" in axis or step > 260
 
 
 def test_the_axis_seldom_changes_while_numbers_come() -> None:

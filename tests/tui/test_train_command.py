@@ -8,6 +8,7 @@ import pytest
 
 import lessons.load
 import lessons.session
+import lessons.trained
 from lessons.model import Course
 from lessons.result import Failure, Picture
 from tests.lessons.making import code_step, lesson_of, text_step
@@ -39,7 +40,7 @@ def test_a_line_for_each_picture(session: FakeSession, capsys: pytest.CaptureFix
     assert printed[0] == " 0 of 40   loss 4.0000   induction score 0   0 s"
     assert printed[1].startswith("10 of 40   loss 3.0000   induction score 0.2500   0 s, about 0 s left")
     assert printed[2] == "40 of 40   loss 0   induction score 1.0000   0 s"
-    assert printed[3] == "Trained in 0 s: 'attn-tutor run trained' uses it from now on."
+    assert printed[3] == "Trained 'train' in 0 s: 'attn-tutor run trained' uses it from now on."
     assert session.asked == ["train trained/train"]
     assert session.closed
 
@@ -48,7 +49,8 @@ def test_documents(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> 
     assert cli.main(["train", "trained", "--step", "train", "--json"]) == 0
     entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert entries[1] == {"event": "picture", "done": 10, "total": 40, "numbers": {"loss": 3.0, "score": 0.25}}
-    assert entries[-1] | {"seconds": 0} == {"event": "end", "trained": True, "seconds": 0, "error": None}
+    end = {"event": "end", "step": "train", "trained": True, "seconds": 0, "error": None}
+    assert entries[-1] | {"seconds": 0} == end
     assert len(entries) == 4
 
 
@@ -76,12 +78,43 @@ def test_one_line_on_a_terminal(
     parts = progress.split("\r")[1:]
     assert [len(part) for part in parts] == [29, 29, 29]
     assert parts[-1] == "40 of 40   loss 0   induction"
-    assert end.startswith("Trained in")
+    assert end.startswith("Trained 'train' in")
 
 
-def test_a_change(session: FakeSession) -> None:
+def test_a_change(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train", "1", "--set", "rate=0.1"]) == 0
     assert session.asked == ["train trained/train with Rate: 0.1"]
+    assert "'attn-tutor run trained --set rate=0.1' uses it" in capsys.readouterr().out
+
+
+AGAIN = STEP | {"id": "again", "training": "frame(1, train(2))"}
+SEED = {"kind": "seed", "name": "seed", "label": "Seed", "in": ["again"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "own", "meant"),
+    [
+        ([], [], "train"),
+        ([], ["train"], "again"),
+        ([], ["train", "again"], "train"),
+        (["seed=7"], [], "again"),
+        (["seed=7"], ["again"], "again"),
+        # The other one comes after it: what is trained first goes into that too.
+        (["rate=0.1"], [], "train"),
+        (["rate=0.1"], ["train"], "again"),
+    ],
+)
+def test_which_step_is_meant(
+    session: FakeSession, monkeypatch: pytest.MonkeyPatch, settings: list[str], own: list[str], meant: str
+) -> None:
+    lesson = lesson_of(
+        STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
+    )
+    monkeypatch.setattr(lessons.load, "load_course", lambda *_: Course(lessons=(lesson,)))
+    found = lambda _, step, cells=(): lessons.trained.Kept("own" if step.id in own else "course")  # noqa: E731
+    monkeypatch.setattr(lessons.trained, "find", found)
+    assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0
+    assert session.asked[0].split(" with ")[0] == f"train trained/{meant}"
 
 
 @pytest.mark.parametrize(

@@ -138,14 +138,18 @@ def test_the_standing() -> None:
     clock = Clock()
     assert standing(film(0, 40)).told == "recorded   g: train it here"
     assert standing(film(0, 40), 38.4).told == "recorded   g: train it here, about 38 s"
+    recorded = Film(film(0, 40).pictures, seconds=19.8)
+    assert standing(recorded).told == "recorded in 20 s   g: train it here"
+    assert standing(recorded, 38.4).told == "recorded in 20 s   g: train it here, about 38 s"
     assert standing(Film()).told == "not trained yet   g: train it here"
     assert standing(Film()).view == ""
     made = Film(state="starting", clock=clock)
-    assert standing(made).told == "starting"
+    assert standing(made).told == "starting: the steps before it run first"
     made.add(picture(0))
     clock.now += 5
     made.add(picture(10))
     assert (standing(made).share, standing(made).told) == (0.25, "10 of 40   5 s, about 15 s left")
+    assert standing(made).short == "10 of 40   5 s"
     assert standing(made).view == "step 10"
     made.look(-1)
     assert standing(made).view == "step 0   >: newest"

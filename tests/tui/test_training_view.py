@@ -11,7 +11,7 @@ import lessons.glossary
 import lessons.load
 import lessons.training
 from lessons.model import Course, Lesson, TrainStep
-from lessons.result import Failure, Picture, Tensor
+from lessons.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
@@ -80,7 +80,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
         monkeypatch.setattr(lessons.load, "load_course", lambda *_: made)
-        monkeypatch.setattr(lessons.training, "recorded", lambda *_: recorded)
+        monkeypatch.setattr(lessons.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
     return use
@@ -127,7 +127,9 @@ async def started(learner: Learner, *done: int) -> FakeSession:
 async def test_before_it_is_started_there_is_prose_and_the_recorded_training() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
-        await learner.sees("Prose about the training", "recorded   g: train it here", "step 40   picture 5 of 5")
+        await learner.sees(
+            "Prose about the training", "recorded in 20 s   g: train it here", "step 40   picture 5 of 5"
+        )
         await learner.sees("loss  0", "induction score  1.0000", "first  2×4×4", "step 40, recorded")
         await learner.sees("first[0,0,0] = 0.04")
         assert learner.keys.startswith("g train   , . pictures   tab ")
@@ -147,6 +149,30 @@ async def test_pictures_are_turned_by_two_keys() -> None:
         await learner.sees("step 10   picture 2 of 5")
         await learner.press("greater_than_sign", "full_stop")
         await learner.sees("step 40   picture 5 of 5", "first[0,0,0] = 0.04")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    again = STEP | {"id": "again", "curves": [{"name": "score", "label": "something else", "expr": "score"}]}
+    steps = (text_step("why", "Read."), STEP, again)
+    made = Course(lessons=(lesson_of(*steps, setup="import torch"),))
+    monkeypatch.setattr(lessons.load, "load_course", lambda *_: made)
+    async with tutor(FakeSession(), size) as learner:
+        await opened(learner)
+        for _ in range(2):
+            await learner.sees("induction score  1.0000", lambda: "something else" not in learner.text)
+            await learner.press("comma", "n")
+            await learner.sees("something else  1.0000", lambda: "induction score" not in learner.text)
+            await learner.press("b", "full_stop")
+
+
+async def test_a_matrix_that_fits_is_whole_on_a_wide_screen(course: Callable[..., None]) -> None:
+    course(tuple(picture(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])  # type: ignore[index]
+    async with tutor(FakeSession(), (120, 40)) as learner:
+        await opened(learner)
+        await learner.sees("first  2×8×8   rows: query  columns: key")
+        assert "max of" not in learner.text
+        assert "right" not in learner.text
 
 
 async def test_curves_that_changed_out_of_sight() -> None:
@@ -386,7 +412,7 @@ async def test_a_change_holds_for_the_next_training() -> None:
         session.events.put(None)
         await learner.sees("trained here in")
         await learner.press("escape")
-        await learner.sees("recorded   g: train it here", "step 40   picture 5 of 5")
+        await learner.sees("recorded in 20 s   g: train it here", "step 40   picture 5 of 5")
 
 
 async def test_the_changed_line_of_the_loop_is_marked() -> None:
@@ -416,7 +442,7 @@ async def test_of_a_training_without_a_picture_only_the_reason_stays() -> None:
         await opened(learner)
         session = await started(learner)
         session.events.put(Failure("timeout", "It took too long."))
-        await learner.sees("recorded   g: train it here", "It took too long.", "step 40   picture 5 of 5")
+        await learner.sees("recorded in 20 s   g: train it here", "It took too long.", "step 40   picture 5 of 5")
 
 
 async def test_no_worker() -> None:
@@ -425,7 +451,7 @@ async def test_no_worker() -> None:
         await opened(learner)
         session.problem = "The worker did not start."
         await learner.press("g")
-        await learner.sees("The worker did not start.", "cannot run code", "recorded   g: train it here")
+        await learner.sees("The worker did not start.", "cannot run code", "recorded in 20 s   g: train it here")
 
 
 # Every screen, every key --------------------------------------------------------------------------------------------

@@ -39,8 +39,11 @@ LOCAL, REMOTE = 0.25, 1.0
 TICK = 1.0
 """Seconds between two looks at the clock while a model trains."""
 
-BAR = 24
-"""Columns of the bar, at most."""
+NARROWEST = 36
+"""Columns of prose and curves beside matrices, at least."""
+
+SHORTEST_BAR, BAR = 4, 24
+"""Columns of the bar, at least and at most."""
 
 BEFORE = "before the change: g trains with it"
 INSTEAD = "# Where the lesson is run, this takes the place of the training:\n"
@@ -49,6 +52,8 @@ OWN = (
     " the course."
 )
 BUSY = "The training runs: s stops it, g lets it wait."
+NONE_YET = "There are no pictures yet: g starts the training."
+COMING = "There are no pictures yet: the first one comes when the steps before have run."
 LEAVE = "The training runs, and stops when you leave: press the key again to leave."
 
 DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=True)
@@ -233,9 +238,14 @@ class TrainingView(LessonView):
         told = standing.told
         if self._elsewhere:
             told = BEFORE
-        if standing.share is not None:
-            wide = max(4, min(BAR, self._text_width() - cell_len(told + standing.view) - 8))
-            full, rest = training.bar(standing.share, wide, self._terminal.unicode)
+        # Beside the view, an empty column at each end, three between, and two after the bar.
+        room = self._text_width() - cell_len(standing.view) - 5
+        least = 0 if standing.share is None else SHORTEST_BAR + 2
+        if standing.short and room - cell_len(told) < least:
+            told = standing.short
+        left = room - cell_len(told) - 2
+        if standing.share is not None and left >= SHORTEST_BAR:
+            full, rest = training.bar(standing.share, min(BAR, left), self._terminal.unicode)
             text.append(full, FULL).append(rest, DIM).append("  ")
         text.append(told, BOLD)
         return text, standing.view + " "
@@ -299,7 +309,7 @@ class TrainingView(LessonView):
     def action_look(self, step: int) -> None:
         """Look at another picture: so many back, or on."""
         if not self._film.pictures:
-            self.notify("There are no pictures yet: g starts the training.", markup=False, timeout=4)
+            self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
             return
         folded, self._folded = self._folded, True
         self._film.look(step)
@@ -394,7 +404,8 @@ class TrainingView(LessonView):
     def _sizes(self) -> Needs:
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
         sizes = tuple(view.natural_size() for view in self._matrices if view.tensor is not None)
-        return Needs(0, 0, 0, sizes, max(lines), max(lines))
+        # Code may be wrapped here, so that matrices are whole: they are what is watched.
+        return Needs(0, 0, 0, sizes, widest=max(lines), narrowest=NARROWEST)
 
     def _arrange(self) -> None:
         width, height = self.room.width, self.room.height - 1

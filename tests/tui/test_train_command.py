@@ -9,8 +9,9 @@ import pytest
 import lessons.load
 import lessons.session
 import lessons.trained
+from lessons import document
 from lessons.model import Course
-from lessons.result import Failure, Picture
+from lessons.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.test_training_view import RATE, STEP
@@ -157,13 +158,16 @@ def test_ctrl_c(session: FakeSession, monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.closed
 
 
+def test_a_training_as_a_document() -> None:
+    found = document.step(LESSON.step("train"), StepResult("train", trained="own"))
+    assert found["training"].startswith("for step in range(40):")
+    assert found["trained"] == "own"
+    assert "training" not in document.step(LESSON.step("why"), None)
+
+
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])
 def test_a_training_as_text(origin: str | None) -> None:
-    from dataclasses import replace
-
-    from lessons.result import StepResult
-
-    result = replace(StepResult("train"), trained=origin)  # type: ignore[arg-type]
+    result = StepResult("train", trained=origin)  # type: ignore[arg-type]
     text = list(plain.lesson_step(LESSON.step("train"), result, "2 of 2"))
     assert "The training, which 'attn-tutor train LESSON' runs here:" in text
     assert "    for step in range(40):" in text

@@ -167,7 +167,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
 
 
 async def test_a_matrix_that_fits_is_whole_on_a_wide_screen(course: Callable[..., None]) -> None:
-    course(tuple(picture(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])  # type: ignore[index]
+    course(tuple(picture(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])
     async with tutor(FakeSession(), (120, 40)) as learner:
         await opened(learner)
         await learner.sees("first  2×8×8   rows: query  columns: key")
@@ -272,6 +272,27 @@ async def test_it_waits_and_goes_on() -> None:
         await learner.press("g", "greater_than_sign")
         await learner.sees("20 of 40", "first[0,0,0] = 0.02")
         assert not session.controls[-1].paused
+
+
+async def test_nobody_is_told_to_start_what_is_starting() -> None:
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        await started(learner)
+        await learner.sees("starting: the steps before it run first")
+        await learner.press("comma")
+        await learner.sees(told(learner, "the first one comes when the steps before have run"))
+        assert not told(learner, "g starts the training")()
+
+
+async def test_the_standing_gives_way_in_words_and_not_in_the_middle_of_one() -> None:
+    async with tutor(FakeSession(), (110, 30)) as learner:
+        await opened(learner)
+        await started(learner, 0, 10)
+        await learner.press("comma")
+        await learner.sees("step 0   >: newest")
+        [line] = [each for each in learner.lines if ">: newest" in each]
+        assert "10 of 40   0 s " in line
+        assert "…" not in line.split("step 0")[0]
 
 
 async def test_it_waits_before_its_first_picture() -> None:

@@ -240,7 +240,10 @@ def _period(face: Face) -> int:
 
 
 def _across(face: Face, width: int) -> int:
-    """Cells of a line, so that all lines but the last are full and the last one is nearly."""
-    size = _stored(face).size
+    """Cells of a line: as many rows of the tensor as fit, else so many that all lines are about full."""
+    stored = _stored(face)
     most = max(1, min(WIDEST, (width - GUTTER) // _period(face)))
-    return -(-size // -(-size // most))
+    rows = [stride for stride in stored.strides if 1 < stride <= most and stored.size % stride == 0]
+    if rows and stored.size > most:
+        return most // max(rows) * max(rows)
+    return -(-stored.size // -(-stored.size // most))

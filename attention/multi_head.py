@@ -37,9 +37,9 @@ class MultiHeadAttentionWrapper(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(num_heads=num_heads)
-        head = (d_in, d_out, context_length, dropout, qkv_bias)
+        sizes = (d_in, d_out, context_length, dropout, qkv_bias)
         self.heads = nn.ModuleList(
-            CausalAttention(*head) for _ in range(num_heads)
+            CausalAttention(*sizes) for _ in range(num_heads)
         )
 
     def forward(self, inputs: Tensor) -> Tensor:

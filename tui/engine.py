@@ -138,7 +138,10 @@ class Engine:
 
     def _run_of(self, step: str) -> Run | None:
         """The run that a step belongs to: those of a prompt have a space in their names."""
-        return self._play.run if self._play is not None and step.startswith(PLAYED) else self._run
+        if self._play is not None and step.startswith(PLAYED):
+            return self._play.run
+        # A step that was opened just now: the run that is there may not have come to it.
+        return self._run if self._run is not None and self._run.result(step) is not None else None
 
     async def window(
         self, step: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int

@@ -54,6 +54,13 @@ async def test_a_run(engine: Engine, course: Course) -> None:
     ]
 
 
+async def test_a_number_of_a_step_that_the_run_has_not_come_to(engine: Engine, course: Course) -> None:
+    run = await engine.run(course.lesson("one-query"), "scores")
+    name = run.steps[-1].tensors[0].name
+    assert await engine.explain("scores", name, (0,)) is not None
+    assert await engine.explain("softmax", "weights", (0,)) is None
+
+
 async def test_a_scratch_run_is_kept_for_its_numbers(engine: Engine, session: FakeSession, course: Course) -> None:
     lesson = course.lesson("attention-classes")
     with_code, run = await engine.attempt(lesson, task(course), "x = 1")

@@ -22,10 +22,12 @@ LONGEST = 1000
 MOST_TOLD = 3
 """Right cells that are named when a learner gives up."""
 
+MOST_FACTORS = 8
 _SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "∞": "inf", "\u00a0": " "})
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?$")
 _DECIMALS = re.compile(r"[.,](\d+)$")
 _BRACKETS = re.compile(r"^(?:torch\.Size)?\s*[(\[]+(.*?)[)\]]+$")
+_TIMES = re.compile(r"\s*[*×]\s*|\s+x\s+")
 _CELL = re.compile(r"^[\w.]*\s*[(\[](.*)[)\]]$")
 _CHOSEN = re.compile(r"\(?\s*([a-z]|\d)\s*(?:[).:]?$|\)\s)")
 
@@ -282,7 +284,13 @@ def _judge_number(step: PredictStep, result: StepResult, text: str) -> Judgement
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """The numbers that a text may mean; none if it is no number. A comma may stand before decimals or thousands."""
+    """The numbers that a text may mean, or a product of such; none if it is no number.
+
+    A comma may stand before decimals or thousands.
+    """
+    factors = _TIMES.split(text)
+    if 1 < len(factors) <= MOST_FACTORS:
+        return tuple(math.prod(each) for each in itertools.product(*map(numbers, factors)))
     bare = text.translate(_SIGNS).strip()
     above, slash, below = bare.partition("/")
     if slash:

@@ -66,11 +66,15 @@ class Walker:
         self._tmux("send-keys", *keys)
 
     def wait(self, done: Callable[[list[str]], bool]) -> list[str] | None:
-        """What the terminal shows once it is so, None if it does not become so."""
+        """What the terminal shows once it is so and at rest, None if it does not become so."""
         end = time.monotonic() + PATIENCE
+        before: list[str] = []
         while time.monotonic() < end:
-            if done(lines := self.lines):
+            lines = self.lines
+            # Twice the same: a screen that is being painted is not looked at.
+            if done(lines) and lines == before:
                 return lines
+            before = lines
             time.sleep(0.03)
         return None
 

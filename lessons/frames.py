@@ -17,6 +17,7 @@ from lessons.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.result import (
     LONGEST_AXIS,
     MOST_AXES,
+    MOST_STEPS,
     WHOLE,
     Failure,
     FailureKind,
@@ -30,9 +31,6 @@ from lessons.trained import Kept
 from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
-MOST_STEPS = 10**9
-"""Steps that a training may count; the worker sees to it first."""
-
 
 def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
     """What the worker needs to know to run a step."""
@@ -40,7 +38,7 @@ def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
     return {
         "id": step.id,
         "code": run.code if run else "",
-        "seed": run.seed if run and run.seed is not None else lesson.seed,
+        "seed": lesson.seed_of(run) if run else lesson.seed,
         "show": [{"name": shown.name, "expr": shown.expression} for shown in run.tensors] if run else [],
         "fields": [
             {"expression": field.expression, "conversion": field.conversion, "spec": field.spec}
@@ -76,7 +74,7 @@ def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]
     training = {
         "id": step.id,
         "code": step.training,
-        "seed": lesson.seed if step.seed is None else step.seed,
+        "seed": lesson.seed_of(step),
         "curves": [{"name": curve.name, "expr": curve.expr} for curve in step.curves],
         "watch": [{"name": shown.name, "expr": shown.expression} for shown in step.watch],
         "keep": step.keep,
@@ -95,6 +93,7 @@ def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> Picture:
         tensor_of(lesson, spec, entry, frame.blob) for spec, entry in zip(step.watch, header["tensors"], strict=True)
     )
     done, total = int(header["done"]), int(header["total"])
+    # The worker sees to it first.
     if not 0 <= done <= total <= MOST_STEPS:
         raise wire.WireError("unexpected message")
     return Picture(done, total, numbers, tensors)

@@ -53,7 +53,7 @@ def default(lesson: Lesson, knob: Knob) -> Setting | None:
     seeds = {lesson.seed} if not knob.within or SETUP in knob.within else set()
     for step in lesson.steps:
         if isinstance(step, RunningStep) and _reaches(knob, step.id):
-            seeds.add(lesson.seed if step.seed is None else step.seed)
+            seeds.add(lesson.seed_of(step))
     return seeds.pop() if len(seeds) == 1 else None
 
 

@@ -182,6 +182,10 @@ class Lesson(LessonFile):
                 return position
         raise KeyError(step_id)
 
+    def seed_of(self, step: RunningStep) -> int:
+        """The seed that a step begins with: its own, or else the lesson's."""
+        return self.seed if step.seed is None else step.seed
+
     def knob(self, name: str) -> NumberKnob | ChoiceKnob | SeedKnob | WordsKnob:
         """The knob of that name; raises `KeyError` if there is none."""
         for knob in self.knobs:

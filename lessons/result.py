@@ -21,6 +21,13 @@ LONGEST_AXIS, MOST_AXES = 100_000, 8
 """Longer axes, and more of them, are not shown: every row and column has a label."""
 
 
+MOST_PICTURES, MOST_STEPS = 1000, 10**9
+"""Pictures that one training may take, and steps that it may count: times are worked out with them."""
+
+MOST_KEPT = 4 << 20
+"""Bytes that a training may keep."""
+
+
 class WorkerError(Exception):
     """The worker cannot run anything: it did not start, or it is gone and did not come back."""
 

@@ -19,12 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from lessons.model import SETUP, Lesson, RunningStep, TrainStep
-from lessons.result import Origin
+from lessons.result import MOST_KEPT, Origin
 
 FOLDER = "trained"
-LARGEST = 4 << 20
-"""Bytes that a training may keep."""
-
 FORMAT = 1
 """Counted up when the tutor has changed so that the same code would keep something else."""
 
@@ -49,11 +46,10 @@ def key(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> str:
     for other in lesson.steps[: lesson.index(step.id)]:
         if isinstance(other, RunningStep):
             own = other.training if isinstance(other, TrainStep) else ""
-            before.append((other.id, other.code, own, lesson.seed if other.seed is None else other.seed))
+            before.append((other.id, other.code, own, lesson.seed_of(other)))
     parts = {part for part, *_ in before}
     changed = [cell for cell in cells if cell["part"] in parts]
-    seed = lesson.seed if step.seed is None else step.seed
-    text = json.dumps([FORMAT, [each[1:] for each in before], changed, step.training, step.keep, seed])
+    text = json.dumps([FORMAT, [each[1:] for each in before], changed, step.training, step.keep, lesson.seed_of(step)])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -71,8 +67,8 @@ def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> Kept:
 def _read(file: Path) -> bytes:
     """A file that is not too large; nothing if there is none."""
     with contextlib.suppress(OSError), file.open("rb") as opened:
-        data = opened.read(LARGEST + 1)
-        return data if len(data) <= LARGEST else b""
+        data = opened.read(MOST_KEPT + 1)
+        return data if len(data) <= MOST_KEPT else b""
     return b""
 
 
@@ -80,7 +76,7 @@ def keep(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, dat
     """Write what a training has kept where `find` looks. Raises `OSError`."""
     if folder is None:
         raise OSError(errno.ENOENT, "there is no home directory")
-    if len(data) > LARGEST:
+    if len(data) > MOST_KEPT:
         raise OSError(errno.EFBIG, "it is too large")
     folder.mkdir(parents=True, exist_ok=True)
     name = key(lesson, step, cells)

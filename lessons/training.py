@@ -16,14 +16,11 @@ from typing import Any
 from lessons import endings, frames, labels
 from lessons.launch import Job
 from lessons.model import Lesson, Shown, TrainStep
-from lessons.result import WHOLE, Failure, Picture, Tensor, Training
+from lessons.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
 from lessons.trained import key
 from lessons.worker import wire
 
 PICTURES = "pictures.json"
-MOST_PICTURES = 1000
-"""Pictures that one training may take; the worker sees to it first."""
-
 MOST_SHIPPED = 40
 """Pictures of a training that ship with the course."""
 
@@ -176,6 +173,7 @@ def watch(
                     return ended(), frame.blob
                 if frame.op == "failed":
                     return ended(frames.failure_of(frame.header["error"])), b""
+                # The worker sees to it first.
                 if len(pictures) == MOST_PICTURES:
                     raise wire.WireError("too many messages")
                 picture = frames.picture_of(lesson, step, frame)

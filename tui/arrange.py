@@ -6,6 +6,7 @@ code keeps its place above the matrix as long as both fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 WIDE = 110
@@ -131,8 +132,11 @@ def _text(height: int, needs: Needs) -> tuple[int, int, int]:
 
 
 def _matrices(height: int, needs: Needs, active: int) -> tuple[int, ...]:
-    """Heights of the matrices below each other: all if they fit, else the active one and what fits beside it."""
-    wanted = [lines for _, lines in needs.matrices]
+    return stacked(height, [lines for _, lines in needs.matrices], active)
+
+
+def stacked(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
+    """Heights of matrices below each other: all if they fit, else the active one and what fits beside it."""
     if sum(wanted) <= height:
         # An empty line between them, where there is room for it.
         gap = int(sum(wanted) + len(wanted) - 1 <= height)

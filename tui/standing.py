@@ -81,7 +81,7 @@ def pass_over(store: Store, lesson: Lesson, step: Step) -> str:
 
     What was read or run is done then; an exercise that was not passed is skipped.
     """
-    if not _is_exercise(step):
+    if not is_exercise(step):
         store.mark(lesson.id, step.id, "done")
         return ""
     if store.state(lesson.id, step.id) in BEHIND:
@@ -101,7 +101,8 @@ def is_due(store: Store, lesson: Lesson, step: Exercise) -> bool:
     return not first and store.is_due(step.exercise)
 
 
-def _is_exercise(step: Step) -> bool:
+def is_exercise(step: Step) -> bool:
+    """Whether there is something to do in a step; told by its kind, since the models are not loaded yet."""
     return step.kind not in ("read", "run", "train")
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from lessons.changes import UNCHANGED, Changes
 from lessons.result import Failure, Picture, Training
 from lessons.step import Curve
-from tui.arrange import CODE, PANEL, WIDE, Needs, arrange, text_width
+from tui.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 from tui.curve import LOWEST, WANTED, Plot, number
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
@@ -245,21 +245,10 @@ def _text(height: int, prose: int, needs: Needs) -> tuple[int, int, int]:
 
 
 def shared(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
-    """Lines of matrices below each other: all if they fit, else the active one and what fits beside it."""
-    active = max(active, 0)
-    if sum(wanted) <= height:
-        # An empty line between them, where there is room for it.
-        gap = int(sum(wanted) + len(wanted) - 1 <= height)
-        return tuple(lines + (gap if place + 1 < len(wanted) else 0) for place, lines in enumerate(wanted))
-    heights = [0] * len(wanted)
-    heights[active] = min(wanted[active], height)
-    left = height - heights[active]
-    for place, lines in enumerate(wanted):
-        if place != active and lines <= left:
-            heights[place] = lines
-            left -= lines
-    # An overview can make use of what is left over.
-    heights[active] += left
+    """Lines of matrices below each other; an overview can make use of what is left over."""
+    heights = [*stacked(height, wanted, active)]
+    if sum(wanted) > height:
+        heights[max(active, 0)] += height - sum(heights)
     return tuple(heights)
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import torch
 
+from lessons.result import MOST_KEPT
 from lessons.worker.execute import Failed, describe
-
-LARGEST = 4 << 20
-"""Bytes that a training may keep."""
 
 
 def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | None]:
@@ -25,8 +23,8 @@ def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | 
         failure = describe(error, "<keep>")
         return b"", failure | {"message": f"What was trained cannot be kept: {failure['message']}", "line": None}
     data = file.getvalue()
-    if len(data) > LARGEST:
-        message = f"What was trained is too large to be kept: {len(data) >> 20} MiB, {LARGEST >> 20} are allowed."
+    if len(data) > MOST_KEPT:
+        message = f"What was trained is too large to be kept: {len(data) >> 20} MiB, {MOST_KEPT >> 20} are allowed."
         return b"", {"kind": "error", "message": message, "line": None}
     return data, None
 

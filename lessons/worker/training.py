@@ -6,20 +6,14 @@ import math
 import random
 import select
 import socket
-import time
 from typing import Any
 
 import torch
 
+from lessons.result import MOST_PICTURES, MOST_STEPS
 from lessons.worker import kept, shown, steps, wire
 from lessons.worker.execute import describe, execute
 from lessons.worker.stage import Stage, as_tensor
-
-MOST_PICTURES = 1000
-"""Pictures that one training may take."""
-
-MOST_STEPS = 10**9
-"""Steps that one may count: times are worked out with them."""
 
 Spec = dict[str, Any]
 
@@ -34,9 +28,8 @@ class Camera:
     def __init__(self, talk: socket.socket, stage: Stage, spec: Spec) -> None:
         self._talk, self._namespace, self._spec = talk, stage.namespace, spec
         self._taken = 0
-        self._began = time.perf_counter()
-        # A program may replace these.
-        self._select, self._clock = select.select, time.perf_counter
+        # A program may replace it.
+        self._select = select.select
 
     def frame(self, done: int, total: int) -> None:
         """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""

@@ -19,7 +19,7 @@ from lessons.changes import UNCHANGED, Changes, apply
 from lessons.frames import cells_of
 from lessons.load import LessonError, load_course, parse_lesson
 from lessons.model import Lesson, TrainStep
-from lessons.result import Picture, StepResult, Training
+from lessons.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session
 from lessons.training import Control
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
@@ -305,7 +305,7 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
 def test_too_large_a_file_is_no_training(worker: Session) -> None:
     lesson = lesson_with()
     with pytest.raises(OSError, match="too large"):
-        trained.keep(trained.own_folder(), lesson, step_of(lesson), (), bytes(trained.LARGEST + 1))
+        trained.keep(trained.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
     ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", nothing)
     assert ended.error is not None
     assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."

@@ -115,7 +115,7 @@ class MapView(Box):
             text.append("\n")
         named = {exercise.exercise for _, exercise in due}
         for step in lesson.steps:
-            exercise = step.kind not in ("read", "run", "train")
+            exercise = standing.is_exercise(step)
             state = store.state(lesson.id, step.id)
             if exercise and getattr(step, "exercise", "") in named:
                 state = "due"

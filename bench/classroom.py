@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from lessons.format.model import ExerciseStep
 from lessons.load import load_course
-from lessons.model import ExerciseStep
 
 LEARNERS = 30
 EXERCISE = "scaled-attention"

@@ -50,8 +50,8 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     """Run the lesson's code and print what it cost."""
     import gc
 
+    from lessons.format.model import RunningStep
     from lessons.load import load_course
-    from lessons.model import RunningStep
     from lessons.worker.execute import execute
     from lessons.worker.stage import Stage
     from lessons.worker.steps import seed

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+from lessons.format.model import RunningStep
 from lessons.load import load_course
-from lessons.model import RunningStep
 from lessons.progress import Progress
 from tests.tui.pty_harness import Pty
 

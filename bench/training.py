@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lessons import knobs
 from lessons.changes import UNCHANGED
+from lessons.format.model import Lesson, SeedKnob, TrainStep
 from lessons.load import load_course
-from lessons.model import Lesson, SeedKnob, TrainStep
 from lessons.result import Picture
 from lessons.session import Session
 

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from lessons.format.model import ExerciseStep
 from lessons.load import load_course
-from lessons.model import ExerciseStep
 from lessons.session import Run, Session
 
 ENDLESS = "while True:\n    pass\n"

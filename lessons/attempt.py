@@ -10,9 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lessons import frames, labels, play, shapes
+from lessons import frames, play, shapes
+from lessons.format import labels
+from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.launch import Job, output
-from lessons.model import ExerciseStep, Lesson, RunStep
 from lessons.result import Failure, StepResult
 from lessons.worker import wire
 

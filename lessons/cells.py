@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lessons.format.model import SETUP, Lesson, Shown
 from lessons.knobs import ChangeError
-from lessons.model import SETUP, Lesson, Shown
 
 Value = bool | int | float
 

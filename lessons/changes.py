@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from lessons import cells, knobs
 from lessons.cells import Cell
+from lessons.format.model import Lesson, WordsKnob
 from lessons.knobs import ChangeError as ChangeError
 from lessons.knobs import Setting
-from lessons.model import Lesson, WordsKnob
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from lessons.fields import Model, Text
-from lessons.model import Lesson
+from lessons.format.fields import Model, Text
+from lessons.format.model import Lesson
 from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
 FILE = "coverage.yaml"

@@ -9,10 +9,11 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from lessons import knobs, shapes, template
+from lessons import knobs, shapes
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Operand, precise, python
-from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
+from lessons.format import template
+from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
+from lessons.format.model import Limits
 from lessons.launch import Job, line_of
-from lessons.model import Limits
 from lessons.result import Failure
 from lessons.worker import wire
 

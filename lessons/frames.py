@@ -9,11 +9,12 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons import explanation, labels, shapes, trained
+from lessons import explanation, shapes, trained
 from lessons.changes import Changes, places
 from lessons.explanation import Explanation
+from lessons.format import labels
+from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.launch import Job, output
-from lessons.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.result import (
     LONGEST_AXIS,
     MOST_AXES,

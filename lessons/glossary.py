@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from lessons.fields import Model, Text
+from lessons.format.fields import Model, Text
+from lessons.format.model import Lesson, RunningStep, Step
 from lessons.load import COURSE
-from lessons.model import Lesson, RunningStep, Step
 from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 from lessons.writing import texts
 

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lessons import endings, frames, known
+from lessons.format.model import ExerciseStep, Kind, Lesson, Limits, Shown
 from lessons.frames import failure_of
 from lessons.launch import Job, output
-from lessons.model import ExerciseStep, Kind, Lesson, Limits, Shown
 from lessons.result import (
     CheckResult,
     Comparison,

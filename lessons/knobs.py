@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from lessons import words
-from lessons.model import (
+from lessons.format.model import (
     SETUP,
     ChoiceKnob,
     Knob,

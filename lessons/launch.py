@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from lessons.model import Limits
+from lessons.format.model import Limits
 from lessons.result import WorkerError
 from lessons.worker import wire
 

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from lessons import reading
-from lessons.exercise import Mistake
+from lessons.format.exercise import Mistake
 from lessons.reading import Finding, LessonError
 
 MISTAKES = Path(__file__).parent / "mistakes"

@@ -12,9 +12,9 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons import knobs, library, model, source
-from lessons.library import Library
-from lessons.model import (
+from lessons import knobs, library, source
+from lessons.format import model
+from lessons.format.model import (
     ChoiceStep,
     Course,
     Exercise,
@@ -28,6 +28,7 @@ from lessons.model import (
     Shown,
     TrainStep,
 )
+from lessons.library import Library
 from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
 __all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]

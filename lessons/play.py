@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lessons import endings, frames, labels, shapes
+from lessons import endings, frames, shapes
 from lessons.changes import UNCHANGED, Changes, apply
+from lessons.format import labels
+from lessons.format.model import Kind, Lesson, Limits, Shown
 from lessons.launch import Job, output
-from lessons.model import Kind, Lesson, Limits, Shown
 from lessons.result import Failure, StepResult
 from lessons.worker import wire
 

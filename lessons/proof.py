@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from lessons import known, load, questions, reading
-from lessons.model import Exercise, ExerciseStep, Lesson, Question
+from lessons.format.model import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import Finding
 from lessons.result import Judgement, WorkerError
 from lessons.session import Session

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lessons import template
 from lessons.explanation import label
-from lessons.model import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format import template
+from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
 from lessons.result import WHOLE, CheckResult, Judgement, StepResult, Tensor, Verdict, WorkerError
 
 LETTERS = "abcdefghi"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from lessons.shapes import LineShapes
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from lessons.step import Drawing
+    from lessons.format.step import Drawing
 
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""

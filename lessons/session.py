@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from lessons import attempt, endings, frames, judging, play, questions, trained, training
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.explanation import Explanation
+from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
-from lessons.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.play import Names
 from lessons.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
 from lessons.training import Control

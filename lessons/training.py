@@ -13,9 +13,10 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from lessons import endings, frames, labels
+from lessons import endings, frames
+from lessons.format import labels
+from lessons.format.model import Lesson, Shown, TrainStep
 from lessons.launch import Job
-from lessons.model import Lesson, Shown, TrainStep
 from lessons.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
 from lessons.trained import key
 from lessons.worker import wire

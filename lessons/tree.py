@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lessons.explanation import Explanation
-from lessons.model import Lesson, RunningStep, Shown
+from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.session import Run
 
 MOST_NODES = 20_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lessons import load
-from lessons.model import (
+from lessons.format.model import (
     ChoiceStep,
     ExerciseStep,
     Lesson,

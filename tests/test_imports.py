@@ -18,8 +18,8 @@ PACKAGES = ("attention", "lessons", "tui")
 # Every module of the screen process keeps torch out; some have to keep out more, because they run before the first
 # paint or on machines and terminals where Textual has no place.
 SCREEN = {
-    "lessons.model": {"textual"},
-    "lessons.template": {"textual", "pydantic", "sqlite3"},
+    "lessons.format.model": {"textual"},
+    "lessons.format.template": {"textual", "pydantic", "sqlite3"},
     "lessons.result": {"textual", "pydantic", "sqlite3"},
     "lessons.load": {"textual", "sqlite3"},
     "lessons.session": {"textual", "sqlite3"},

@@ -34,7 +34,7 @@ from tui.widgets.pane import TextPane
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.changes import History
-    from lessons.model import Course, Lesson
+    from lessons.format.model import Course, Lesson
     from lessons.result import Picture, Tensor
     from lessons.session import Session
     from tui.engine import Engine
@@ -216,7 +216,7 @@ class TutorApp(App[None]):
             review: it is an exercise that is to be done again, from the start.
         """
         from lessons.changes import History
-        from lessons.model import ExerciseStep, Question
+        from lessons.format.model import ExerciseStep, Question
 
         self.engine.end_play()
         if lesson is not self.lesson:
@@ -251,7 +251,7 @@ class TutorApp(App[None]):
     async def run_step(self, lesson: Lesson, index: int) -> None:
         """Run the lesson up to a step, and show the live results if the learner is still there."""
         from lessons.changes import UNCHANGED
-        from lessons.model import ExerciseStep, Question
+        from lessons.format.model import ExerciseStep, Question
 
         step = lesson.steps[index]
         assert not isinstance(step, ExerciseStep)
@@ -279,7 +279,7 @@ class TutorApp(App[None]):
     @property
     def _step_view(self) -> LessonView:
         """The view of a step that is no exercise."""
-        from lessons.model import TrainStep
+        from lessons.format.model import TrainStep
 
         trains = self.lesson is not None and isinstance(self.lesson.steps[self.index], TrainStep)
         return self.training_view if trains else self.lesson_view
@@ -321,7 +321,7 @@ class TutorApp(App[None]):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def train(self, lesson: Lesson, index: int) -> None:
         """Have a step train, with the learner's changes, and show its pictures as they come."""
-        from lessons.model import TrainStep
+        from lessons.format.model import TrainStep
         from lessons.result import Failure, Training
 
         step, changes, loop = lesson.steps[index], self.history.current, asyncio.get_running_loop()
@@ -372,7 +372,7 @@ class TutorApp(App[None]):
 
     def action_play(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
-        from lessons.model import Exercise
+        from lessons.format.model import Exercise
 
         if self.views.current not in ("lesson", "training") or self.lesson is None or not self._may_leave():
             return

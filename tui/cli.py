@@ -21,8 +21,8 @@ from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.changes import Changes
+    from lessons.format.model import Course, Exercise, Lesson, TrainStep
     from lessons.glossary import Glossary
-    from lessons.model import Course, Exercise, Lesson, TrainStep
     from lessons.progress import Progress
 
 OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
@@ -302,7 +302,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 
 def _train(options: argparse.Namespace) -> int:
     from lessons import changes, document
-    from lessons.model import TrainStep
+    from lessons.format.model import TrainStep
     from lessons.result import Picture, WorkerError
     from lessons.session import Session
     from tui import training
@@ -362,7 +362,7 @@ def _train(options: argparse.Namespace) -> int:
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
     from lessons import changes, frames, trained
-    from lessons.model import TrainStep
+    from lessons.format.model import TrainStep
 
     altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
 
@@ -442,7 +442,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 
 def _check(options: argparse.Namespace) -> int:
     from lessons import document
-    from lessons.model import ExerciseStep
+    from lessons.format.model import ExerciseStep
     from lessons.result import WorkerError
     from lessons.session import Session
     from tui import history, plain
@@ -476,7 +476,7 @@ def _check(options: argparse.Namespace) -> int:
 def _watch(options: argparse.Namespace) -> int:
     import signal
 
-    from lessons.model import ExerciseStep
+    from lessons.format.model import ExerciseStep
     from lessons.result import Judgement, WorkerError
     from lessons.session import Session
     from tui.watch import Watch, signals

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from lessons.changes import UNCHANGED, Changes
 from lessons.explanation import Explanation
-from lessons.model import ExerciseStep, Lesson
+from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
 from lessons.result import Comparison, Judgement, Picture, Training, Window, WorkerError
 from lessons.session import Run, Session

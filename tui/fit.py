@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from lessons import load, record
-from lessons.model import ExerciseStep, Lesson, Question, Step
+from lessons.format.model import ExerciseStep, Lesson, Question, Step
 from lessons.reading import Finding, locate, place
 from lessons.result import StepResult
 from tui.screens.exercise import ExerciseView

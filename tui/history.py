@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lessons import review
-from lessons.model import Course, Exercise, ExerciseStep, Lesson
+from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
 from lessons.progress import Attempt, Kept, Progress
 from lessons.result import Judgement
 from lessons.session import Session

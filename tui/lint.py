@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lessons import claims, coverage, glossary, proof, writing
+from lessons.format.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.load import COURSE, read_course
-from lessons.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.proof import Proof
 from lessons.reading import Finding
 from lessons.session import Session

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from lessons.format.model import Course
 from lessons.glossary import Reference, Term
-from lessons.model import Course
 from tui.prose import plain_lines
 
 WIDTH = 80

@@ -8,8 +8,9 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons import questions, source, template, tree
-from lessons.model import (
+from lessons import questions, source, tree
+from lessons.format import template
+from lessons.format.model import (
     ChoiceStep,
     Course,
     ExerciseStep,

@@ -7,8 +7,8 @@ import difflib
 from rich.style import Style
 from rich.text import Text
 
-from lessons import template
-from lessons.model import ExerciseStep
+from lessons.format import template
+from lessons.format.model import ExerciseStep
 from lessons.result import Comparison, Intermediate
 from tui.plain import clean
 from tui.prose import in_ascii, rich_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lessons.model import Course, Exercise, Lesson, Step
+    from lessons.format.model import Course, Exercise, Lesson, Step
     from tui.store import Store
 
 BEHIND = ("done", "skipped")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons.changes import UNCHANGED, Changes
+from lessons.format.step import Curve
 from lessons.result import Failure, Picture, Training
-from lessons.step import Curve
 from tui.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 from tui.curve import LOWEST, WANTED, Plot, number
 

@@ -20,8 +20,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lessons.format.model import ExerciseStep, Lesson
 from lessons.judging import MAX_SOURCE
-from lessons.model import ExerciseStep, Lesson
 from lessons.progress import Progress
 from lessons.result import Judgement, WorkerError
 from lessons.session import Session

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from lessons.format.model import Course
 from lessons.load import load_course
-from lessons.model import Course
 from lessons.session import Session
 
 

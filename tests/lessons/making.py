@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+from lessons.format.model import Course, ExerciseStep, Lesson
 from lessons.launch import ZygoteLauncher
-from lessons.model import Course, ExerciseStep, Lesson
 from lessons.session import Session
 
 Fields = dict[str, Any]

@@ -6,7 +6,7 @@ import pytest
 
 from lessons import attempt
 from lessons.explanation import Explanation
-from lessons.model import Lesson
+from lessons.format.model import Lesson
 from lessons.result import StepResult
 from lessons.session import Run, Session
 from tests.lessons.making import ATTENTION, attending, code_step, lesson_of

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lessons import claims
+from lessons.format.model import Lesson
 from lessons.load import load_course, load_lesson
-from lessons.model import Lesson
 from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of
 

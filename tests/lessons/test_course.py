@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from lessons import questions, template
+from lessons import questions
+from lessons.format import template
+from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.load import load_course
-from lessons.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.result import StepResult, Tensor
 from lessons.session import Session
 

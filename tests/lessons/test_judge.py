@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lessons import judging
-from lessons.model import Course, ExerciseStep
+from lessons.format.model import Course, ExerciseStep
 from lessons.result import Judgement, WorkerError
 from lessons.session import Session
 from lessons.worker import wire

@@ -8,9 +8,9 @@ import pytest
 
 from lessons import knobs
 from lessons.changes import UNCHANGED, apply
+from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
 from lessons.knobs import ChangeError
 from lessons.load import LessonError, load_course, parse_lesson
-from lessons.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
 from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 
 from lessons import known
-from lessons.exercise import Edit, Mistake, Variant
+from lessons.format.exercise import Edit, Mistake, Variant
 from lessons.known import Known
 from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 

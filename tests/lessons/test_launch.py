@@ -15,8 +15,8 @@ from typing import Any, cast
 import pytest
 
 from lessons import launch
+from lessons.format.model import Course, Limits
 from lessons.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
-from lessons.model import Course, Limits
 from lessons.result import Failure, WorkerError
 from lessons.session import Session
 from lessons.worker import wire

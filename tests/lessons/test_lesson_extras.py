@@ -13,8 +13,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.cache import KeyValueCache, MultiHeadAttentionCached
 from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
 from lessons import claims
+from lessons.format.model import Lesson
 from lessons.load import load_course
-from lessons.model import Lesson
 from lessons.result import StepResult, Tensor
 from lessons.session import Session
 

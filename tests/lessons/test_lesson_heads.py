@@ -10,8 +10,9 @@ from torch import nn
 
 from attention.causal import CausalAttention
 from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
-from lessons import claims, template
-from lessons.model import Course, RunningStep
+from lessons import claims
+from lessons.format import template
+from lessons.format.model import Course, RunningStep
 from lessons.result import StepResult
 from lessons.session import Session
 

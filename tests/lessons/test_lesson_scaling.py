@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from lessons.format.model import Lesson, RunningStep
 from lessons.load import load_course
-from lessons.model import Lesson, RunningStep
 
 COURSE = load_course()
 TRAINABLE, CLASSES = COURSE.lesson("trainable-weights"), COURSE.lesson("attention-classes")

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lessons import load
+from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
 from lessons.library import load_library
 from lessons.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
-from lessons.model import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
 
 QUESTIONS = Path(__file__).parent.parent / "data" / "questions"
 

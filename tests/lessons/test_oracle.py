@@ -23,8 +23,8 @@ import torch
 from torch import nn
 
 from lessons.explanation import Explanation
+from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.load import load_course
-from lessons.model import Lesson, RunningStep, Shown
 from lessons.result import Tensor
 from lessons.session import Session
 from tests.lessons.loops import (

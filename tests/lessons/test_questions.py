@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons import questions, record, template
+from lessons import questions, record
+from lessons.format import template
+from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
 from lessons.load import load_lesson
-from lessons.model import ChoiceStep, PointStep, PredictStep, Question
 from lessons.result import Failure, Judgement, StepResult, Tensor, WorkerError
 from lessons.session import Session
 from tests.lessons.making import Fields, lesson_of

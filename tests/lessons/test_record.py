@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lessons import record, template
+from lessons import record
+from lessons.format import template
+from lessons.format.model import Course, Lesson, RunningStep
 from lessons.load import load_course
-from lessons.model import Course, Lesson, RunningStep
 from lessons.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of

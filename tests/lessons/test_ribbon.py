@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from lessons import document, labels, record, shapes
-from lessons.model import Course, Lesson
+from lessons import document, record, shapes
+from lessons.format import labels
+from lessons.format.model import Course, Lesson
 from lessons.result import StepResult
 from lessons.session import Session
 from lessons.shapes import LineShapes, Shape

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from lessons.format.model import Course, Lesson, Limits
 from lessons.launch import ZygoteLauncher
-from lessons.model import Course, Lesson, Limits
 from lessons.result import Failure, StepResult, Tensor, Window
 from lessons.session import Run, Session
 from lessons.shapes import LineShapes, Shape

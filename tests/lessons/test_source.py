@@ -13,7 +13,7 @@ import attention.causal
 import attention.self_attention
 import attention.simple
 from lessons import source
-from lessons.model import Course, ReadStep, RunStep
+from lessons.format.model import Course, ReadStep, RunStep
 
 
 def test_class_without_docstrings() -> None:

@@ -16,9 +16,9 @@ import torch
 
 from lessons import knobs, trained, training
 from lessons.changes import UNCHANGED, Changes, apply
+from lessons.format.model import Lesson, TrainStep
 from lessons.frames import cells_of
 from lessons.load import LessonError, load_course, parse_lesson
-from lessons.model import Lesson, TrainStep
 from lessons.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session
 from lessons.training import Control

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from lessons import document, tree
 from lessons.explanation import Explanation, precise
+from lessons.format.model import Course, Lesson
 from lessons.formula import FUNCTIONS, evaluate
-from lessons.model import Course, Lesson
 from lessons.session import Run, Session
 from lessons.tree import MOST_LEVELS, Node, walk
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons import frames
-from lessons.model import Course
+from lessons.format.model import Course
 from lessons.session import Run, Session
 from lessons.views import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.worker import views

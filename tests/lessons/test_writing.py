@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lessons import writing
+from lessons.format.model import ExerciseStep, Lesson
 from lessons.load import COURSE, load_course, load_lesson
-from lessons.model import ExerciseStep, Lesson
 from lessons.reading import Finding
 from tests.lessons.making import Fields, code_step, doubling, lesson_of, text_step
 

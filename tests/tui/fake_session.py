@@ -15,7 +15,7 @@ from lessons import record
 from lessons.attempt import STEP, lesson_with
 from lessons.changes import UNCHANGED, Changes, describe
 from lessons.explanation import Explanation
-from lessons.model import ExerciseStep, Lesson
+from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
 from lessons.result import (
     CheckResult,

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from lessons.format.model import ExerciseStep
 from lessons.load import load_course
-from lessons.model import ExerciseStep
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from lessons.model import RunningStep
+from lessons.format.model import RunningStep
 from lessons.progress import Progress
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession

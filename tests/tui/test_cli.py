@@ -17,9 +17,9 @@ from typing import Any, cast
 import pytest
 
 from lessons.changes import UNCHANGED, Changes
+from lessons.format.model import Course, ExerciseStep, Lesson
 from lessons.load import COURSE as FOLDER
 from lessons.load import load_course
-from lessons.model import Course, ExerciseStep, Lesson
 from lessons.progress import Progress
 from lessons.result import Judgement, WorkerError
 from lessons.session import Run, Session

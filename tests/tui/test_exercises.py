@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import TextArea
 
 from lessons.attempt import STEP
-from lessons.model import ChoiceStep
+from lessons.format.model import ChoiceStep
 from lessons.progress import Progress
 from lessons.result import Difference, Failure, Judgement, Named, StepResult, Tensor
 from tests.tui.fake_session import FakeSession

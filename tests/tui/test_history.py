@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lessons.format.model import Course, ExerciseStep
 from lessons.load import load_course
-from lessons.model import Course, ExerciseStep
 from lessons.progress import Attempt, Kept, Progress
 from lessons.result import Judgement
 from tui import history

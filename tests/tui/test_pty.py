@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from lessons.format.model import Course, ExerciseStep, Lesson, RunningStep, RunStep
 from lessons.load import load_course
-from lessons.model import Course, ExerciseStep, Lesson, RunningStep, RunStep
 from lessons.progress import Progress
 from tests.tui.pty_harness import Pty
 

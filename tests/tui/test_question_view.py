@@ -18,8 +18,8 @@ from textual.message import Message
 import tui
 from lessons import questions, record
 from lessons.explanation import Explanation
+from lessons.format.model import Question
 from lessons.load import load_lesson
-from lessons.model import Question
 from lessons.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
 from tui.screens.question import QuestionView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.model import ExerciseStep
+from lessons.format.model import ExerciseStep
 from lessons.result import Comparison, Intermediate
 from tui import solved
 

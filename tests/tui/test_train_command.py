@@ -10,7 +10,7 @@ import lessons.load
 import lessons.session
 import lessons.trained
 from lessons import document
-from lessons.model import Course
+from lessons.format.model import Course
 from lessons.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession

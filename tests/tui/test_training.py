@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.model import Curve
+from lessons.format.model import Curve
 from lessons.result import Failure, Picture, Training
 from tui.arrange import CODE, Needs
 from tui.training import Film, bar, line, note, plan, seconds, shared, standing

@@ -10,7 +10,7 @@ import pytest
 import lessons.glossary
 import lessons.load
 import lessons.training
-from lessons.model import Course, Lesson, TrainStep
+from lessons.format.model import Course, Lesson, TrainStep
 from lessons.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from lessons.format.model import ExerciseStep, RunningStep
 from lessons.load import load_course
-from lessons.model import ExerciseStep, RunningStep
 from tests import walk
 
 COURSE = load_course()

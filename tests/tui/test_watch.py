@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from lessons.format.model import ExerciseStep
 from lessons.judging import MAX_SOURCE
 from lessons.load import load_course
-from lessons.model import ExerciseStep
 from lessons.progress import Progress
 from lessons.result import Judgement, Named, WorkerError
 from lessons.session import Session

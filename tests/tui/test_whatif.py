@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from lessons.cells import Cell
 from lessons.changes import UNCHANGED, ChangeError, Changes, History, apply
-from lessons.model import Lesson
+from lessons.format.model import Lesson
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tui import whatif
 from tui.terminal import Terminal

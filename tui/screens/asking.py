@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons import questions
-from lessons.model import Lesson, Question
+from lessons.format.model import Lesson, Question
 from lessons.result import StepResult, WorkerError
 from tui import standing
 from tui.screens.question import QuestionView

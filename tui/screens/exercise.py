@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.model import ExerciseStep
+from lessons.format.model import ExerciseStep
 from tui import judged
 from tui.arrange import WIDE
 from tui.prose import in_ascii, rich_text

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from lessons.format.model import Course, Step
 from lessons.glossary import Glossary, Reference, Term
-from lessons.model import Course, Step
 from tui.prose import in_ascii, rich_text
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box

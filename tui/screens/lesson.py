@@ -14,10 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons import cells, source, template
+from lessons import cells, source
 from lessons.cells import Cell
 from lessons.changes import UNCHANGED, Changes, History, apply
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunningStep
+from lessons.format import template
+from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep
 from lessons.result import StepResult
 from lessons.shapes import LineShapes
 from tui import variants

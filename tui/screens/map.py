@@ -22,7 +22,7 @@ from tui.widgets.pane import TextPane
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lessons.model import Course, Exercise, Lesson, Step
+    from lessons.format.model import Course, Exercise, Lesson, Step
     from lessons.result import Tensor
     from tui.store import Store
 

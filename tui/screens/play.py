@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.explanation import Explanation
-from lessons.model import Lesson, Step
+from lessons.format.model import Lesson, Step
 from lessons.play import Names, Played
 from lessons.result import StepResult, Tensor
 from tui.arrange import WIDE

@@ -15,8 +15,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from lessons import questions, source, template
-from lessons.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
+from lessons import questions, source
+from lessons.format import template
+from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.result import Judgement, StepResult, Tensor, WorkerError
 from tui.arrange import CODE, WIDE, Needs, arrange, text_width
 from tui.code import marked, rich_code

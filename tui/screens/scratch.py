@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.text import Text
 from textual.message import Message
 
-from lessons.model import Lesson, ReadStep, RunningStep, RunStep
+from lessons.format.model import Lesson, ReadStep, RunningStep, RunStep
 from lessons.result import StepResult
 from tui.arrange import CODE
 from tui.plain import clean

@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lessons.changes import History
-from lessons.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
+from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.result import StepResult, Tensor
 from tui import training, variants
 from tui.arrange import CODE, Needs, panes, text_width

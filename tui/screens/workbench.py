@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lessons.attempt import STEP
-from lessons.model import ExerciseStep, Lesson, RunStep
+from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.result import Comparison, Judgement, StepResult, WorkerError
 from tui import external, judged, solved, standing
 from tui.engine import Engine

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.changes import ChangeError, Changes, History
-from lessons.model import Lesson, WordsKnob
+from lessons.format.model import Lesson, WordsKnob
 from tui import whatif
 from tui.numbers import truncated
 from tui.terminal import Terminal

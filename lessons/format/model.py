@@ -1,4 +1,4 @@
-"""What a lesson is: the only definition of the lesson format, with `lessons.exercise` for the exercises.
+"""What a lesson is: the only definition of the lesson format, with `lessons.format.exercise` for the exercises.
 
 A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
 file may hold; `lessons.load` reads a file into them and turns every complaint into file, line, column and remedy.
@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.exercise import (
+from lessons.format.exercise import (
     Check,
     ChoiceStep,
     Edit,
@@ -23,8 +23,8 @@ from lessons.exercise import (
     Variant,
     Wrong,
 )
-from lessons.fields import Model, Number, OptionalCode, Slug, Text, is_text
-from lessons.step import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
+from lessons.format.fields import Model, Number, OptionalCode, Slug, Text, is_text
+from lessons.format.step import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
 
 __all__ = [
     "SETUP",

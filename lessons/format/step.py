@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lessons import template
-from lessons.fields import Code, Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
+from lessons.format import template
+from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """What the numbers of a tensor are: it decides how they are coloured, not what they say."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from lessons import template
+from lessons.format import template
 
 
 def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:

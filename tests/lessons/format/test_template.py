@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons import template
-from lessons.template import Field, TemplateError
+from lessons.format import template
+from lessons.format.template import Field, TemplateError
 
 
 def test_text_without_braces_is_one_piece() -> None:

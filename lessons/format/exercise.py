@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
-from lessons.step import BaseStep, Limits, RunningStep, Shown
+from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
+from lessons.format.step import BaseStep, Limits, RunningStep, Shown
 
 
 def _together(value: Any) -> Any:

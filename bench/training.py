@@ -16,7 +16,7 @@ from lessons import knobs
 from lessons.changes import UNCHANGED
 from lessons.format.model import Lesson, SeedKnob, TrainStep
 from lessons.load import load_course
-from lessons.result import Picture
+from lessons.results.result import Picture
 from lessons.session import Session
 
 SEEDS = (0, 1, 2, 3, 4)

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lessons import frames, play, shapes
+from lessons import frames, play
 from lessons.format import labels
 from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.launch import Job, output
-from lessons.result import Failure, StepResult
+from lessons.results import shapes
+from lessons.results.result import Failure, StepResult
 from lessons.worker import wire
 
 if TYPE_CHECKING:

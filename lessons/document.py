@@ -9,12 +9,13 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from lessons import knobs, shapes
+from lessons import knobs
 from lessons.changes import UNCHANGED, Changes, apply
-from lessons.explanation import Operand, precise, python
 from lessons.format import template
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
-from lessons.result import Difference, Failure, Judgement, StepResult, Tensor
+from lessons.results import shapes
+from lessons.results.explanation import Operand, precise, python
+from lessons.results.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.tree import Node
 
 Json = dict[str, Any]
@@ -37,7 +38,7 @@ def nested(values: tuple[float, ...], shape: tuple[int, ...], dtype: str) -> Any
 
 
 def tensor(value: Tensor) -> Json:
-    """Shape, dtype, values (None above `lessons.result.WHOLE` elements) and the labels of rows and columns.
+    """Shape, dtype, values (None above `lessons.results.result.WHOLE` elements) and the labels of rows and columns.
 
     A tensor that is drawn as memory has a `layout` too: where its elements lie in their storage.
     """

@@ -6,7 +6,7 @@ import signal
 
 from lessons.format.model import Limits
 from lessons.launch import Job, line_of
-from lessons.result import Failure
+from lessons.results.result import Failure
 from lessons.worker import wire
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)

@@ -9,13 +9,14 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons import explanation, shapes, trained
+from lessons import trained
 from lessons.changes import Changes, places
-from lessons.explanation import Explanation
 from lessons.format import labels
 from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.launch import Job, output
-from lessons.result import (
+from lessons.results import explanation, shapes
+from lessons.results.explanation import Explanation
+from lessons.results.result import (
     LONGEST_AXIS,
     MOST_AXES,
     MOST_STEPS,
@@ -28,8 +29,8 @@ from lessons.result import (
     Tensor,
     Window,
 )
+from lessons.results.views import Blocks, How, RowStats
 from lessons.trained import Kept
-from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
 

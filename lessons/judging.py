@@ -18,7 +18,7 @@ from lessons import endings, frames, known
 from lessons.format.model import ExerciseStep, Kind, Lesson, Limits, Shown
 from lessons.frames import failure_of
 from lessons.launch import Job, output
-from lessons.result import (
+from lessons.results.result import (
     CheckResult,
     Comparison,
     Difference,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.format.model import Limits
-from lessons.result import WorkerError
+from lessons.results.result import WorkerError
 from lessons.worker import wire
 
 ROOT = Path(__file__).resolve().parent.parent

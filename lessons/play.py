@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lessons import endings, frames, shapes
+from lessons import endings, frames
 from lessons.changes import UNCHANGED, Changes, apply
 from lessons.format import labels
 from lessons.format.model import Kind, Lesson, Limits, Shown
 from lessons.launch import Job, output
-from lessons.result import Failure, StepResult
+from lessons.results import shapes
+from lessons.results.result import Failure, StepResult
 from lessons.worker import wire
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Self, cast, get_args
 
-from lessons.result import Verdict
+from lessons.results.result import Verdict
 
 State = Literal["new", "seen", "skipped", "done"]
 

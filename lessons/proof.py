@@ -15,7 +15,7 @@ import yaml
 from lessons import known, load, questions, reading
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import Finding
-from lessons.result import Judgement, WorkerError
+from lessons.results.result import Judgement, WorkerError
 from lessons.session import Session
 
 SEED, SEEDS = 1, 10

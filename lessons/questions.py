@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lessons.explanation import label
 from lessons.format import template
 from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
-from lessons.result import WHOLE, CheckResult, Judgement, StepResult, Tensor, Verdict, WorkerError
+from lessons.results.explanation import label
+from lessons.results.result import WHOLE, CheckResult, Judgement, StepResult, Tensor, Verdict, WorkerError
 
 LETTERS = "abcdefghi"
 LONGEST = 1000

@@ -15,13 +15,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons import knobs, shapes, trained, training
+from lessons import knobs, trained, training
 from lessons.changes import UNCHANGED, Changes, apply, describe
 from lessons.document import number
 from lessons.format import labels
 from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
 from lessons.load import LessonError, load_course
-from lessons.result import Layout, StepResult, Tensor, Training, Window
+from lessons.results import shapes
+from lessons.results.result import Layout, StepResult, Tensor, Training, Window
 from lessons.session import Session
 
 FILE = "recorded.json"

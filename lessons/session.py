@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 from lessons import attempt, endings, frames, judging, play, questions, trained, training
 from lessons.changes import UNCHANGED, Changes, apply
-from lessons.explanation import Explanation
 from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
 from lessons.play import Names
-from lessons.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
+from lessons.results.explanation import Explanation
+from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
+from lessons.results.views import Blocks, How, RowStats
 from lessons.training import Control
-from lessons.views import Blocks, How, RowStats
 from lessons.worker import wire
 
 ANSWER_LIMIT = 10.0

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.format.model import SETUP, Lesson, RunningStep, TrainStep
-from lessons.result import MOST_KEPT, Origin
+from lessons.results.result import MOST_KEPT, Origin
 
 FOLDER = "trained"
 FORMAT = 1

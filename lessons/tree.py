@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lessons.explanation import Explanation
 from lessons.format.model import Lesson, RunningStep, Shown
+from lessons.results.explanation import Explanation
 from lessons.session import Run
 
 MOST_NODES = 20_000

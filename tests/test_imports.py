@@ -20,7 +20,7 @@ PACKAGES = ("attention", "lessons", "tui")
 SCREEN = {
     "lessons.format.model": {"textual"},
     "lessons.format.template": {"textual", "pydantic", "sqlite3"},
-    "lessons.result": {"textual", "pydantic", "sqlite3"},
+    "lessons.results.result": {"textual", "pydantic", "sqlite3"},
     "lessons.load": {"textual", "sqlite3"},
     "lessons.session": {"textual", "sqlite3"},
     "lessons.progress": {"textual", "pydantic", "yaml", "platformdirs"},

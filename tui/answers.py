@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from lessons.explanation import Explanation
+from lessons.results.explanation import Explanation
 from tui.engine import Engine
 from tui.screens.explaining import Explaining
 from tui.widgets.matrix import MatrixView

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons.result import WorkerError
+from lessons.results.result import WorkerError
 from tui import help as helps
 from tui import lifeline, standing
 from tui.forgiving import forgive
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.changes import History
     from lessons.format.model import Course, Lesson
-    from lessons.result import Picture, Tensor
+    from lessons.results.result import Picture, Tensor
     from lessons.session import Session
     from tui.engine import Engine
     from tui.running import Films, Results
@@ -322,7 +322,7 @@ class TutorApp(App[None]):
     async def train(self, lesson: Lesson, index: int) -> None:
         """Have a step train, with the learner's changes, and show its pictures as they come."""
         from lessons.format.model import TrainStep
-        from lessons.result import Failure, Training
+        from lessons.results.result import Failure, Training
 
         step, changes, loop = lesson.steps[index], self.history.current, asyncio.get_running_loop()
         assert isinstance(step, TrainStep)

@@ -272,7 +272,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
     from lessons import changes, document
-    from lessons.result import WorkerError
+    from lessons.results.result import WorkerError
     from lessons.session import Session
     from tui import plain
 
@@ -303,7 +303,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 def _train(options: argparse.Namespace) -> int:
     from lessons import changes, document
     from lessons.format.model import TrainStep
-    from lessons.result import Picture, WorkerError
+    from lessons.results.result import Picture, WorkerError
     from lessons.session import Session
     from tui import training
 
@@ -380,7 +380,7 @@ def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> Trai
 
 def _explain(options: argparse.Namespace) -> int:
     from lessons import document, tree
-    from lessons.result import WorkerError
+    from lessons.results.result import WorkerError
     from lessons.session import Session
     from tui import plain
 
@@ -443,7 +443,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 def _check(options: argparse.Namespace) -> int:
     from lessons import document
     from lessons.format.model import ExerciseStep
-    from lessons.result import WorkerError
+    from lessons.results.result import WorkerError
     from lessons.session import Session
     from tui import history, plain
 
@@ -477,7 +477,7 @@ def _watch(options: argparse.Namespace) -> int:
     import signal
 
     from lessons.format.model import ExerciseStep
-    from lessons.result import Judgement, WorkerError
+    from lessons.results.result import Judgement, WorkerError
     from lessons.session import Session
     from tui.watch import Watch, signals
 
@@ -511,7 +511,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 def _check_all(options: argparse.Namespace) -> int:
     from lessons import document
-    from lessons.result import WorkerError
+    from lessons.results.result import WorkerError
     from lessons.session import Session
     from tui import history
 
@@ -609,7 +609,7 @@ def _words() -> Glossary:
 
 
 def _lint(options: argparse.Namespace) -> int:
-    from lessons.result import WorkerError
+    from lessons.results.result import WorkerError
     from tui import lint
 
     report = lint.read(Path(options.folder) if options.folder else None)

@@ -8,13 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from lessons.changes import UNCHANGED, Changes
-from lessons.explanation import Explanation
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
-from lessons.result import Comparison, Judgement, Picture, Training, Window, WorkerError
+from lessons.results.explanation import Explanation
+from lessons.results.result import Comparison, Judgement, Picture, Training, Window, WorkerError
+from lessons.results.views import Blocks, How, RowStats
 from lessons.session import Run, Session
 from lessons.training import Control
-from lessons.views import Blocks, How, RowStats
 
 T = TypeVar("T")
 

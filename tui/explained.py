@@ -13,8 +13,8 @@ from decimal import Decimal, DecimalException, Inexact, InvalidOperation, localc
 
 from rich.cells import cell_len
 
-from lessons import formula as f
-from lessons.explanation import Explanation, Operand, primary
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation, Operand, primary
 from tui.numbers import exact, nonfinite
 
 DECIMALS = 4

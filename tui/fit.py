@@ -13,7 +13,7 @@ from textual.widgets import ContentSwitcher
 from lessons import load, record
 from lessons.format.model import ExerciseStep, Lesson, Question, Step
 from lessons.reading import Finding, locate, place
-from lessons.result import StepResult
+from lessons.results.result import StepResult
 from tui.screens.exercise import ExerciseView
 from tui.screens.lesson import LessonView
 from tui.screens.question import QuestionView

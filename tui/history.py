@@ -12,7 +12,7 @@ from typing import Any
 from lessons import review
 from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
 from lessons.progress import Attempt, Kept, Progress
-from lessons.result import Judgement
+from lessons.results.result import Judgement
 from lessons.session import Session
 from tui import plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from lessons.result import Difference, Judgement, Named
+from lessons.results.result import Difference, Judgement, Named
 from tui.plain import clean
 from tui.prose import rich_text
 

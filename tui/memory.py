@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from lessons.result import Layout, Tensor
+from lessons.results.result import Layout, Tensor
 
 MOST_ELEMENTS = 64
 MOST_STORED = 96

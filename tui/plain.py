@@ -22,7 +22,7 @@ from lessons.format.model import (
     Step,
     TrainStep,
 )
-from lessons.result import Failure, Judgement, StepResult, Tensor
+from lessons.results.result import Failure, Judgement, StepResult, Tensor
 from tui import explained, memory
 from tui.bars import Ruler
 from tui.numbers import number_format, short, truncated, visible

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from lessons.shapes import LineShapes, Shape
+from lessons.results.shapes import LineShapes, Shape
 from tui.numbers import visible
 
 RIBBON = Style(dim=True)

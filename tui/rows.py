@@ -6,8 +6,8 @@ from math import log2
 
 from rich.cells import cell_len
 
-from lessons.result import Tensor
-from lessons.views import RowStats
+from lessons.results.result import Tensor
+from lessons.results.views import RowStats
 from tui.numbers import short, truncated, visible
 
 TOP = 5

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from lessons import record, training
 from lessons.changes import UNCHANGED, Changes
 from lessons.format.model import Lesson, Step, TrainStep
-from lessons.result import StepResult, Training
+from lessons.results.result import StepResult, Training
 from tui.engine import Engine
 from tui.training import Film
 

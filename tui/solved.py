@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lessons.format import template
 from lessons.format.model import ExerciseStep
-from lessons.result import Comparison, Intermediate
+from lessons.results.result import Comparison, Intermediate
 from tui.plain import clean
 from tui.prose import in_ascii, rich_text
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lessons import review
 from lessons.progress import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK, Attempt, Help, Progress, State
-from lessons.result import Verdict
+from lessons.results.result import Verdict
 
 
 class Store:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from lessons.changes import UNCHANGED, Changes
 from lessons.format.step import Curve
-from lessons.result import Failure, Picture, Training
+from lessons.results.result import Failure, Picture, Training
 from tui.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 from tui.curve import LOWEST, WANTED, Plot, number
 

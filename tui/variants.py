@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lessons import compare
 from lessons.cells import Cell
-from lessons.result import Difference, StepResult, Tensor
+from lessons.results import compare
+from lessons.results.result import Difference, StepResult, Tensor
 from tui.widgets.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]

@@ -7,9 +7,9 @@ from typing import Literal
 
 from lessons import cells, knobs
 from lessons.changes import ChangeError, Changes, apply
-from lessons.explanation import label
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
 from lessons.knobs import Setting
+from lessons.results.explanation import label
 
 TOY = "toy embeddings, drawn from the letters: they mean nothing"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.history import Element
 from lessons.worker.work import Made, Work
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
-from lessons import formula as f
+from lessons.results import formula as f
 
 LONG = 64
 """Terms of a sum beyond which errors are taken to average out, as they do in the kernels' blocked sums."""

@@ -30,7 +30,7 @@ LONGEST = 2000
 SENTENCE_ENDS = (".", "!", "?", ":")
 
 Failed = dict[str, Any]
-"""A failure as it travels: kind, message, line. See `lessons.result.Failure`."""
+"""A failure as it travels: kind, message, line. See `lessons.results.result.Failure`."""
 
 After = Callable[[ast.stmt], None]
 """Called after each top-level statement."""

@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from lessons import formula as f
-from lessons.explanation import label
+from lessons.results import formula as f
+from lessons.results.explanation import label
 from lessons.worker import birth, check, define, rules
 from lessons.worker.history import Element, Forgotten, History
 from lessons.worker.names import Called, Names
@@ -101,7 +101,7 @@ class Explainer:
         return self.explain(element, called, step)
 
     def explain(self, element: Element, called: Called, step: str = "") -> dict[str, Any]:
-        """The answer as plain data; see `lessons.explanation.Explanation`."""
+        """The answer as plain data; see `lessons.results.explanation.Explanation`."""
         self.names.update()
         try:
             value = self.history.value(element)

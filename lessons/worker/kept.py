@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from lessons.result import MOST_KEPT
+from lessons.results.result import MOST_KEPT
 from lessons.worker.execute import Failed, describe
 
 

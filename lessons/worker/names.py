@@ -6,7 +6,7 @@ import ast
 import itertools
 from dataclasses import dataclass
 
-from lessons.explanation import label
+from lessons.results.explanation import label
 from lessons.worker.history import Element
 from lessons.worker.places import Places, dotted
 from lessons.worker.record import Binding, Event, Record, Region, Site

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lessons.result import WHOLE
+from lessons.results.result import WHOLE
 from lessons.worker import values
 
 CORNER = 32

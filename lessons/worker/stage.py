@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from lessons.format.template import FACT, Field
-from lessons.result import LONGEST_AXIS, MOST_AXES
+from lessons.results.result import LONGEST_AXIS, MOST_AXES
 from lessons.worker import shown
 from lessons.worker.execute import Failed, describe, execute
 from lessons.worker.explain import Explainer

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from lessons.result import MOST_PICTURES, MOST_STEPS
+from lessons.results.result import MOST_PICTURES, MOST_STEPS
 from lessons.worker import kept, shown, steps, wire
 from lessons.worker.execute import describe, execute
 from lessons.worker.stage import Stage, as_tensor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.history import Element
 from lessons.worker.places import dotted
 from lessons.worker.record import Event, Region

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lessons import attempt
-from lessons.explanation import Explanation
 from lessons.format.model import Lesson
-from lessons.result import StepResult
+from lessons.results.explanation import Explanation
+from lessons.results.result import StepResult
 from lessons.session import Run, Session
 from tests.lessons.making import ATTENTION, attending, code_step, lesson_of
 

@@ -6,12 +6,13 @@ import math
 
 import pytest
 
-from lessons import cells, changes, compare, knobs, record
+from lessons import cells, changes, knobs, record
 from lessons.cells import Cell, Place
 from lessons.changes import UNCHANGED, ChangeError, Changes, History
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.load import load_course
-from lessons.result import StepResult, Tensor
+from lessons.results import compare
+from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of, text_step
 

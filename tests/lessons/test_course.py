@@ -13,7 +13,7 @@ from lessons import questions
 from lessons.format import template
 from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.load import load_course
-from lessons.result import StepResult, Tensor
+from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 
 COURSE = load_course()

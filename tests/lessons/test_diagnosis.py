@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lessons import judging
-from lessons.result import Judgement
+from lessons.results.result import Judgement
 from lessons.session import Session
 from tests.lessons.making import ATTENTION, attending, doubling
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons import explanation as x
+from lessons.results import explanation as x
 from lessons.worker import define
 from tests.lessons.tracing import Traced
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons import explanation as x
+from lessons.results import explanation as x
 from lessons.worker import answers
 from lessons.worker.explain import NoCell
 from lessons.worker.stage import Stage

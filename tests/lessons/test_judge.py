@@ -15,7 +15,7 @@ import pytest
 
 from lessons import judging
 from lessons.format.model import Course, ExerciseStep
-from lessons.result import Judgement, WorkerError
+from lessons.results.result import Judgement, WorkerError
 from lessons.session import Session
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, below, code_exercise, doubling, server_of

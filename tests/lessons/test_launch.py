@@ -17,7 +17,7 @@ import pytest
 from lessons import launch
 from lessons.format.model import Course, Limits
 from lessons.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
-from lessons.result import Failure, WorkerError
+from lessons.results.result import Failure, WorkerError
 from lessons.session import Session
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of

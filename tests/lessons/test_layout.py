@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lessons import document, record
 from lessons.format.model import Lesson
-from lessons.result import Layout, Tensor
+from lessons.results.result import Layout, Tensor
 from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attention.causal import CausalAttention, causal_weights, causal_weights_renormalized
 from lessons import claims
 from lessons.format.model import Course
-from lessons.result import StepResult
+from lessons.results.result import StepResult
 from lessons.session import Session
 
 LESSONS = ("causal-mask", "dropout", "causal-class")

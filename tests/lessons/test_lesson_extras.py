@@ -15,7 +15,7 @@ from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
 from lessons import claims
 from lessons.format.model import Lesson
 from lessons.load import load_course
-from lessons.result import StepResult, Tensor
+from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 
 COURSE = load_course()

@@ -13,7 +13,7 @@ from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
 from lessons import claims
 from lessons.format import template
 from lessons.format.model import Course, RunningStep
-from lessons.result import StepResult
+from lessons.results.result import StepResult
 from lessons.session import Session
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")

@@ -22,10 +22,10 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.explanation import Explanation
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.load import load_course
-from lessons.result import Tensor
+from lessons.results.explanation import Explanation
+from lessons.results.result import Tensor
 from lessons.session import Session
 from tests.lessons.loops import (
     Matrix,

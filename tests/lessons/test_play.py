@@ -9,9 +9,9 @@ import pytest
 
 from lessons.cells import Cell
 from lessons.changes import Changes
-from lessons.explanation import Explanation
 from lessons.format.model import Course, Lesson
 from lessons.play import Play, Played
+from lessons.results.explanation import Explanation
 from lessons.session import Session
 from tests.lessons.making import await_true, below, code_step, lesson_of, server_of, text_step
 

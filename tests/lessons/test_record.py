@@ -14,7 +14,7 @@ from lessons import record
 from lessons.format import template
 from lessons.format.model import Course, Lesson, RunningStep
 from lessons.load import load_course
-from lessons.result import StepResult, Tensor
+from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.progress import Attempt
-from lessons.result import Verdict
+from lessons.results.result import Verdict
 from lessons.review import INTERVALS, due, is_due
 
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)

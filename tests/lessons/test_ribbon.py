@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from lessons import document, record, shapes
+from lessons import document, record
 from lessons.format import labels
 from lessons.format.model import Course, Lesson
-from lessons.result import StepResult
+from lessons.results import shapes
+from lessons.results.result import StepResult
+from lessons.results.shapes import LineShapes, Shape
 from lessons.session import Session
-from lessons.shapes import LineShapes, Shape
 from tests.lessons.making import code_step, lesson_of
 
 SETUP = """

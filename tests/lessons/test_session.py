@@ -15,9 +15,9 @@ import pytest
 
 from lessons.format.model import Course, Lesson, Limits
 from lessons.launch import ZygoteLauncher
-from lessons.result import Failure, StepResult, Tensor, Window
+from lessons.results.result import Failure, StepResult, Tensor, Window
+from lessons.results.shapes import LineShapes, Shape
 from lessons.session import Run, Session
-from lessons.shapes import LineShapes, Shape
 from tests.lessons.making import await_end, await_true, below, code_step, lesson_of, server_of, text_step
 
 ROOT = Path(__file__).parent.parent.parent

@@ -19,7 +19,7 @@ from lessons.changes import UNCHANGED, Changes, apply
 from lessons.format.model import Lesson, TrainStep
 from lessons.frames import cells_of
 from lessons.load import LessonError, load_course, parse_lesson
-from lessons.result import MOST_KEPT, Picture, StepResult, Training
+from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session
 from lessons.training import Control
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of

@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from lessons import document, tree
-from lessons.explanation import Explanation, precise
 from lessons.format.model import Course, Lesson
-from lessons.formula import FUNCTIONS, evaluate
+from lessons.results.explanation import Explanation, precise
+from lessons.results.formula import FUNCTIONS, evaluate
 from lessons.session import Run, Session
 from lessons.tree import MOST_LEVELS, Node, walk
 
@@ -82,7 +82,7 @@ def test_of_long_sums_the_tree_is_cut_off(scores: Run, monkeypatch: pytest.Monke
 
 def test_a_node_comes_before_its_operands() -> None:
     def node(name: str, *operands: Node) -> Node:
-        from lessons import formula as f
+        from lessons.results import formula as f
 
         e = Explanation(name, (), 1.0, "float32", "", "", "", None, None, f.Number(1.0), ())
         return Node(e, list(operands))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lessons import frames
 from lessons.format.model import Course
+from lessons.results.views import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.session import Run, Session
-from lessons.views import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.worker import views
 from lessons.worker.wire import Frame
 from tests.lessons.making import code_step, lesson_of

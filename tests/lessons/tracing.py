@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from lessons import explanation as x
-from lessons import formula as f
+from lessons.results import explanation as x
+from lessons.results import formula as f
 from lessons.worker.execute import execute
 from lessons.worker.explain import Explainer
 from lessons.worker.record import KEEP, MOST_EVENTS, Recorder

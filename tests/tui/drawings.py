@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.result import Tensor
+from lessons.results.result import Tensor
 from tui.palette import palette
 from tui.terminal import Terminal
 from tui.widgets.drawing import drawing_of

@@ -6,8 +6,8 @@ import math
 import struct
 from collections.abc import Sequence
 
-from lessons import formula as f
-from lessons.explanation import Explanation, Index, Operand
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation, Index, Operand
 
 
 def single(value: float) -> float:

@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lessons import formula as f
 from lessons import record
 from lessons.attempt import STEP, lesson_with
 from lessons.changes import UNCHANGED, Changes, describe
-from lessons.explanation import Explanation
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
-from lessons.result import (
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation
+from lessons.results.result import (
     CheckResult,
     Comparison,
     Failure,
@@ -30,9 +30,9 @@ from lessons.result import (
     Window,
     WorkerError,
 )
+from lessons.results.views import Blocks, How, RowStats, row_stats
 from lessons.session import Run, Session
 from lessons.training import Control
-from lessons.views import Blocks, How, RowStats, row_stats
 from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lessons.load import load_course
-from lessons.result import Tensor
+from lessons.results.result import Tensor
 from lessons.session import Session
 from tests.tui.drawings import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor

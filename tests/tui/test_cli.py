@@ -21,7 +21,7 @@ from lessons.format.model import Course, ExerciseStep, Lesson
 from lessons.load import COURSE as FOLDER
 from lessons.load import load_course
 from lessons.progress import Progress
-from lessons.result import Judgement, WorkerError
+from lessons.results.result import Judgement, WorkerError
 from lessons.session import Run, Session
 from tui import cli
 

@@ -9,7 +9,7 @@ import pytest
 
 from lessons.format.model import Course, ExerciseStep
 from lessons.load import load_course
-from lessons.result import WorkerError
+from lessons.results.result import WorkerError
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tui.engine import Engine

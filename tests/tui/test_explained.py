@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lessons import formula as f
-from lessons.explanation import Explanation
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
 from tui import explained
 from tui.explained import Digits, Group

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-from lessons.explanation import Explanation
+from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tui import explained
 from tui.terminal import Terminal

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lessons.format.model import Course, ExerciseStep
 from lessons.load import load_course
 from lessons.progress import Attempt, Kept, Progress
-from lessons.result import Judgement
+from lessons.results.result import Judgement
 from tui import history
 from tui.history import Entry, NoEntry, Standing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from lessons.result import CheckResult, Difference, Judgement, Named, Tensor
+from lessons.results.result import CheckResult, Difference, Judgement, Named, Tensor
 from tui import judged
 
 CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))

@@ -20,7 +20,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
-from lessons.result import Tensor, Window
+from lessons.results.result import Tensor, Window
 from tests.tui.pty_harness import Pty
 from tui.palette import palette
 from tui.terminal import Depth, Terminal

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from lessons.load import load_course
-from lessons.result import Layout, Tensor
+from lessons.results.result import Layout, Tensor
 from lessons.session import Session
 from tests.tui.drawings import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor

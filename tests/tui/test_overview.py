@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.geometry import Region
 
-from lessons.result import Tensor
-from lessons.views import Blocks, How, blocks_of, row_stats
+from lessons.results.result import Tensor
+from lessons.results.views import Blocks, How, blocks_of, row_stats
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.palette import palette
 from tui.terminal import Depth, Terminal

@@ -11,11 +11,11 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 import tui
-from lessons import formula
-from lessons.explanation import Explanation, Operand
 from lessons.load import load_course
 from lessons.play import Played
-from lessons.result import Failure, Tensor
+from lessons.results import formula
+from lessons.results.explanation import Explanation, Operand
+from lessons.results.result import Failure, Tensor
 from tui.screens.play import PlayView, entry, heights, outline, welcome
 from tui.terminal import Terminal
 from tui.widgets.explanation import ExplanationView

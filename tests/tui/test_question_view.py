@@ -17,10 +17,10 @@ from textual.message import Message
 
 import tui
 from lessons import questions, record
-from lessons.explanation import Explanation
 from lessons.format.model import Question
 from lessons.load import load_lesson
-from lessons.result import Failure, StepResult, WorkerError
+from lessons.results.explanation import Explanation
+from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
 from tui.screens.question import QuestionView
 from tui.terminal import Terminal

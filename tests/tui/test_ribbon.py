@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 
-from lessons.shapes import LineShapes, Shape
+from lessons.results.shapes import LineShapes, Shape
 from tui.code import rich_code
 from tui.ribbon import named, text, with_ribbon
 

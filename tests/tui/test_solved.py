@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons.format.model import ExerciseStep
-from lessons.result import Comparison, Intermediate
+from lessons.results.result import Comparison, Intermediate
 from tui import solved
 
 EXERCISE = ExerciseStep.model_construct(

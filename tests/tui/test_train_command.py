@@ -11,7 +11,7 @@ import lessons.session
 import lessons.trained
 from lessons import document
 from lessons.format.model import Course
-from lessons.result import Failure, Picture, StepResult
+from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.test_training_view import RATE, STEP

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.model import Curve
-from lessons.result import Failure, Picture, Training
+from lessons.results.result import Failure, Picture, Training
 from tui.arrange import CODE, Needs
 from tui.training import Film, bar, line, note, plan, seconds, shared, standing
 

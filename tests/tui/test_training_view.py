@@ -11,7 +11,7 @@ import lessons.glossary
 import lessons.load
 import lessons.training
 from lessons.format.model import Course, Lesson, TrainStep
-from lessons.result import Failure, Picture, Tensor, Training
+from lessons.results.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor

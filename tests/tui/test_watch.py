@@ -18,7 +18,7 @@ from lessons.format.model import ExerciseStep
 from lessons.judging import MAX_SOURCE
 from lessons.load import load_course
 from lessons.progress import Progress
-from lessons.result import Judgement, Named, WorkerError
+from lessons.results.result import Judgement, Named, WorkerError
 from lessons.session import Session
 from tui import watch as module
 from tui.watch import Ending, Look, Settling, Watch, create, look, read, signals

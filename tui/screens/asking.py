@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lessons import questions
 from lessons.format.model import Lesson, Question
-from lessons.result import StepResult, WorkerError
+from lessons.results.result import StepResult, WorkerError
 from tui import standing
 from tui.screens.question import QuestionView
 from tui.store import Store

@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lessons.explanation import label
-from lessons.result import Difference
+from lessons.results.explanation import label
+from lessons.results.result import Difference
 from tui import judged, variants
 from tui.numbers import exact, short, visible
 from tui.terminal import Terminal

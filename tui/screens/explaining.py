@@ -8,8 +8,8 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lessons.explanation import Explanation
-from lessons.result import StepResult
+from lessons.results.explanation import Explanation
+from lessons.results.result import StepResult
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.explanation import ExplanationView

@@ -19,8 +19,8 @@ from lessons.cells import Cell
 from lessons.changes import UNCHANGED, Changes, History, apply
 from lessons.format import template
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep
-from lessons.result import StepResult
-from lessons.shapes import LineShapes
+from lessons.results.result import StepResult
+from lessons.results.shapes import LineShapes
 from tui import variants
 from tui.arrange import CODE, Needs, arrange, panes, text_width
 from tui.code import marked, rich_code

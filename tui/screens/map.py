@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lessons.format.model import Course, Exercise, Lesson, Step
-    from lessons.result import Tensor
+    from lessons.results.result import Tensor
     from tui.store import Store
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}

@@ -14,10 +14,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.explanation import Explanation
 from lessons.format.model import Lesson, Step
 from lessons.play import Names, Played
-from lessons.result import StepResult, Tensor
+from lessons.results.explanation import Explanation
+from lessons.results.result import StepResult, Tensor
 from tui.arrange import WIDE
 from tui.code import rich_code
 from tui.numbers import truncated, visible

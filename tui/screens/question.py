@@ -18,7 +18,7 @@ from textual.widgets import Input
 from lessons import questions, source
 from lessons.format import template
 from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
-from lessons.result import Judgement, StepResult, Tensor, WorkerError
+from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.arrange import CODE, WIDE, Needs, arrange, text_width
 from tui.code import marked, rich_code
 from tui.plain import clean

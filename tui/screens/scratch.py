@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.message import Message
 
 from lessons.format.model import Lesson, ReadStep, RunningStep, RunStep
-from lessons.result import StepResult
+from lessons.results.result import StepResult
 from tui.arrange import CODE
 from tui.plain import clean
 from tui.screens.lesson import BOLD, LessonView

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from lessons.changes import History
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
-from lessons.result import StepResult, Tensor
+from lessons.results.result import StepResult, Tensor
 from tui import training, variants
 from tui.arrange import CODE, Needs, panes, text_width
 from tui.code import rich_code

@@ -17,7 +17,7 @@ from textual.message import Message
 
 from lessons.attempt import STEP
 from lessons.format.model import ExerciseStep, Lesson, RunStep
-from lessons.result import Comparison, Judgement, StepResult, WorkerError
+from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
 from tui import external, judged, solved, standing
 from tui.engine import Engine
 from tui.screens.difference import DifferenceView

@@ -9,7 +9,7 @@ from math import isfinite, prod
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.result import Tensor
+from lessons.results.result import Tensor
 from tui.bars import Ruler
 from tui.numbers import truncated
 from tui.palette import Palette

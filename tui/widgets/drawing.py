@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lessons.result import Tensor
+from lessons.results.result import Tensor
 from tui import memory
 from tui.widgets import bars, picture, strip
 from tui.widgets.picture import Face, Layout, Scene

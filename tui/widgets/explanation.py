@@ -19,7 +19,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from lessons.explanation import Explanation, Operand
+from lessons.results.explanation import Explanation, Operand
 from tui import explained
 from tui.numbers import truncated
 from tui.terminal import Terminal

@@ -8,8 +8,8 @@ from math import inf, isnan
 
 from rich.style import Style
 
-from lessons.result import Tensor
-from lessons.views import Blocks, How
+from lessons.results.result import Tensor
+from lessons.results.views import Blocks, How
 from tui.numbers import truncated, visible
 from tui.widgets.overview import Plan, bounds, caption, face_of
 from tui.widgets.picture import Face, Layout, Scene, background, draw, layout

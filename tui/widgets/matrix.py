@@ -21,8 +21,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from lessons.result import Tensor, Window
-from lessons.views import Blocks, How, RowStats, row_stats
+from lessons.results.result import Tensor, Window
+from lessons.results.views import Blocks, How, RowStats, row_stats
 from tui.numbers import visible
 from tui.palette import palette
 from tui.rows import TOP, row_text

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from lessons.result import Tensor, Window
-from lessons.views import Blocks, How
+from lessons.results.result import Tensor, Window
+from lessons.results.views import Blocks, How
 from tui.numbers import exact, number_format, visible
 from tui.widgets.picture import Face, index_of, layout
 

@@ -10,8 +10,8 @@ from math import inf, isnan
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.explanation import label
-from lessons.result import Tensor, Window
+from lessons.results.explanation import label
+from lessons.results.result import Tensor, Window
 from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.palette import Look, Palette, Scale
 from tui.widgets.drawn import over

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from lessons.result import Layout as Stored
-from lessons.result import Tensor
+from lessons.results.result import Layout as Stored
+from lessons.results.result import Tensor
 from tui import memory
 from tui.widgets.marks import sign
 from tui.widgets.picture import (

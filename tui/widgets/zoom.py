@@ -6,8 +6,8 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Literal
 
-from lessons.result import Tensor
-from lessons.views import Blocks, How, blocks_of
+from lessons.results.result import Tensor
+from lessons.results.views import Blocks, How, blocks_of
 from tui.widgets import heads, overview
 from tui.widgets.heads import Heads, Thumbs
 from tui.widgets.marks import Marked, Marks

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.history import Element
 from lessons.worker.record import Event, Region
 from lessons.worker.rules.random import dropout, dropped

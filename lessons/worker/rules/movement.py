@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.history import Element
 from lessons.worker.record import SNAPSHOT, Event, Region
 from lessons.worker.rules.registry import MOST_TERMS, ZERO, find, make, region, rule, short, too_many, unknown

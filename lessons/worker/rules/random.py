@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.record import Event, Region
 from lessons.worker.rules.registry import make, ordinal, rule, short
 from lessons.worker.work import Index, Made, Work, broadcast

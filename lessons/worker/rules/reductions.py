@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.record import Region
 from lessons.worker.rules.elementwise import term
 from lessons.worker.rules.registry import (

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.record import Region
 from lessons.worker.work import Index, Made, Work
 

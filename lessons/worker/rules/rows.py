@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import Any
 
-from lessons import formula as f
+from lessons.results import formula as f
 from lessons.worker.record import Region
 from lessons.worker.rules.choosing import masked_on
 from lessons.worker.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown

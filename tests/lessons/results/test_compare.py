@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.compare import changed_in, difference, same, window_difference
-from lessons.result import Tensor, Window
+from lessons.results.compare import changed_in, difference, same, window_difference
+from lessons.results.result import Tensor, Window
 
 
 def tensor(values: list[float] | None, *shape: int, dtype: str = "float32", window: Window | None = None) -> Tensor:

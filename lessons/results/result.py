@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from lessons.shapes import LineShapes
+from lessons.results.shapes import LineShapes
 
 if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.step import Drawing

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from lessons import formula as f
+from lessons.results import formula as f
 
 Index = tuple[int, ...]
 

@@ -1,0 +1,1 @@
+"""Plain data that a run returns. Nothing here imports pydantic, torch or Textual."""

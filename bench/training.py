@@ -12,12 +12,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lessons import knobs
-from lessons.changes import UNCHANGED
 from lessons.format.model import Lesson, SeedKnob, TrainStep
 from lessons.load import load_course
 from lessons.results.result import Picture
 from lessons.session import Session
+from lessons.what_if import knobs
+from lessons.what_if.changes import UNCHANGED
 
 SEEDS = (0, 1, 2, 3, 4)
 MOST_OF_THE_WAY = 0.8

@@ -10,7 +10,6 @@ from math import prod
 from typing import Any
 
 from lessons import trained
-from lessons.changes import Changes, places
 from lessons.format import labels
 from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.launch import Job, output
@@ -31,6 +30,7 @@ from lessons.results.result import (
 )
 from lessons.results.views import Blocks, How, RowStats
 from lessons.trained import Kept
+from lessons.what_if.changes import Changes, places
 from lessons.worker import wire
 
 

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons import knobs, library, source
+from lessons import library, source
 from lessons.format import model
 from lessons.format.model import (
     ChoiceStep,
@@ -30,6 +30,7 @@ from lessons.format.model import (
 )
 from lessons.library import Library
 from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.what_if import knobs
 
 __all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
 

@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lessons import endings, frames
-from lessons.changes import UNCHANGED, Changes, apply
 from lessons.format import labels
 from lessons.format.model import Kind, Lesson, Limits, Shown
 from lessons.launch import Job, output
 from lessons.results import shapes
 from lessons.results.result import Failure, StepResult
+from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
 
 if TYPE_CHECKING:

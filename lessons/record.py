@@ -15,8 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons import knobs, trained, training
-from lessons.changes import UNCHANGED, Changes, apply, describe
+from lessons import trained, training
 from lessons.document import number
 from lessons.format import labels
 from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
@@ -24,6 +23,8 @@ from lessons.load import LessonError, load_course
 from lessons.results import shapes
 from lessons.results.result import Layout, StepResult, Tensor, Training, Window
 from lessons.session import Session
+from lessons.what_if import knobs
+from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 
 FILE = "recorded.json"
 TRAIN = "--train"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons import attempt, endings, frames, judging, play, questions, trained, training
-from lessons.changes import UNCHANGED, Changes, apply
 from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
 from lessons.play import Names
@@ -22,6 +21,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
 from lessons.results.views import Blocks, How, RowStats
 from lessons.training import Control
+from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
 
 ANSWER_LIMIT = 10.0

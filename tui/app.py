@@ -33,10 +33,10 @@ from tui.widgets.pane import TextPane
 
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
-    from lessons.changes import History
     from lessons.format.model import Course, Lesson
     from lessons.results.result import Picture, Tensor
     from lessons.session import Session
+    from lessons.what_if.changes import History
     from tui.engine import Engine
     from tui.running import Films, Results
     from tui.screens.asking import Asking
@@ -215,8 +215,8 @@ class TutorApp(App[None]):
             remark: something to be said in the title, as long as this step is shown.
             review: it is an exercise that is to be done again, from the start.
         """
-        from lessons.changes import History
         from lessons.format.model import ExerciseStep, Question
+        from lessons.what_if.changes import History
 
         self.engine.end_play()
         if lesson is not self.lesson:
@@ -250,8 +250,8 @@ class TutorApp(App[None]):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def run_step(self, lesson: Lesson, index: int) -> None:
         """Run the lesson up to a step, and show the live results if the learner is still there."""
-        from lessons.changes import UNCHANGED
         from lessons.format.model import ExerciseStep, Question
+        from lessons.what_if.changes import UNCHANGED
 
         step = lesson.steps[index]
         assert not isinstance(step, ExerciseStep)

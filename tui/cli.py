@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
-    from lessons.changes import Changes
     from lessons.format.model import Course, Exercise, Lesson, TrainStep
     from lessons.glossary import Glossary
     from lessons.progress import Progress
+    from lessons.what_if.changes import Changes
 
 OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
 VERSION = "0.1.0"
@@ -257,7 +257,7 @@ def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from lessons import changes
+    from lessons.what_if import changes
 
     lesson = _find_lesson(_course(), options.lesson)
     if options.step is not None and options.step not in {step.id for step in lesson.steps}:
@@ -271,9 +271,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
-    from lessons import changes, document
+    from lessons import document
     from lessons.results.result import WorkerError
     from lessons.session import Session
+    from lessons.what_if import changes
     from tui import plain
 
     made = made or changes.UNCHANGED
@@ -301,10 +302,11 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 
 
 def _train(options: argparse.Namespace) -> int:
-    from lessons import changes, document
+    from lessons import document
     from lessons.format.model import TrainStep
     from lessons.results.result import Picture, WorkerError
     from lessons.session import Session
+    from lessons.what_if import changes
     from tui import training
 
     lesson = _find_lesson(_course(), options.lesson)
@@ -361,8 +363,9 @@ def _train(options: argparse.Namespace) -> int:
 
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
-    from lessons import changes, frames, trained
+    from lessons import frames, trained
     from lessons.format.model import TrainStep
+    from lessons.what_if import changes
 
     altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lessons.changes import UNCHANGED, Changes
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import PLAYED, Names, Play, Played
 from lessons.results.explanation import Explanation
@@ -15,6 +14,7 @@ from lessons.results.result import Comparison, Judgement, Picture, Training, Win
 from lessons.results.views import Blocks, How, RowStats
 from lessons.session import Run, Session
 from lessons.training import Control
+from lessons.what_if.changes import UNCHANGED, Changes
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lessons import record, training
-from lessons.changes import UNCHANGED, Changes
 from lessons.format.model import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
+from lessons.what_if.changes import UNCHANGED, Changes
 from tui.engine import Engine
 from tui.training import Film
 

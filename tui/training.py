@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.changes import UNCHANGED, Changes
 from lessons.format.step import Curve
 from lessons.results.result import Failure, Picture, Training
+from lessons.what_if.changes import UNCHANGED, Changes
 from tui.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 from tui.curve import LOWEST, WANTED, Plot, number
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lessons.cells import Cell
 from lessons.results import compare
 from lessons.results.result import Difference, StepResult, Tensor
+from lessons.what_if.cells import Cell
 from tui.widgets.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons import cells, knobs
-from lessons.changes import ChangeError, Changes, apply
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
-from lessons.knobs import Setting
 from lessons.results.explanation import label
+from lessons.what_if import cells, knobs
+from lessons.what_if.changes import ChangeError, Changes, apply
+from lessons.what_if.knobs import Setting
 
 TOY = "toy embeddings, drawn from the letters: they mean nothing"
 

@@ -73,7 +73,7 @@ SETUP = "setup"
 class _Knob(Model):
     """Something in the lesson's code that a learner may change.
 
-    A knob stands for other code, which runs in place of the lesson's own (`lessons.knobs` writes it): what is changed
+    A knob stands for other code, which runs in place of the lesson's own (`lessons.what_if.knobs` writes it): what is changed
     can be seen in the code. At its default it changes nothing. `in` narrows it to some steps, or the `setup`.
     """
 
@@ -130,7 +130,7 @@ class WordsKnob(_Knob):
     """The learner's own sentence, of `least` to `most` words.
 
     It replaces the `tokens` of the lesson and, wherever it stands, the statement that makes `inputs`: one row of toy
-    numbers for each word (`lessons.words`).
+    numbers for each word (`lessons.what_if.words`).
     """
 
     kind: Literal["words"]

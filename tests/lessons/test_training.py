@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 import torch
 
-from lessons import knobs, trained, training
-from lessons.changes import UNCHANGED, Changes, apply
+from lessons import trained, training
 from lessons.format.model import Lesson, TrainStep
 from lessons.frames import cells_of
 from lessons.load import LessonError, load_course, parse_lesson
 from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session
 from lessons.training import Control
+from lessons.what_if import knobs
+from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
 
 LOOP = """\
@@ -229,7 +230,7 @@ def test_changes_are_another_training() -> None:
     lesson = lesson_with()
     knob = UNCHANGED.with_knob(lesson, "rate", 0.25)
     seed = UNCHANGED.with_knob(lesson, "seed", 5)
-    from lessons import cells
+    from lessons.what_if import cells
 
     before = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[0]=3"))
     after = UNCHANGED.with_cell(lesson, cells.parse(lesson, "after:twice[0]=3"))
@@ -255,7 +256,7 @@ def test_knob_reaches_the_training(worker: Session) -> None:
 
 
 def test_changed_cell_reaches_the_training(worker: Session) -> None:
-    from lessons import cells
+    from lessons.what_if import cells
 
     lesson = lesson_with()
     changes = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[1]=100"))

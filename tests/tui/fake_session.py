@@ -12,7 +12,6 @@ from typing import Any
 
 from lessons import record
 from lessons.attempt import STEP, lesson_with
-from lessons.changes import UNCHANGED, Changes, describe
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.play import Names, Played
 from lessons.results import formula as f
@@ -33,6 +32,7 @@ from lessons.results.result import (
 from lessons.results.views import Blocks, How, RowStats, row_stats
 from lessons.session import Run, Session
 from lessons.training import Control
+from lessons.what_if.changes import UNCHANGED, Changes, describe
 from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0

@@ -16,13 +16,13 @@ from typing import Any, cast
 
 import pytest
 
-from lessons.changes import UNCHANGED, Changes
 from lessons.format.model import Course, ExerciseStep, Lesson
 from lessons.load import COURSE as FOLDER
 from lessons.load import load_course
 from lessons.progress import Progress
 from lessons.results.result import Judgement, WorkerError
 from lessons.session import Run, Session
+from lessons.what_if.changes import UNCHANGED, Changes
 from tui import cli
 
 ROOT = Path(__file__).parent.parent.parent

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.cells import Cell
 from lessons.results.result import StepResult, Tensor, Window
+from lessons.what_if.cells import Cell
 from tui import variants
 from tui.variants import OTHER_SHAPE, TOO_LARGE, Picture, changed_lines, pictures
 from tui.widgets.marks import NO_CELLS, Cells

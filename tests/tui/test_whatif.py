@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from lessons.cells import Cell
-from lessons.changes import UNCHANGED, ChangeError, Changes, History, apply
 from lessons.format.model import Lesson
+from lessons.what_if.cells import Cell
+from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tui import whatif
 from tui.terminal import Terminal

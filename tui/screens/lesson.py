@@ -14,13 +14,14 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons import cells, source
-from lessons.cells import Cell
-from lessons.changes import UNCHANGED, Changes, History, apply
+from lessons import source
 from lessons.format import template
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep
 from lessons.results.result import StepResult
 from lessons.results.shapes import LineShapes
+from lessons.what_if import cells
+from lessons.what_if.cells import Cell
+from lessons.what_if.changes import UNCHANGED, Changes, History, apply
 from tui import variants
 from tui.arrange import CODE, Needs, arrange, panes, text_width
 from tui.code import marked, rich_code

@@ -15,9 +15,9 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from lessons.changes import History
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
+from lessons.what_if.changes import History
 from tui import training, variants
 from tui.arrange import CODE, Needs, panes, text_width
 from tui.code import rich_code

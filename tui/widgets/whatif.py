@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from lessons.changes import ChangeError, Changes, History
 from lessons.format.model import Lesson, WordsKnob
+from lessons.what_if.changes import ChangeError, Changes, History
 from tui import whatif
 from tui.numbers import truncated
 from tui.terminal import Terminal

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lessons import cells, knobs
-from lessons.cells import Cell
 from lessons.format.model import Lesson, WordsKnob
-from lessons.knobs import ChangeError as ChangeError
-from lessons.knobs import Setting
+from lessons.what_if import cells, knobs
+from lessons.what_if.cells import Cell
+from lessons.what_if.knobs import ChangeError as ChangeError
+from lessons.what_if.knobs import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from textwrap import dedent
 
 import pytest
 
-from lessons import knobs
-from lessons.changes import UNCHANGED, apply
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
-from lessons.knobs import ChangeError
 from lessons.load import LessonError, load_course, parse_lesson
 from lessons.session import Session
+from lessons.what_if import knobs
+from lessons.what_if.changes import UNCHANGED, apply
+from lessons.what_if.knobs import ChangeError
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 
 COURSE = load_course()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons import words
 from lessons.load import load_course
-from lessons.words import LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
+from lessons.what_if import words
+from lessons.what_if.words import LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lessons.format.model import SETUP, Lesson, Shown
-from lessons.knobs import ChangeError
+from lessons.what_if.knobs import ChangeError
 
 Value = bool | int | float
 

@@ -6,14 +6,15 @@ import math
 
 import pytest
 
-from lessons import cells, changes, knobs, record
-from lessons.cells import Cell, Place
-from lessons.changes import UNCHANGED, ChangeError, Changes, History
+from lessons import record
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.load import load_course
 from lessons.results import compare
 from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
+from lessons.what_if import cells, changes, knobs
+from lessons.what_if.cells import Cell, Place
+from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History
 from tests.lessons.making import code_step, lesson_of, text_step
 
 COURSE = load_course()

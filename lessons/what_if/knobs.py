@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons import words
 from lessons.format.model import (
     SETUP,
     ChoiceKnob,
@@ -25,6 +24,7 @@ from lessons.format.model import (
     TrainStep,
     WordsKnob,
 )
+from lessons.what_if import words
 
 Setting = int | float | str
 """What a knob is set to: a number, the words for a choice, a seed, or a sentence with a space between its words."""

@@ -1,0 +1,1 @@
+"""What a learner may change in a lesson: knobs, single cells, and words of their own."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lessons.format.model import ExerciseStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 
 LEARNERS = 30
 EXERCISE = "scaled-attention"

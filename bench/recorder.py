@@ -51,7 +51,7 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     import gc
 
     from lessons.format.model import RunningStep
-    from lessons.load import load_course
+    from lessons.reading.load import load_course
     from lessons.worker.execute import execute
     from lessons.worker.stage import Stage
     from lessons.worker.steps import seed

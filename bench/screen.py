@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lessons.format.model import RunningStep
-from lessons.load import load_course
 from lessons.progress import Progress
+from lessons.reading.load import load_course
 from tests.tui.pty_harness import Pty
 
 TUTOR = [sys.executable, "-m", "tui"]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lessons.format.model import Lesson, SeedKnob, TrainStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import Picture
 from lessons.session import Session
 from lessons.what_if import knobs

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from lessons.format.model import ExerciseStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.session import Run, Session
 
 ENDLESS = "while True:\n    pass\n"

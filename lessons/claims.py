@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lessons import load
 from lessons.format import template
 from lessons.format.model import Lesson, RunningStep, Step
-from lessons.reading import Finding, locate, place
+from lessons.reading import load
+from lessons.reading.reading import Finding, locate, place
 from lessons.session import Session
 
 

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from lessons.format.fields import Model, Text
 from lessons.format.model import Lesson
-from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
 FILE = "coverage.yaml"
 

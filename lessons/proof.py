@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from lessons import known, load, questions, reading
+from lessons import questions
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question
-from lessons.reading import Finding
+from lessons.reading import known, load, reading
+from lessons.reading.reading import Finding
 from lessons.results.result import Judgement, WorkerError
 from lessons.session import Session
 

@@ -19,7 +19,7 @@ from lessons import trained, training
 from lessons.document import number
 from lessons.format import labels
 from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
-from lessons.load import LessonError, load_course
+from lessons.reading.load import LessonError, load_course
 from lessons.results import shapes
 from lessons.results.result import Layout, StepResult, Tensor, Training, Window
 from lessons.session import Session

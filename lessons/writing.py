@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons import load
 from lessons.format.model import (
     ChoiceStep,
     ExerciseStep,
@@ -22,7 +21,8 @@ from lessons.format.model import (
     Step,
     TrainStep,
 )
-from lessons.reading import Finding, locate, place
+from lessons.reading import load
+from lessons.reading.reading import Finding, locate, place
 
 MOST_WORDS = 60
 """Of a text that is read beside matrices, and of all that is said of an answer."""

@@ -21,7 +21,7 @@ SCREEN = {
     "lessons.format.model": {"textual"},
     "lessons.format.template": {"textual", "pydantic", "sqlite3"},
     "lessons.results.result": {"textual", "pydantic", "sqlite3"},
-    "lessons.load": {"textual", "sqlite3"},
+    "lessons.reading.load": {"textual", "sqlite3"},
     "lessons.session": {"textual", "sqlite3"},
     "lessons.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.launch": {"textual", "sqlite3"},

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from lessons.format.model import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 
 PATIENCE = 60.0
 """Seconds after which what does not come is missing: a slow machine may need some to load PyTorch."""

@@ -424,8 +424,8 @@ class TutorApp(App[None]):
 
     def action_glossary(self) -> None:
         """Show the glossary, the terms of the step first, or go back to where the learner was."""
-        from lessons import glossary
-        from lessons.load import LessonError
+        from lessons.reading import glossary
+        from lessons.reading.load import LessonError
 
         if not self._views_made.is_set():
             return
@@ -723,8 +723,8 @@ class TutorApp(App[None]):
 
 def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Films] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
-    from lessons.load import LessonError, load_course
     from lessons.progress import Progress
+    from lessons.reading.load import LessonError, load_course
     from lessons.session import Session
     from tui.engine import Engine
     from tui.running import Films, Results

@@ -21,8 +21,8 @@ from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.format.model import Course, Exercise, Lesson, TrainStep
-    from lessons.glossary import Glossary
     from lessons.progress import Progress
+    from lessons.reading.glossary import Glossary
     from lessons.what_if.changes import Changes
 
 OK, NOT_PASSED, USAGE, FAILURE = 0, 1, 2, 3
@@ -601,8 +601,8 @@ def _references(options: argparse.Namespace) -> int:
 
 
 def _words() -> Glossary:
-    from lessons import glossary
-    from lessons.load import LessonError
+    from lessons.reading import glossary
+    from lessons.reading.load import LessonError
 
     try:
         return glossary.load()
@@ -671,7 +671,7 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _course() -> Course:
-    from lessons.load import LessonError, load_course
+    from lessons.reading.load import LessonError, load_course
 
     try:
         return load_course()

@@ -10,9 +10,10 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons import load, record
+from lessons import record
 from lessons.format.model import ExerciseStep, Lesson, Question, Step
-from lessons.reading import Finding, locate, place
+from lessons.reading import load
+from lessons.reading.reading import Finding, locate, place
 from lessons.results.result import StepResult
 from tui.screens.exercise import ExerciseView
 from tui.screens.lesson import LessonView

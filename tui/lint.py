@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lessons import claims, coverage, glossary, proof, writing
+from lessons import claims, coverage, proof, writing
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
-from lessons.load import COURSE, read_course
 from lessons.proof import Proof
-from lessons.reading import Finding
+from lessons.reading import glossary
+from lessons.reading.load import COURSE, read_course
+from lessons.reading.reading import Finding
 from lessons.session import Session
 
 MOST_SESSIONS = 4

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from lessons.format.model import Course
-from lessons.glossary import Reference, Term
+from lessons.reading.glossary import Reference, Term
 from tui.prose import plain_lines
 
 WIDTH = 80

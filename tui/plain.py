@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons import questions, source, tree
+from lessons import questions, tree
 from lessons.format import template
 from lessons.format.model import (
     ChoiceStep,
@@ -22,6 +22,7 @@ from lessons.format.model import (
     Step,
     TrainStep,
 )
+from lessons.reading import source
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
 from tui import explained, memory
 from tui.bars import Ruler

@@ -1,7 +1,7 @@
 """What a lesson is: the only definition of the lesson format, with `lessons.format.exercise` for the exercises.
 
 A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
-file may hold; `lessons.load` reads a file into them and turns every complaint into file, line, column and remedy.
+file may hold; `lessons.reading.load` reads a file into them and turns every complaint into file, line, column and remedy.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ SETUP = "setup"
 class _Knob(Model):
     """Something in the lesson's code that a learner may change.
 
-    A knob stands for other code, which runs in place of the lesson's own (`lessons.what_if.knobs` writes it): what is changed
-    can be seen in the code. At its default it changes nothing. `in` narrows it to some steps, or the `setup`.
+    A knob stands for other code, which runs in place of the lesson's own (`lessons.what_if.knobs` writes it): what is
+    changed can be seen in the code. At its default it changes nothing. `in` narrows it to some steps, or the `setup`.
     """
 
     name: Slug

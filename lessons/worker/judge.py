@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from lessons import known
 from lessons.format import template
-from lessons.known import Known
+from lessons.reading import known
+from lessons.reading.known import Known
 from lessons.worker import probe, shown, traced, values, wire
 from lessons.worker.steps import seed as seed_generators
 from lessons.worker.trial import attempted

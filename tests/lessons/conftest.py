@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from lessons.format.model import Course
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.session import Session
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lessons import claims
 from lessons.format.model import Lesson
-from lessons.load import load_course, load_lesson
+from lessons.reading.load import load_course, load_lesson
 from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of
 

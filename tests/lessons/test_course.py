@@ -12,7 +12,7 @@ import torch
 from lessons import questions
 from lessons.format import template
 from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 

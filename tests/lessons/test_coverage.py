@@ -9,7 +9,7 @@ import pytest
 
 from lessons import coverage
 from lessons.coverage import Coverage
-from lessons.load import COURSE, load_course
+from lessons.reading.load import COURSE, load_course
 from tests.lessons.making import lesson_of, text_step
 
 INVENTORY = (Path(__file__).parents[1] / "data" / "inventory.md").read_text(encoding="utf-8")

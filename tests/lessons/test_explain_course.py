@@ -11,7 +11,7 @@ import torch
 
 from lessons import trained
 from lessons.format.model import Lesson, RunningStep, TrainStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.worker import kept
 from lessons.worker.stage import as_tensor
 from lessons.worker.steps import seed

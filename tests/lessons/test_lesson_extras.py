@@ -14,7 +14,7 @@ from attention.cache import KeyValueCache, MultiHeadAttentionCached
 from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
 from lessons import claims
 from lessons.format.model import Lesson
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lessons.format.model import Lesson, RunningStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 
 COURSE = load_course()
 TRAINABLE, CLASSES = COURSE.lesson("trainable-weights"), COURSE.lesson("attention-classes")

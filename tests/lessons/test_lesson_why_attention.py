@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lessons.format.model import SETUP
-from lessons.load import COURSE, load_lesson
+from lessons.reading.load import COURSE, load_lesson
 
 LESSON = load_lesson(COURSE / "00-why-attention")
 SEEDS = (*range(20), 123, 2**32 - 1)

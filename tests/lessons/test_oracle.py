@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from lessons.format.model import Lesson, RunningStep, Shown
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
 from lessons.session import Session

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lessons import questions, record
 from lessons.format import template
 from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
-from lessons.load import load_lesson
+from lessons.reading.load import load_lesson
 from lessons.results.result import Failure, Judgement, StepResult, Tensor, WorkerError
 from lessons.session import Session
 from tests.lessons.making import Fields, lesson_of

@@ -13,7 +13,7 @@ import pytest
 from lessons import record
 from lessons.format import template
 from lessons.format.model import Course, Lesson, RunningStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
 from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of

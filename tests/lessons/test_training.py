@@ -17,7 +17,7 @@ import torch
 from lessons import trained, training
 from lessons.format.model import Lesson, TrainStep
 from lessons.frames import cells_of
-from lessons.load import LessonError, load_course, parse_lesson
+from lessons.reading.load import LessonError, load_course, parse_lesson
 from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session
 from lessons.training import Control

@@ -9,8 +9,8 @@ import pytest
 
 from lessons import writing
 from lessons.format.model import ExerciseStep, Lesson
-from lessons.load import COURSE, load_course, load_lesson
-from lessons.reading import Finding
+from lessons.reading.load import COURSE, load_course, load_lesson
+from lessons.reading.reading import Finding
 from tests.lessons.making import Fields, code_step, doubling, lesson_of, text_step
 
 LESSONS = load_course().lessons

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from lessons.format.model import ExerciseStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp

@@ -17,9 +17,9 @@ from typing import Any, cast
 import pytest
 
 from lessons.format.model import Course, ExerciseStep, Lesson
-from lessons.load import COURSE as FOLDER
-from lessons.load import load_course
 from lessons.progress import Progress
+from lessons.reading.load import COURSE as FOLDER
+from lessons.reading.load import load_course
 from lessons.results.result import Judgement, WorkerError
 from lessons.session import Run, Session
 from lessons.what_if.changes import UNCHANGED, Changes
@@ -84,7 +84,7 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
     # The real course, read once.
     monkeypatch.setattr(
-        "lessons.load.load_course", lambda folder=FOLDER: load_course(folder) if folder != FOLDER else COURSE
+        "lessons.reading.load.load_course", lambda folder=FOLDER: load_course(folder) if folder != FOLDER else COURSE
     )
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
@@ -150,7 +150,7 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             ],
         }  # fmt: skip
         course = Course(lessons=(Lesson.model_validate(fields),))
-        monkeypatch.setattr("lessons.load.load_course", lambda folder=None: course)
+        monkeypatch.setattr("lessons.reading.load.load_course", lambda folder=None: course)
 
     return install
 
@@ -933,7 +933,7 @@ def test_mistake_of_ours_is_not_called_a_wrong_answer(command: Command, monkeypa
 
 def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "01-bad").mkdir()
-    monkeypatch.setattr("lessons.load.load_course", lambda: load_course(tmp_path))
+    monkeypatch.setattr("lessons.reading.load.load_course", lambda: load_course(tmp_path))
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"

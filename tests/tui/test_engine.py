@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from lessons.format.model import Course, ExerciseStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import WorkerError
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession

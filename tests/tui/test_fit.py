@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.load import load_course, load_lesson
-from lessons.reading import Finding
+from lessons.reading.load import load_course, load_lesson
+from lessons.reading.reading import Finding
 from tui import fit
 
 

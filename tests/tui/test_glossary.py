@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lessons import glossary
+from lessons.reading import glossary
 from tests.tui.learner import COURSE, at, task, tutor
 from tui.cli import main
 from tui.terminal import Terminal

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.model import Course, ExerciseStep
-from lessons.load import load_course
 from lessons.progress import Attempt, Kept, Progress
+from lessons.reading.load import load_course
 from lessons.results.result import Judgement
 from tui import history
 from tui.history import Entry, NoEntry, Standing

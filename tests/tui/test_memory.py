@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results.result import Layout, Tensor
 from lessons.session import Session
 from tests.tui.drawings import COURSE, cursor_text, scene, text
@@ -210,7 +210,7 @@ def test_memory_as_text() -> None:
 
 
 async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.load.load_course", lambda: load_course(COURSE))
+    monkeypatch.setattr("lessons.reading.load.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter", "n", "n")
         # Prose, code and three pictures are on one screen.

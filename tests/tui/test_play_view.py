@@ -11,8 +11,8 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 import tui
-from lessons.load import load_course
 from lessons.play import Played
+from lessons.reading.load import load_course
 from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from lessons.format.model import Course, ExerciseStep, Lesson, RunningStep, RunStep
-from lessons.load import load_course
 from lessons.progress import Progress
+from lessons.reading.load import load_course
 from tests.tui.pty_harness import Pty
 
 ROOT = Path(__file__).parents[2]

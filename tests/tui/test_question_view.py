@@ -18,7 +18,7 @@ from textual.message import Message
 import tui
 from lessons import questions, record
 from lessons.format.model import Question
-from lessons.load import load_lesson
+from lessons.reading.load import load_lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-import lessons.load
+import lessons.reading.load
 import lessons.session
 import lessons.trained
 from lessons import document
@@ -31,7 +31,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     for event in (*PICTURES, None):
         made.events.put(event)
     monkeypatch.setattr(lessons.session, "Session", lambda: made)
-    monkeypatch.setattr(lessons.load, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
+    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
     return made
 
 
@@ -111,7 +111,7 @@ def test_which_step_is_meant(
     lesson = lesson_of(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
-    monkeypatch.setattr(lessons.load, "load_course", lambda *_: Course(lessons=(lesson,)))
+    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(lesson,)))
     found = lambda _, step, cells=(): lessons.trained.Kept("own" if step.id in own else "course")  # noqa: E731
     monkeypatch.setattr(lessons.trained, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0

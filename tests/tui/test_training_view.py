@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-import lessons.glossary
-import lessons.load
+import lessons.reading.glossary
+import lessons.reading.load
 import lessons.training
 from lessons.format.model import Course, Lesson, TrainStep
 from lessons.results.result import Failure, Picture, Tensor, Training
@@ -79,7 +79,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
-        monkeypatch.setattr(lessons.load, "load_course", lambda *_: made)
+        monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: made)
         monkeypatch.setattr(lessons.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
@@ -156,7 +156,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
     again = STEP | {"id": "again", "curves": [{"name": "score", "label": "something else", "expr": "score"}]}
     steps = (text_step("why", "Read."), STEP, again)
     made = Course(lessons=(lesson_of(*steps, setup="import torch"),))
-    monkeypatch.setattr(lessons.load, "load_course", lambda *_: made)
+    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: made)
     async with tutor(FakeSession(), size) as learner:
         await opened(learner)
         for _ in range(2):
@@ -374,7 +374,7 @@ async def test_the_prompt_and_a_rerun_stop_it_too() -> None:
 
 
 async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lessons.glossary, "load", lambda: lessons.glossary.Glossary())
+    monkeypatch.setattr(lessons.reading.glossary, "load", lambda: lessons.reading.glossary.Glossary())
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0)

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lessons.format.model import ExerciseStep, RunningStep
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from tests import walk
 
 COURSE = load_course()

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from lessons.format.model import Course, Step
-from lessons.glossary import Glossary, Reference, Term
+from lessons.reading.glossary import Glossary, Reference, Term
 from tui.prose import in_ascii, rich_text
 from tui.terminal import Terminal
 from tui.widgets.drawn import Box

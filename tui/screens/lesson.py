@@ -14,9 +14,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons import source
 from lessons.format import template
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep
+from lessons.reading import source
 from lessons.results.result import StepResult
 from lessons.results.shapes import LineShapes
 from lessons.what_if import cells

@@ -15,9 +15,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from lessons import questions, source
+from lessons import questions
 from lessons.format import template
 from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
+from lessons.reading import source
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.arrange import CODE, WIDE, Needs, arrange, text_width
 from tui.code import marked, rich_code

@@ -8,7 +8,7 @@ import pytest
 
 from lessons import record
 from lessons.format.model import Lesson, RunningStep, Shown
-from lessons.load import load_course
+from lessons.reading.load import load_course
 from lessons.results import compare
 from lessons.results.result import StepResult, Tensor
 from lessons.session import Session

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
-from lessons.load import LessonError, load_course, parse_lesson
+from lessons.reading.load import LessonError, load_course, parse_lesson
 from lessons.session import Session
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply

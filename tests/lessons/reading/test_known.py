@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from lessons import known
 from lessons.format.exercise import Edit, Mistake, Variant
-from lessons.known import Known
+from lessons.reading import known
+from lessons.reading.known import Known
 from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 
 

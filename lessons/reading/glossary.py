@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from lessons.format.fields import Model, Text
 from lessons.format.model import Lesson, RunningStep, Step
-from lessons.load import COURSE
-from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading.load import COURSE
+from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 from lessons.writing import texts
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"

@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from lessons import reading
 from lessons.format.exercise import Mistake
-from lessons.reading import Finding, LessonError
+from lessons.reading import reading
+from lessons.reading.reading import Finding, LessonError
 
-MISTAKES = Path(__file__).parent / "mistakes"
+MISTAKES = Path(__file__).parent.parent / "mistakes"
 
 Library = Mapping[str, dict[str, Any]]
 """The fields of each mistake by its id, as the file has them: an exercise may replace some of them."""

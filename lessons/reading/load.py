@@ -12,7 +12,6 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons import library, source
 from lessons.format import model
 from lessons.format.model import (
     ChoiceStep,
@@ -28,13 +27,14 @@ from lessons.format.model import (
     Shown,
     TrainStep,
 )
-from lessons.library import Library
-from lessons.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading import library, source
+from lessons.reading.library import Library
+from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 from lessons.what_if import knobs
 
 __all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
 
-COURSE = Path(__file__).parent / "course"
+COURSE = Path(__file__).parent.parent / "course"
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
 INCLUDE = "include"
 

@@ -12,8 +12,8 @@ import pytest
 import attention.causal
 import attention.self_attention
 import attention.simple
-from lessons import source
 from lessons.format.model import Course, ReadStep, RunStep
+from lessons.reading import source
 
 
 def test_class_without_docstrings() -> None:
@@ -69,7 +69,7 @@ def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
         ("attention.nothing:CausalAttention", "there is no module 'attention.nothing'"),
         ("attention:CausalAttention", "there is no module 'attention'"),
         ("os:path", "there is no module 'os'"),
-        ("lessons.load:load_course", "there is no module 'lessons.load'"),
+        ("lessons.reading.load:load_course", "there is no module 'lessons.reading.load'"),
         ("", "there is no module ''"),
     ],
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lessons import glossary
-from lessons.glossary import Glossary, Reference, Term
-from lessons.load import COURSE, load_course
-from lessons.reading import LessonError
+from lessons.reading import glossary
+from lessons.reading.glossary import Glossary, Reference, Term
+from lessons.reading.load import COURSE, load_course
+from lessons.reading.reading import LessonError
 from tests.lessons.making import code_step, lesson_of, text_step
 
 LESSONS = load_course().lessons

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lessons import load
 from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
-from lessons.library import load_library
-from lessons.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
+from lessons.reading import load
+from lessons.reading.library import load_library
+from lessons.reading.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
 
-QUESTIONS = Path(__file__).parent.parent / "data" / "questions"
+QUESTIONS = Path(__file__).parents[2] / "data" / "questions"
 
 VALID = dedent(
     """\

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lessons.format.model import RunningStep
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.reading.load import load_course
 from tests.tui.pty_harness import Pty
 

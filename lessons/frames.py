@@ -9,10 +9,11 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons import trained
 from lessons.format import labels
 from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.launch import Job, output
+from lessons.learner import trained
+from lessons.learner.trained import Kept
 from lessons.results import explanation, shapes
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
@@ -29,7 +30,6 @@ from lessons.results.result import (
     Window,
 )
 from lessons.results.views import Blocks, How, RowStats
-from lessons.trained import Kept
 from lessons.what_if.changes import Changes, places
 from lessons.worker import wire
 

@@ -15,10 +15,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons import trained, training
+from lessons import training
 from lessons.document import number
 from lessons.format import labels
 from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
+from lessons.learner import trained
 from lessons.reading.load import LessonError, load_course
 from lessons.results import shapes
 from lessons.results.result import Layout, StepResult, Tensor, Training, Window

@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons import attempt, endings, frames, judging, play, questions, trained, training
+from lessons import attempt, endings, frames, judging, play, questions, training
 from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
+from lessons.learner import trained
 from lessons.play import Names
 from lessons.results.explanation import Explanation
 from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError

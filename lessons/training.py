@@ -17,8 +17,8 @@ from lessons import endings, frames
 from lessons.format import labels
 from lessons.format.model import Lesson, Shown, TrainStep
 from lessons.launch import Job
+from lessons.learner.trained import key
 from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
-from lessons.trained import key
 from lessons.worker import wire
 
 PICTURES = "pictures.json"

@@ -23,7 +23,7 @@ SCREEN = {
     "lessons.results.result": {"textual", "pydantic", "sqlite3"},
     "lessons.reading.load": {"textual", "sqlite3"},
     "lessons.session": {"textual", "sqlite3"},
-    "lessons.progress": {"textual", "pydantic", "yaml", "platformdirs"},
+    "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.launch": {"textual", "sqlite3"},
     "lessons.document": {"textual"},
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},

@@ -723,7 +723,7 @@ class TutorApp(App[None]):
 
 def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Films] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
-    from lessons.progress import Progress
+    from lessons.learner.progress import Progress
     from lessons.reading.load import LessonError, load_course
     from lessons.session import Session
     from tui.engine import Engine

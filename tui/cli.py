@@ -21,7 +21,7 @@ from tui.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.format.model import Course, Exercise, Lesson, TrainStep
-    from lessons.progress import Progress
+    from lessons.learner.progress import Progress
     from lessons.reading.glossary import Glossary
     from lessons.what_if.changes import Changes
 
@@ -363,8 +363,9 @@ def _train(options: argparse.Namespace) -> int:
 
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
-    from lessons import frames, trained
+    from lessons import frames
     from lessons.format.model import TrainStep
+    from lessons.learner import trained
     from lessons.what_if import changes
 
     altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
@@ -681,7 +682,7 @@ def _course() -> Course:
 
 
 def _progress() -> Progress:
-    from lessons.progress import Progress
+    from lessons.learner.progress import Progress
 
     progress = Progress.open()
     if progress.problem:

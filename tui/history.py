@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons import review
 from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
-from lessons.progress import Attempt, Kept, Progress
+from lessons.learner import review
+from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.results.result import Judgement
 from lessons.session import Session
 from tui import plain

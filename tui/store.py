@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lessons import review
-from lessons.progress import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK, Attempt, Help, Progress, State
+from lessons.learner import review
+from lessons.learner.progress import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK, Attempt, Help, Progress, State
 from lessons.results.result import Verdict
 
 
@@ -78,7 +78,7 @@ class Store:
         self._progress.save_draft(exercise, self._drafts[exercise])
 
     def keep(self, exercise: str, code: str, why: str) -> None:
-        """Keep code that something else is about to take the place of; `why` as `lessons.progress.Kept` has it."""
+        """Keep code that something else is about to take the place of; `why` as `lessons.learner.progress.Kept` has it."""
         self._kept[exercise] = code
         self._thread.submit(self._progress.keep, exercise, code, why)
 

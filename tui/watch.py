@@ -22,7 +22,7 @@ from typing import Any
 
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.judging import MAX_SOURCE
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
 from lessons.session import Session
 from tui import plain

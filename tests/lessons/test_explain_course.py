@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons import trained
 from lessons.format.model import Lesson, RunningStep, TrainStep
+from lessons.learner import trained
 from lessons.reading.load import load_course
 from lessons.worker import kept
 from lessons.worker.stage import as_tensor

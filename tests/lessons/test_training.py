@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 import torch
 
-from lessons import trained, training
+from lessons import training
 from lessons.format.model import Lesson, TrainStep
 from lessons.frames import cells_of
+from lessons.learner import trained
 from lessons.reading.load import LessonError, load_course, parse_lesson
 from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.session import Session

@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import TextArea
 
 from lessons.format.model import RunningStep
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed

@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 
 from lessons.format.model import Course, ExerciseStep, Lesson
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.reading.load import COURSE as FOLDER
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement, WorkerError

@@ -9,7 +9,7 @@ from textual.widgets import TextArea
 
 from lessons.attempt import STEP
 from lessons.format.model import ChoiceStep
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed

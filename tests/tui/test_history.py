@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.model import Course, ExerciseStep
-from lessons.progress import Attempt, Kept, Progress
+from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement
 from tui import history

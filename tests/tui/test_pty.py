@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lessons.format.model import Course, ExerciseStep, Lesson, RunningStep, RunStep
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.reading.load import load_course
 from tests.tui.pty_harness import Pty
 

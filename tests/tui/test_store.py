@@ -6,7 +6,7 @@ import json
 import threading
 from pathlib import Path
 
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
 from tui.store import Store
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+import lessons.learner.trained
 import lessons.reading.load
 import lessons.session
-import lessons.trained
 from lessons import document
 from lessons.format.model import Course
 from lessons.results.result import Failure, Picture, StepResult
@@ -112,8 +112,8 @@ def test_which_step_is_meant(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
     monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(lesson,)))
-    found = lambda _, step, cells=(): lessons.trained.Kept("own" if step.id in own else "course")  # noqa: E731
-    monkeypatch.setattr(lessons.trained, "find", found)
+    found = lambda _, step, cells=(): lessons.learner.trained.Kept("own" if step.id in own else "course")  # noqa: E731
+    monkeypatch.setattr(lessons.learner.trained, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0
     assert session.asked[0].split(" with ")[0] == f"train trained/{meant}"
 

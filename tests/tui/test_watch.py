@@ -16,7 +16,7 @@ import pytest
 
 from lessons.format.model import ExerciseStep
 from lessons.judging import MAX_SOURCE
-from lessons.progress import Progress
+from lessons.learner.progress import Progress
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement, Named, WorkerError
 from lessons.session import Session

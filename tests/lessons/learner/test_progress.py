@@ -21,10 +21,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessons import progress as module
-from lessons.progress import Progress, State
+from lessons.learner import progress as module
+from lessons.learner.progress import Progress, State
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 Open = Callable[..., Progress]
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.progress import Attempt
+from lessons.learner.progress import Attempt
+from lessons.learner.review import INTERVALS, due, is_due
 from lessons.results.result import Verdict
-from lessons.review import INTERVALS, due, is_due
 
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -12,10 +12,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lessons.engine.session import Session
 from lessons.format.model import Lesson, SeedKnob, TrainStep
 from lessons.reading.load import load_course
 from lessons.results.result import Picture
-from lessons.session import Session
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED
 

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from lessons.engine.session import Run, Session
 from lessons.format.model import ExerciseStep
 from lessons.reading.load import load_course
-from lessons.session import Run, Session
 
 ENDLESS = "while True:\n    pass\n"
 

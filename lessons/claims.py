@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import Lesson, RunningStep, Step
 from lessons.reading import load
 from lessons.reading.reading import Finding, locate, place
-from lessons.session import Session
 
 
 def findings(lesson: Lesson, session: Session) -> Iterator[Finding]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from lessons import questions
+from lessons.engine import questions
+from lessons.engine.session import Session
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import known, load, reading
 from lessons.reading.reading import Finding
 from lessons.results.result import Judgement, WorkerError
-from lessons.session import Session
 
 SEED, SEEDS = 1, 10
 """The hidden inputs of a proof are the same each time: what it finds can be found again."""

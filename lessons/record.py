@@ -15,15 +15,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons import training
-from lessons.document import number
+from lessons.engine import training
+from lessons.engine.document import number
+from lessons.engine.session import Session
 from lessons.format import labels
 from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
 from lessons.learner import trained
 from lessons.reading.load import LessonError, load_course
 from lessons.results import shapes
 from lessons.results.result import Layout, StepResult, Tensor, Training, Window
-from lessons.session import Session
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 

@@ -33,9 +33,9 @@ from tui.widgets.pane import TextPane
 
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
+    from lessons.engine.session import Session
     from lessons.format.model import Course, Lesson
     from lessons.results.result import Picture, Tensor
-    from lessons.session import Session
     from lessons.what_if.changes import History
     from tui.engine import Engine
     from tui.running import Films, Results
@@ -723,9 +723,9 @@ class TutorApp(App[None]):
 
 def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Films] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
+    from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.load import LessonError, load_course
-    from lessons.session import Session
     from tui.engine import Engine
     from tui.running import Films, Results
     from tui.store import Store

@@ -245,7 +245,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
-    from lessons import document
+    from lessons.engine import document
     from tui import plain
 
     entries = [document.knob(lesson, knob) for knob in lesson.knobs]
@@ -271,9 +271,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
-    from lessons import document
+    from lessons.engine import document
+    from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from lessons.session import Session
     from lessons.what_if import changes
     from tui import plain
 
@@ -302,10 +302,10 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 
 
 def _train(options: argparse.Namespace) -> int:
-    from lessons import document
+    from lessons.engine import document
+    from lessons.engine.session import Session
     from lessons.format.model import TrainStep
     from lessons.results.result import Picture, WorkerError
-    from lessons.session import Session
     from lessons.what_if import changes
     from tui import training
 
@@ -363,7 +363,7 @@ def _train(options: argparse.Namespace) -> int:
 
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
-    from lessons import frames
+    from lessons.engine import frames
     from lessons.format.model import TrainStep
     from lessons.learner import trained
     from lessons.what_if import changes
@@ -383,9 +383,9 @@ def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> Trai
 
 
 def _explain(options: argparse.Namespace) -> int:
-    from lessons import document, tree
+    from lessons.engine import document, tree
+    from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from lessons.session import Session
     from tui import plain
 
     lesson, step, index = _to_explain(options)
@@ -423,7 +423,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
     """The lesson that shows the tensor, its step, the index of the cell."""
     from pydantic import ValidationError
 
-    from lessons import tree
+    from lessons.engine import tree
 
     try:
         index = tuple(int(part) for part in options.index.strip("[]() ").split(",") if part.strip())
@@ -445,10 +445,10 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 
 
 def _check(options: argparse.Namespace) -> int:
-    from lessons import document
+    from lessons.engine import document
+    from lessons.engine.session import Session
     from lessons.format.model import ExerciseStep
     from lessons.results.result import WorkerError
-    from lessons.session import Session
     from tui import history, plain
 
     lesson, exercise = _find_exercise(options.exercise)
@@ -480,9 +480,9 @@ def _check(options: argparse.Namespace) -> int:
 def _watch(options: argparse.Namespace) -> int:
     import signal
 
+    from lessons.engine.session import Session
     from lessons.format.model import ExerciseStep
     from lessons.results.result import Judgement, WorkerError
-    from lessons.session import Session
     from tui.watch import Watch, signals
 
     lesson, exercise = _find_exercise(options.exercise)
@@ -514,9 +514,9 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _check_all(options: argparse.Namespace) -> int:
-    from lessons import document
+    from lessons.engine import document
+    from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from lessons.session import Session
     from tui import history
 
     course, progress = _course(), _progress()

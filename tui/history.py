@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from lessons.engine.session import Session
 from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.results.result import Judgement
-from lessons.session import Session
 from tui import plain
 
 WHY = {

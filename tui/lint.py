@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from lessons import claims, coverage, proof, writing
+from lessons.engine.session import Session
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.proof import Proof
 from lessons.reading import glossary
 from lessons.reading.load import COURSE, read_course
 from lessons.reading.reading import Finding
-from lessons.session import Session
 
 MOST_SESSIONS = 4
 """As many exercises are proved at once, each by a worker of its own, if there are as many processors."""

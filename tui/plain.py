@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons import questions, tree
+from lessons.engine import questions, tree
 from lessons.format import template
 from lessons.format.model import (
     ChoiceStep,
@@ -84,7 +84,7 @@ def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
 
 
 def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What may be changed in a lesson, from the entries of `lessons.document.knob`."""
+    """What may be changed in a lesson, from the entries of `lessons.engine.document.knob`."""
     for entry in entries:
         if "values" in entry:
             what = ", ".join(str(value) for value in entry["values"])

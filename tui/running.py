@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons import record, training
+from lessons import record
+from lessons.engine import training
 from lessons.format.model import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes

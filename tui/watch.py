@@ -20,11 +20,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lessons.engine.judging import MAX_SOURCE
+from lessons.engine.session import Session
 from lessons.format.model import ExerciseStep, Lesson
-from lessons.judging import MAX_SOURCE
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
-from lessons.session import Session
 from tui import plain
 from tui.history import note
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from lessons.engine.session import Session
 from lessons.format.model import Course
 from lessons.reading.load import load_course
-from lessons.session import Session
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+from lessons.engine.launch import ZygoteLauncher
+from lessons.engine.session import Session
 from lessons.format.model import Course, ExerciseStep, Lesson
-from lessons.launch import ZygoteLauncher
-from lessons.session import Session
 
 Fields = dict[str, Any]
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import attention
-from lessons.session import Session
+from lessons.engine.session import Session
 from lessons.worker.advice import advice
 from lessons.worker.advice.effects import broadcast, product, viewed
 from lessons.worker.advice.registry import RULES

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lessons import claims
+from lessons.engine.session import Session
 from lessons.format.model import Lesson
 from lessons.reading.load import load_course, load_lesson
-from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of
 
 LESSONS = load_course().lessons

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from lessons import questions
+from lessons.engine import questions
+from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
-from lessons.session import Session
 
 COURSE = load_course()
 STEPS = [pytest.param(lesson, step, id=f"{lesson.id}/{step.id}") for lesson in COURSE.lessons for step in lesson.steps]

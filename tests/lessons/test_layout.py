@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from lessons import document, record
+from lessons import record
+from lessons.engine import document
+from lessons.engine.session import Session
 from lessons.format.model import Lesson
 from lessons.results.result import Layout, Tensor
-from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of
 
 CODE = """\

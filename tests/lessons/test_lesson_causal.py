@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from attention.causal import CausalAttention, causal_weights, causal_weights_renormalized
 from lessons import claims
+from lessons.engine.session import Session
 from lessons.format.model import Course
 from lessons.results.result import StepResult
-from lessons.session import Session
 
 LESSONS = ("causal-mask", "dropout", "causal-class")
 GOLDEN = Path(__file__).parents[1] / "attention" / "golden.json"

@@ -13,10 +13,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.cache import KeyValueCache, MultiHeadAttentionCached
 from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
 from lessons import claims
+from lessons.engine.session import Session
 from lessons.format.model import Lesson
 from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
-from lessons.session import Session
 
 COURSE = load_course()
 OURS = [COURSE.lesson(name) for name in ("library-attention", "buffers", "key-value-cache")]

@@ -11,10 +11,10 @@ from torch import nn
 from attention.causal import CausalAttention
 from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
 from lessons import claims
+from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import Course, RunningStep
 from lessons.results.result import StepResult
-from lessons.session import Session
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")
 

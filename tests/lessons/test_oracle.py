@@ -22,11 +22,11 @@ import pytest
 import torch
 from torch import nn
 
+from lessons.engine.session import Session
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.reading.load import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
-from lessons.session import Session
 from tests.lessons.loops import (
     Matrix,
     Vector,

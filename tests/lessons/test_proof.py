@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lessons import proof
+from lessons.engine.session import Session
 from lessons.proof import Proof
-from lessons.session import Session
 from tests.lessons.making import ATTENTION, attending, lesson_of
 
 

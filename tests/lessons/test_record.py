@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from lessons import record
+from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import Course, Lesson, RunningStep
 from lessons.reading.load import load_course
 from lessons.results.result import StepResult, Tensor
-from lessons.session import Session
 from tests.lessons.making import Fields, code_step, lesson_of
 
 COURSE = load_course()

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
-from lessons import document, record
+from lessons import record
+from lessons.engine import document
+from lessons.engine.session import Session
 from lessons.format import labels
 from lessons.format.model import Course, Lesson
 from lessons.results import shapes
 from lessons.results.result import StepResult
 from lessons.results.shapes import LineShapes, Shape
-from lessons.session import Session
 from tests.lessons.making import code_step, lesson_of
 
 SETUP = """

@@ -11,9 +11,11 @@ from functools import partial
 from typing import Any
 
 from lessons import record
-from lessons.attempt import STEP, lesson_with
+from lessons.engine.attempt import STEP, lesson_with
+from lessons.engine.play import Names, Played
+from lessons.engine.session import Run, Session
+from lessons.engine.training import Control
 from lessons.format.model import ExerciseStep, Lesson
-from lessons.play import Names, Played
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
@@ -30,8 +32,6 @@ from lessons.results.result import (
     WorkerError,
 )
 from lessons.results.views import Blocks, How, RowStats, row_stats
-from lessons.session import Run, Session
-from lessons.training import Control
 from lessons.what_if.changes import UNCHANGED, Changes, describe
 from tests.tui.explanations import explanation, leaf, operand
 

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from lessons.engine.session import Session
 from lessons.format.model import ExerciseStep
 from lessons.reading.load import load_course
-from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.prose import rich_text

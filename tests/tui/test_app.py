@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
+from lessons.engine.session import Session
 from lessons.format.model import RunningStep
 from lessons.learner.progress import Progress
-from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed
 from tui.app import TutorApp

@@ -16,12 +16,12 @@ from typing import Any, cast
 
 import pytest
 
+from lessons.engine.session import Run, Session
 from lessons.format.model import Course, ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.reading.load import COURSE as FOLDER
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement, WorkerError
-from lessons.session import Run, Session
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui import cli
 
@@ -88,7 +88,7 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     )
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
-        monkeypatch.setattr("lessons.session.Session", lambda: Kept(session))
+        monkeypatch.setattr("lessons.engine.session.Session", lambda: Kept(session))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         capsys.readouterr()
         try:

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from lessons.engine.session import Session
 from lessons.format.model import Course, ExerciseStep
 from lessons.reading.load import load_course
 from lessons.results.result import WorkerError
-from lessons.session import Session
 from tests.tui.fake_session import FakeSession
 from tui.engine import Engine
 

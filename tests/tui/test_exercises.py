@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from textual.widgets import TextArea
 
-from lessons.attempt import STEP
+from lessons.engine.attempt import STEP
 from lessons.format.model import ChoiceStep
 from lessons.learner.progress import Progress
 from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor

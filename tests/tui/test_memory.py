@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from lessons.engine.session import Session
 from lessons.reading.load import load_course
 from lessons.results.result import Layout, Tensor
-from lessons.session import Session
 from tests.tui.drawings import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.test_matrix import MatrixApp, tensor

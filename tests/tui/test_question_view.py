@@ -16,7 +16,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 import tui
-from lessons import questions, record
+from lessons import record
+from lessons.engine import questions
 from lessons.format.model import Question
 from lessons.reading.load import load_lesson
 from lessons.results.explanation import Explanation

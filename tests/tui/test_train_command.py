@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+import lessons.engine.session
 import lessons.learner.trained
 import lessons.reading.load
-import lessons.session
-from lessons import document
+from lessons.engine import document
 from lessons.format.model import Course
 from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
@@ -30,7 +30,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     made = FakeSession()
     for event in (*PICTURES, None):
         made.events.put(event)
-    monkeypatch.setattr(lessons.session, "Session", lambda: made)
+    monkeypatch.setattr(lessons.engine.session, "Session", lambda: made)
     monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
     return made
 

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
+import lessons.engine.training
 import lessons.reading.glossary
 import lessons.reading.load
-import lessons.training
 from lessons.format.model import Course, Lesson, TrainStep
 from lessons.results.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
@@ -80,7 +80,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
         monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: made)
-        monkeypatch.setattr(lessons.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
+        monkeypatch.setattr(lessons.engine.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
     return use

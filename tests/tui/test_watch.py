@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from lessons.engine.judging import MAX_SOURCE
+from lessons.engine.session import Session
 from lessons.format.model import ExerciseStep
-from lessons.judging import MAX_SOURCE
 from lessons.learner.progress import Progress
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement, Named, WorkerError
-from lessons.session import Session
 from tui import watch as module
 from tui.watch import Ending, Look, Settling, Watch, create, look, read, signals
 

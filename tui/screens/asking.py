@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons import questions
+from lessons.engine import questions
 from lessons.format.model import Lesson, Question
 from lessons.results.result import StepResult, WorkerError
 from tui import standing

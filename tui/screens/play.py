@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from lessons.engine.play import Names, Played
 from lessons.format.model import Lesson, Step
-from lessons.play import Names, Played
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from tui.arrange import WIDE

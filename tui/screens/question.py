@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from lessons import questions
+from lessons.engine import questions
 from lessons.format import template
 from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.reading import source

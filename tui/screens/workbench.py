@@ -15,7 +15,7 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lessons.attempt import STEP
+from lessons.engine.attempt import STEP
 from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
 from tui import external, judged, solved, standing

@@ -7,11 +7,11 @@ import math
 import pytest
 
 from lessons import record
+from lessons.engine.session import Session
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.reading.load import load_course
 from lessons.results import compare
 from lessons.results.result import StepResult, Tensor
-from lessons.session import Session
 from lessons.what_if import cells, changes, knobs
 from lessons.what_if.cells import Cell, Place
 from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons import questions, record
+from lessons import record
+from lessons.engine import questions
+from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
 from lessons.reading.load import load_lesson
 from lessons.results.result import Failure, Judgement, StepResult, Tensor, WorkerError
-from lessons.session import Session
 from tests.lessons.making import Fields, lesson_of
 
-LESSON = load_lesson(Path(__file__).parent.parent / "data" / "questions" / "course" / "01-questions", {})
+LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = record.load(LESSON)
 USUAL = {"exercise": "made", "title": "Made", "prose": "What?", "hints": ["a", "b", "c"], "why": "So it is."}
 

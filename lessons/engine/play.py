@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lessons import endings, frames
+from lessons.engine import endings, frames
+from lessons.engine.launch import Job, output
 from lessons.format import labels
 from lessons.format.model import Kind, Lesson, Limits, Shown
-from lessons.launch import Job, output
 from lessons.results import shapes
 from lessons.results.result import Failure, StepResult
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
 
 if TYPE_CHECKING:
-    from lessons.session import Run, Session
+    from lessons.engine.session import Run, Session
 
 T = TypeVar("T")
 

@@ -13,15 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons import attempt, endings, frames, judging, play, questions, training
+from lessons.engine import attempt, endings, frames, judging, play, questions, training
+from lessons.engine.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
+from lessons.engine.play import Names
+from lessons.engine.training import Control
 from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
-from lessons.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
 from lessons.learner import trained
-from lessons.play import Names
 from lessons.results.explanation import Explanation
 from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
 from lessons.results.views import Blocks, How, RowStats
-from lessons.training import Control
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
 
@@ -284,7 +284,7 @@ class Session:
         *,
         locate: bool = True,
     ) -> Judgement:
-        """Judge an answer on hidden inputs, made from `seed` or by chance; see `lessons.judging`.
+        """Judge an answer on hidden inputs, made from `seed` or by chance; see `lessons.engine.judging`.
 
         Raises `WorkerError` if it cannot be judged through no fault of the answer.
         """
@@ -303,7 +303,7 @@ class Session:
         return judging.compare(exercise, source, self._child, seed)
 
     def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
-        """Run an answer where the lesson has come to, to look at what it makes; see `lessons.attempt`.
+        """Run an answer where the lesson has come to, to look at what it makes; see `lessons.engine.attempt`.
 
         Raises `WorkerError` if nothing can be run.
         """

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 import torch
 
-from lessons import training
+from lessons.engine import training
+from lessons.engine.frames import cells_of
+from lessons.engine.session import Session
+from lessons.engine.training import Control
 from lessons.format.model import Lesson, TrainStep
-from lessons.frames import cells_of
 from lessons.learner import trained
 from lessons.reading.load import LessonError, load_course, parse_lesson
 from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
-from lessons.session import Session
-from lessons.training import Control
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from lessons.engine.play import Play, Played
+from lessons.engine.session import Session
 from lessons.format.model import Course, Lesson
-from lessons.play import Play, Played
 from lessons.results.explanation import Explanation
-from lessons.session import Session
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import Changes
 from tests.lessons.making import await_true, below, code_step, lesson_of, server_of, text_step

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lessons import frames, play
+from lessons.engine import frames, play
+from lessons.engine.launch import Job, output
 from lessons.format import labels
 from lessons.format.model import ExerciseStep, Lesson, RunStep
-from lessons.launch import Job, output
 from lessons.results import shapes
 from lessons.results.result import Failure, StepResult
 from lessons.worker import wire
 
 if TYPE_CHECKING:
-    from lessons.session import Run, Session
+    from lessons.engine.session import Run, Session
 
 STEP = "your-code"
 """The id of the step whose code is the learner's."""

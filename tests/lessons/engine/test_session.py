@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from lessons.engine.launch import ZygoteLauncher
+from lessons.engine.session import Run, Session
 from lessons.format.model import Course, Lesson, Limits
-from lessons.launch import ZygoteLauncher
 from lessons.results.result import Failure, StepResult, Tensor, Window
 from lessons.results.shapes import LineShapes, Shape
-from lessons.session import Run, Session
 from tests.lessons.making import await_end, await_true, below, code_step, lesson_of, server_of, text_step
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from lessons import endings, frames
+from lessons.engine import endings, frames
+from lessons.engine.frames import failure_of
+from lessons.engine.launch import Job, output
 from lessons.format.model import ExerciseStep, Kind, Lesson, Limits, Shown
-from lessons.frames import failure_of
-from lessons.launch import Job, output
 from lessons.reading import known
 from lessons.results.result import (
     CheckResult,

@@ -13,10 +13,10 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from lessons import endings, frames
+from lessons.engine import endings, frames
+from lessons.engine.launch import Job
 from lessons.format import labels
 from lessons.format.model import Lesson, Shown, TrainStep
-from lessons.launch import Job
 from lessons.learner.trained import key
 from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
 from lessons.worker import wire

@@ -25,7 +25,7 @@ from lessons.format.model import Limits
 from lessons.results.result import WorkerError
 from lessons.worker import wire
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 180.0
 END_LIMIT = 5.0
 LAST_WORDS = 0.2

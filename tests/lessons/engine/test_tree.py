@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from lessons import document, tree
+from lessons.engine import document, tree
+from lessons.engine.session import Run, Session
+from lessons.engine.tree import MOST_LEVELS, Node, walk
 from lessons.format.model import Course, Lesson
 from lessons.results.explanation import Explanation, precise
 from lessons.results.formula import FUNCTIONS, evaluate
-from lessons.session import Run, Session
-from lessons.tree import MOST_LEVELS, Node, walk
 
 INDEX = (1, 2)
 

@@ -14,15 +14,15 @@ from typing import Any, cast
 
 import pytest
 
-from lessons import launch
+from lessons.engine import launch
+from lessons.engine.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
+from lessons.engine.session import Session
 from lessons.format.model import Course, Limits
-from lessons.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
 from lessons.results.result import Failure, WorkerError
-from lessons.session import Session
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 KINDS = ("zygote", "spare")
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from lessons import judging
+from lessons.engine import judging
+from lessons.engine.session import Session
 from lessons.format.model import Course, ExerciseStep
 from lessons.results.result import Judgement, WorkerError
-from lessons.session import Session
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, below, code_exercise, doubling, server_of
 

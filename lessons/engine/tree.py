@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from lessons.engine.session import Run
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.results.explanation import Explanation
-from lessons.session import Run
 
 MOST_NODES = 20_000
 MOST_TOLD = 200_000

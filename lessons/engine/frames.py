@@ -9,9 +9,9 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from lessons.engine.launch import Job, output
 from lessons.format import labels
 from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
-from lessons.launch import Job, output
 from lessons.learner import trained
 from lessons.learner.trained import Kept
 from lessons.results import explanation, shapes

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lessons import document
+from lessons.engine import document
 from lessons.results.result import CheckResult, Failure, Judgement, Named, StepResult, Tensor
 from tests.lessons.making import code_step, doubling, lesson_of, text_step
 

@@ -11,9 +11,9 @@ from textwrap import dedent
 
 import pytest
 
-from lessons.judging import MAX_SOURCE
+from lessons.engine.judging import MAX_SOURCE
+from lessons.engine.session import Session
 from lessons.results.result import Judgement
-from lessons.session import Session
 from lessons.worker import fence, wire
 from tests.lessons.making import DOUBLED, await_end, below, code_step, doubling, lesson_of, server_of
 

@@ -9,12 +9,12 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from lessons.engine.tree import Node
 from lessons.format import template
 from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.results import shapes
 from lessons.results.explanation import Operand, precise, python
 from lessons.results.result import Difference, Failure, Judgement, StepResult, Tensor
-from lessons.tree import Node
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from lessons import judging
+from lessons.engine import judging
+from lessons.engine.session import Session
 from lessons.results.result import Judgement
-from lessons.session import Session
 from tests.lessons.making import ATTENTION, attending, doubling
 
 EINSUM = """\

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lessons import attempt
+from lessons.engine import attempt
+from lessons.engine.session import Run, Session
 from lessons.format.model import Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
-from lessons.session import Run, Session
 from tests.lessons.making import ATTENTION, attending, code_step, lesson_of
 
 SETUP = "import torch\ninputs = torch.arange(6.0).reshape(3, 2)\n"

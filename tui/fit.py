@@ -10,7 +10,7 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons import record
+from lessons.authoring import record
 from lessons.format.model import ExerciseStep, Lesson, Question, Step
 from lessons.reading import load
 from lessons.reading.reading import Finding, locate, place

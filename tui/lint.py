@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lessons import claims, coverage, proof, writing
+from lessons.authoring import claims, coverage, proof, writing
+from lessons.authoring.proof import Proof
 from lessons.engine.session import Session
 from lessons.format.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
-from lessons.proof import Proof
 from lessons.reading import glossary
 from lessons.reading.load import COURSE, read_course
 from lessons.reading.reading import Finding

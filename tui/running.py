@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine import training
 from lessons.format.model import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training

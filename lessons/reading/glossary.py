@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from lessons.authoring.writing import texts
 from lessons.format.fields import Model, Text
 from lessons.format.model import Lesson, RunningStep, Step
 from lessons.reading.load import COURSE
 from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
-from lessons.writing import texts
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine import document
 from lessons.engine.session import Session
 from lessons.format.model import Lesson

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.causal import CausalAttention, causal_weights, causal_weights_renormalized
-from lessons import claims
+from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.format.model import Course
 from lessons.results.result import StepResult

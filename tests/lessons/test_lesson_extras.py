@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attention.cache import KeyValueCache, MultiHeadAttentionCached
 from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
-from lessons import claims
+from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.format.model import Lesson
 from lessons.reading.load import load_course

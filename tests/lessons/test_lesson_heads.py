@@ -10,7 +10,7 @@ from torch import nn
 
 from attention.causal import CausalAttention
 from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
-from lessons import claims
+from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import Course, RunningStep

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine import document
 from lessons.engine.session import Session
 from lessons.format import labels

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine.attempt import STEP, lesson_with
 from lessons.engine.play import Names, Played
 from lessons.engine.session import Run, Session

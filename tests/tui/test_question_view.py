@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 import tui
-from lessons import record
+from lessons.authoring import record
 from lessons.engine import questions
 from lessons.format.model import Question
 from lessons.reading.load import load_lesson

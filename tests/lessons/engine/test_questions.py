@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine import questions
 from lessons.engine.session import Session
 from lessons.format import template

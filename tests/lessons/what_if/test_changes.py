@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine.session import Session
 from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.reading.load import load_course

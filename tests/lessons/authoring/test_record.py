@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons import record
+from lessons.authoring import record
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.model import Course, Lesson, RunningStep

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lessons import proof
+from lessons.authoring import proof
+from lessons.authoring.proof import Proof
 from lessons.engine.session import Session
-from lessons.proof import Proof
 from tests.lessons.making import ATTENTION, attending, lesson_of
 
 

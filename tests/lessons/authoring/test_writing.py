@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lessons import writing
+from lessons.authoring import writing
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.reading.load import COURSE, load_course, load_lesson
 from lessons.reading.reading import Finding

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons import claims
+from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.format.model import Lesson
 from lessons.reading.load import load_course, load_lesson

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons import coverage
-from lessons.coverage import Coverage
+from lessons.authoring import coverage
+from lessons.authoring.coverage import Coverage
 from lessons.reading.load import COURSE, load_course
 from tests.lessons.making import lesson_of, text_step
 
-INVENTORY = (Path(__file__).parents[1] / "data" / "inventory.md").read_text(encoding="utf-8")
+INVENTORY = (Path(__file__).parents[2] / "data" / "inventory.md").read_text(encoding="utf-8")
 LESSONS = load_course().lessons
 
 

@@ -1,0 +1,1 @@
+"""What an author is told about a course: rules of writing, coverage, claims, proofs, recordings."""

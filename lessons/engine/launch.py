@@ -143,7 +143,7 @@ def _spawn(
     `-P` keeps the current directory off the path, where a file called torch.py may lie.
     """
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), f"lessons.worker.{module}", *arguments],
+        [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), f"lessons.worker.process.{module}", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=err,

@@ -1,7 +1,8 @@
 """What a lesson is: the only definition of the lesson format, with `lessons.format.exercise` for the exercises.
 
 A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
-file may hold; `lessons.reading.load` reads a file into them and turns every complaint into file, line, column and remedy.
+file may hold; `lessons.reading.load` reads a file into them and turns every complaint into file, line, column and
+remedy.
 """
 
 from __future__ import annotations

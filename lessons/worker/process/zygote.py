@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NoReturn
 from lessons.worker import fence, wire
 
 if TYPE_CHECKING:
-    from lessons.worker.child import Place
+    from lessons.worker.process.child import Place
 
 FDS = 4
 TICK = 0.2
@@ -96,7 +96,7 @@ class Zygote:
             for fd in (talk, out, err):
                 os.close(fd)
             return
-        from lessons.worker.child import Place
+        from lessons.worker.process.child import Place
 
         scratch = tempfile.mkdtemp(dir=self.base)
         place = Place.of({**frame.header, "scratch": scratch})
@@ -113,7 +113,7 @@ class Zygote:
     def _become_child(self, place: Place, parent: int, talk: int, out: int, err: int) -> NoReturn:
         code = 99
         try:
-            from lessons.worker import child
+            from lessons.worker.process import child
 
             os.setsid()
             fence.prctl(fence.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -284,7 +284,7 @@ def load() -> None:
     import torch
 
     import attention
-    from lessons.worker import child
+    from lessons.worker.process import child
 
     # Names of modules, not operations: nothing has run yet.
     assert torch

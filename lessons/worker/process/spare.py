@@ -25,11 +25,11 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     code = 99
     try:
         gc.disable()
-        from lessons.worker import zygote
+        from lessons.worker.process import zygote
 
         zygote.load()
         gc.enable()
-        from lessons.worker import child
+        from lessons.worker.process import child
 
         wire.send(talk, {"op": "ready"})
         child.settle_in(child.Place.of({**wire.receive(talk).header, "scratch": scratch}))

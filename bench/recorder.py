@@ -52,9 +52,9 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
 
     from lessons.format.model import RunningStep
     from lessons.reading.load import load_course
-    from lessons.worker.execute import execute
-    from lessons.worker.stage import Stage
-    from lessons.worker.steps import seed
+    from lessons.worker.jobs.execute import execute
+    from lessons.worker.jobs.stage import Stage
+    from lessons.worker.jobs.steps import seed
 
     lesson = load_course().lesson(lesson_id)
     steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunningStep)]

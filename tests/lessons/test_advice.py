@@ -17,7 +17,7 @@ from lessons.worker.advice.effects import broadcast, product, viewed
 from lessons.worker.advice.registry import RULES
 from lessons.worker.advice.safe import UNKNOWN, Sized, attribute, fields, indexed, is_a, sized, text_of
 from lessons.worker.advice.scene import nearest, size
-from lessons.worker.execute import LONGEST, YOUR_CODE, describe, execute
+from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
 from tests.lessons.making import doubling
 
 assert attention, "the names of the course are known, as in the worker"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
-from lessons.worker import answers
 from lessons.worker.explain import NoCell
-from lessons.worker.stage import Stage
+from lessons.worker.jobs import answers
+from lessons.worker.jobs.stage import Stage
 from tests.lessons.tracing import Traced
 
 ATTEND = """

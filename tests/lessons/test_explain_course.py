@@ -12,9 +12,9 @@ import torch
 from lessons.format.model import Lesson, RunningStep, TrainStep
 from lessons.learner import trained
 from lessons.reading.load import load_course
-from lessons.worker import kept
-from lessons.worker.stage import as_tensor
-from lessons.worker.steps import seed
+from lessons.worker.jobs import kept
+from lessons.worker.jobs.stage import as_tensor
+from lessons.worker.jobs.steps import seed
 from tests.lessons.tracing import SAMPLE, Traced, indices
 
 

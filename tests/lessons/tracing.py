@@ -13,8 +13,8 @@ import torch
 
 from lessons.results import explanation as x
 from lessons.results import formula as f
-from lessons.worker.execute import execute
 from lessons.worker.explain import Explainer
+from lessons.worker.jobs.execute import execute
 from lessons.worker.record import KEEP, MOST_EVENTS, Recorder
 
 SAMPLE = 4096

@@ -11,7 +11,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.worker import fence, judge, steps, training, trial, wire
+from lessons.worker import fence, wire
+from lessons.worker.jobs import judge, steps, training, trial
 
 TALK = 3
 CUT_OFF = 97

@@ -337,7 +337,7 @@ PATCHES = {
     "no output": "import sys\nsys.stdout = sys.stderr = sys.stdin = None",
     "exit": "import os, sys\nsys.exit = os._exit = None",
     "names of the checker": "close = refill = got = want = context = torch = None\ndef pick(*args): raise SystemExit",
-    "main": "import sys\nsys.modules['__main__'] = sys.modules['lessons.worker.values'] = None",
+    "main": "import sys\nsys.modules['__main__'] = sys.modules['lessons.worker.jobs.values'] = None",
     "seed": "import random, torch\ntorch.manual_seed = random.seed = lambda *args: None",
 }
 

@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.worker import shown
-from lessons.worker.stage import Stage, as_tensor
+from lessons.worker.jobs import shown
+from lessons.worker.jobs.stage import Stage, as_tensor
 
 MOST_TENSORS = 4
 MOST_AXES = 4

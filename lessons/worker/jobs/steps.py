@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
-from lessons.worker import answers, fence, kept, wire
-from lessons.worker.execute import Failed
-from lessons.worker.stage import Stage
+from lessons.worker import fence, wire
+from lessons.worker.jobs import answers, kept
+from lessons.worker.jobs.execute import Failed
+from lessons.worker.jobs.stage import Stage
 
 
 def run_lesson(job: wire.Frame, talk: socket.socket) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from lessons.worker import attempt, play, shown, views, wire
+from lessons.worker import wire
 from lessons.worker.explain import NoCell
-from lessons.worker.stage import Stage
+from lessons.worker.jobs import attempt, play, shown, views
+from lessons.worker.jobs.stage import Stage
 
 LARGEST_WINDOW = 256
 

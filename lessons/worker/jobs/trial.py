@@ -13,9 +13,10 @@ from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
-from lessons.worker import probe, traced, values, wire
-from lessons.worker.execute import YOUR_CODE, Failed, describe, execute
-from lessons.worker.steps import seed as seed_generators
+from lessons.worker import wire
+from lessons.worker.jobs import probe, traced, values
+from lessons.worker.jobs.execute import YOUR_CODE, Failed, describe, execute
+from lessons.worker.jobs.steps import seed as seed_generators
 
 PROBE = "<probe>"
 OURS = "lessons"

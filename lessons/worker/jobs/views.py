@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import pad
 
 from lessons.results.views import How, row_stats
-from lessons.worker import values
+from lessons.worker.jobs import values
 
 MOST_BLOCKS = 1 << 14
 

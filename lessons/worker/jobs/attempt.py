@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from lessons.worker import play, shown
-from lessons.worker.stage import Stage, as_tensor
+from lessons.worker.jobs import play, shown
+from lessons.worker.jobs.stage import Stage, as_tensor
 
 MOST_TENSORS = 8
 

@@ -12,8 +12,8 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lessons.worker import values
-from lessons.worker.values import ValueNotPlain, decode, encode
+from lessons.worker.jobs import values
+from lessons.worker.jobs.values import ValueNotPlain, decode, encode
 
 
 def travelled(value: object) -> Any:

@@ -10,10 +10,10 @@ import torch
 
 from lessons.format.template import FACT, Field
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
-from lessons.worker import shown
-from lessons.worker.execute import Failed, describe, execute
 from lessons.worker.explain import Explainer
-from lessons.worker.patch import Patch
+from lessons.worker.jobs import shown
+from lessons.worker.jobs.execute import Failed, describe, execute
+from lessons.worker.jobs.patch import Patch
 from lessons.worker.record import Recorder
 from lessons.worker.ribbon import Line, Ribbon
 

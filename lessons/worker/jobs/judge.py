@@ -21,9 +21,10 @@ import torch
 from lessons.format import template
 from lessons.reading import known
 from lessons.reading.known import Known
-from lessons.worker import probe, shown, traced, values, wire
-from lessons.worker.steps import seed as seed_generators
-from lessons.worker.trial import attempted
+from lessons.worker import wire
+from lessons.worker.jobs import probe, shown, traced, values
+from lessons.worker.jobs.steps import seed as seed_generators
+from lessons.worker.jobs.trial import attempted
 
 SOLUTION = "<solution>"
 DIAGNOSIS = 2.5

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.worker import traced
-from lessons.worker.traced import Made, Tracer
+from lessons.worker.jobs import traced
+from lessons.worker.jobs.traced import Made, Tracer
 
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from lessons.results.result import MOST_KEPT
-from lessons.worker.execute import Failed, describe
+from lessons.worker.jobs.execute import Failed, describe
 
 
 def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | None]:

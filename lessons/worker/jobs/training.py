@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from lessons.results.result import MOST_PICTURES, MOST_STEPS
-from lessons.worker import kept, shown, steps, wire
-from lessons.worker.execute import describe, execute
-from lessons.worker.stage import Stage, as_tensor
+from lessons.worker import wire
+from lessons.worker.jobs import kept, shown, steps
+from lessons.worker.jobs.execute import describe, execute
+from lessons.worker.jobs.stage import Stage, as_tensor
 
 Spec = dict[str, Any]
 

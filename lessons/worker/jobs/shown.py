@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from lessons.results.result import WHOLE
-from lessons.worker import values
+from lessons.worker.jobs import values
 
 CORNER = 32
 

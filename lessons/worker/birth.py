@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.history import Element
+from lessons.worker.recording.history import Element
 from lessons.worker.work import Made, Work
 
 if TYPE_CHECKING:

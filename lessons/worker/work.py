@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.history import Element
-from lessons.worker.places import dotted
-from lessons.worker.record import Event, Region
+from lessons.worker.recording.history import Element
+from lessons.worker.recording.places import dotted
+from lessons.worker.recording.record import Event, Region
 
 if TYPE_CHECKING:
     from lessons.worker.explain import Explainer

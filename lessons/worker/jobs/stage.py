@@ -14,8 +14,8 @@ from lessons.worker.explain import Explainer
 from lessons.worker.jobs import shown
 from lessons.worker.jobs.execute import Failed, describe, execute
 from lessons.worker.jobs.patch import Patch
-from lessons.worker.record import Recorder
-from lessons.worker.ribbon import Line, Ribbon
+from lessons.worker.recording.record import Recorder
+from lessons.worker.recording.ribbon import Line, Ribbon
 
 
 class Stage:

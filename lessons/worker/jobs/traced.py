@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from lessons.worker.history import Forgotten, History
-from lessons.worker.places import Places
-from lessons.worker.record import Event, Recorder, Region, Site
+from lessons.worker.recording.history import Forgotten, History
+from lessons.worker.recording.places import Places
+from lessons.worker.recording.record import Event, Recorder, Region, Site
 
 MOST_TENSORS = 300
 MOST_ELEMENTS = 50_000

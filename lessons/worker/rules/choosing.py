@@ -7,7 +7,7 @@ import math
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.record import Event, Region
+from lessons.worker.recording.record import Event, Region
 from lessons.worker.rules.registry import ZERO, make, region, rule, short
 from lessons.worker.work import Index, Made, Work, broadcast
 

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.history import Element
-from lessons.worker.record import Event, Region
+from lessons.worker.recording.history import Element
+from lessons.worker.recording.record import Event, Region
 from lessons.worker.rules.random import dropout, dropped
 from lessons.worker.rules.registry import ONE, ZERO, Rule, make, region, rule
 from lessons.worker.work import Index, Made, Work, broadcast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lessons.results import formula as f
-from lessons.worker.record import Region
+from lessons.worker.recording.record import Region
 from lessons.worker.rules.registry import ZERO, make, rule, short
 from lessons.worker.work import Index, Made, Work
 

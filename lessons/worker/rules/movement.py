@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.history import Element
-from lessons.worker.record import SNAPSHOT, Event, Region
+from lessons.worker.recording.history import Element
+from lessons.worker.recording.record import SNAPSHOT, Event, Region
 from lessons.worker.rules.registry import MOST_TERMS, ZERO, find, make, region, rule, short, too_many, unknown
 from lessons.worker.work import Index, Made, Work, broadcast
 

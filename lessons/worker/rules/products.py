@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lessons.results import formula as f
-from lessons.worker.record import Region
+from lessons.worker.recording.record import Region
 from lessons.worker.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
 from lessons.worker.work import Index, Made, Work, broadcast
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.record import Event, Region
+from lessons.worker.recording.record import Event, Region
 from lessons.worker.rules.registry import make, ordinal, rule, short
 from lessons.worker.work import Index, Made, Work, broadcast
 

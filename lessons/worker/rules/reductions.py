@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.record import Region
+from lessons.worker.recording.record import Region
 from lessons.worker.rules.elementwise import term
 from lessons.worker.rules.registry import (
     MOST_TERMS,

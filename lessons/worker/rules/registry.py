@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.record import Region
+from lessons.worker.recording.record import Region
 from lessons.worker.work import Index, Made, Work
 
 Rule = Callable[[Work, Index, float], Made]

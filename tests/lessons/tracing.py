@@ -13,7 +13,7 @@ import torch
 
 from lessons.results import explanation as x
 from lessons.results import formula as f
-from lessons.worker.explain import Explainer
+from lessons.worker.explaining.explain import Explainer
 from lessons.worker.jobs.execute import execute
 from lessons.worker.recording.record import KEEP, MOST_EVENTS, Recorder
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from lessons.worker import wire
-from lessons.worker.explain import NoCell
+from lessons.worker.explaining.explain import NoCell
 from lessons.worker.jobs import attempt, play, shown, views
 from lessons.worker.jobs.stage import Stage
 

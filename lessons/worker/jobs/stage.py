@@ -10,7 +10,7 @@ import torch
 
 from lessons.format.template import FACT, Field
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
-from lessons.worker.explain import Explainer
+from lessons.worker.explaining.explain import Explainer
 from lessons.worker.jobs import shown
 from lessons.worker.jobs.execute import Failed, describe, execute
 from lessons.worker.jobs.patch import Patch

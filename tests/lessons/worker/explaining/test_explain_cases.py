@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
-from lessons.worker.explain import NoCell
+from lessons.worker.explaining.explain import NoCell
 from lessons.worker.jobs import answers
 from lessons.worker.jobs.stage import Stage
 from tests.lessons.tracing import Traced

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
-from lessons.worker import define
+from lessons.worker.explaining import define
 from tests.lessons.tracing import Traced
 
 SETUP = "torch.manual_seed(2)\nF = torch.nn.functional\n"

@@ -11,10 +11,20 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
+from lessons.worker.explaining.rules.registry import (
+    MOST_TERMS,
+    ONE,
+    ZERO,
+    make,
+    named_only,
+    region,
+    rule,
+    too_many,
+    unknown,
+)
+from lessons.worker.explaining.rules.rows import _layer_norm as _normalized
+from lessons.worker.explaining.work import Index, Made, Work, broadcast
 from lessons.worker.recording.record import Region
-from lessons.worker.rules.registry import MOST_TERMS, ONE, ZERO, make, named_only, region, rule, too_many, unknown
-from lessons.worker.rules.rows import _layer_norm as _normalized
-from lessons.worker.work import Index, Made, Work, broadcast
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)

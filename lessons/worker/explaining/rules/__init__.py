@@ -8,10 +8,20 @@ since all others are made of them: `x @ y` arrives as `mm` or `bmm`, `nn.Linear`
 from __future__ import annotations
 
 # Each of these registers its rules.
-from lessons.worker.rules import choosing, elementwise, given, movement, products, random, reductions, rows, training
-from lessons.worker.rules.given import LEAVES, by_hand
-from lessons.worker.rules.movement import Moves, apply, copied, moves
-from lessons.worker.rules.registry import known
+from lessons.worker.explaining.rules import (
+    choosing,
+    elementwise,
+    given,
+    movement,
+    products,
+    random,
+    reductions,
+    rows,
+    training,
+)
+from lessons.worker.explaining.rules.given import LEAVES, by_hand
+from lessons.worker.explaining.rules.movement import Moves, apply, copied, moves
+from lessons.worker.explaining.rules.registry import known
 
 __all__ = [
     "LEAVES",

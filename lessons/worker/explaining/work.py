@@ -16,7 +16,7 @@ from lessons.worker.recording.places import dotted
 from lessons.worker.recording.record import Event, Region
 
 if TYPE_CHECKING:
-    from lessons.worker.explain import Explainer
+    from lessons.worker.explaining.explain import Explainer
 
 Index = tuple[int, ...]
 

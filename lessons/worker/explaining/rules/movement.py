@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.rules.registry import (
+    MOST_TERMS,
+    ZERO,
+    find,
+    make,
+    region,
+    rule,
+    short,
+    too_many,
+    unknown,
+)
+from lessons.worker.explaining.work import Index, Made, Work, broadcast
 from lessons.worker.recording.history import Element
 from lessons.worker.recording.record import SNAPSHOT, Event, Region
-from lessons.worker.rules.registry import MOST_TERMS, ZERO, find, make, region, rule, short, too_many, unknown
-from lessons.worker.work import Index, Made, Work, broadcast
 
 if TYPE_CHECKING:
-    from lessons.worker.explain import Explainer
+    from lessons.worker.explaining.explain import Explainer
 
 MOST_MOVED = 1 << 22
 """Elements up to which a rearrangement is followed; above, it is only named."""

@@ -19,11 +19,11 @@ import torch
 
 from lessons.results import formula as f
 from lessons.results.explanation import label
-from lessons.worker import birth, check, define, rules
+from lessons.worker.explaining import birth, check, define, rules
+from lessons.worker.explaining.work import Made, Work
 from lessons.worker.recording.history import Element, Forgotten, History
 from lessons.worker.recording.names import Called, Names
 from lessons.worker.recording.record import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region, Site
-from lessons.worker.work import Made, Work
 
 MOST_LIT = 4096
 """Cells of one explanation that are lit in the tensors of the step."""

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.recording.record import Region
-from lessons.worker.rules.elementwise import term
-from lessons.worker.rules.registry import (
+from lessons.worker.explaining.rules.elementwise import term
+from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
     ZERO,
@@ -22,7 +21,8 @@ from lessons.worker.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.work import Index, Made, Work
+from lessons.worker.explaining.work import Index, Made, Work
+from lessons.worker.recording.record import Region
 
 
 def _axes(dim: Any, rank: int) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ from lessons.format.model import Lesson, RunningStep, Shown
 from lessons.reading.load import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
-from tests.lessons.loops import (
+from tests.lessons.course.loops import (
     Matrix,
     Vector,
     Weights,

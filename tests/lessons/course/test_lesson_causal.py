@@ -16,7 +16,7 @@ from lessons.format.model import Course
 from lessons.results.result import StepResult
 
 LESSONS = ("causal-mask", "dropout", "causal-class")
-GOLDEN = Path(__file__).parents[1] / "attention" / "golden.json"
+GOLDEN = Path(__file__).parents[2] / "attention" / "golden.json"
 
 Results = dict[str, dict[str, StepResult]]
 

@@ -29,7 +29,7 @@ SCREEN = {
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
     "tui": {"textual", "pydantic", "sqlite3"},
     "tui.cli": {"textual"},
-    "tui.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
+    "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.plain": {"textual"},
     "tui.app": set[str](),
 }

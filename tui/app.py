@@ -24,10 +24,11 @@ from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
 from tui import help as helps
-from tui import lifeline, standing
-from tui.forgiving import forgive
+from tui import standing
 from tui.screens.map import MapView
-from tui.terminal import Terminal, theme
+from tui.tty import lifeline
+from tui.tty.forgiving import forgive
+from tui.tty.terminal import Terminal, theme
 from tui.widgets.line import Line
 from tui.widgets.pane import TextPane
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui.terminal import Terminal, this_terminal
+from tui.tty.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
     from lessons.format.model import Course, Exercise, Lesson, TrainStep
@@ -156,7 +156,7 @@ def _open(options: argparse.Namespace) -> int:
 
 
 def _open_screen(terminal: Terminal) -> int:
-    from tui.terminal import prepare
+    from tui.tty.terminal import prepare
 
     prepare(terminal, os.environ)
     from tui.app import open_tutor

@@ -18,7 +18,7 @@ from lessons.results.result import StepResult
 from tui.screens.exercise import ExerciseView
 from tui.screens.lesson import LessonView
 from tui.screens.question import QuestionView
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.line import Line
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane

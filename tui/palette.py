@@ -14,7 +14,7 @@ from rich.color import Color
 from rich.color_triplet import ColorTriplet
 from rich.style import Style
 
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 
 LEVELS = 16
 """No ramp has more levels than this."""

@@ -78,7 +78,7 @@ class Store:
         self._progress.save_draft(exercise, self._drafts[exercise])
 
     def keep(self, exercise: str, code: str, why: str) -> None:
-        """Keep code that something else is about to take the place of; `why` as `lessons.learner.progress.Kept` has it."""
+        """Keep code that something else is about to replace; `why` as in `lessons.learner.progress.Kept`."""
         self._kept[exercise] = code
         self._thread.submit(self._progress.keep, exercise, code, why)
 

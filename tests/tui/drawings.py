@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lessons.results.result import Tensor
 from tui.palette import palette
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawing import drawing_of
 from tui.widgets.picture import Face, Scene
 

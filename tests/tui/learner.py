@@ -15,7 +15,7 @@ from lessons.reading.load import load_course
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.prose import rich_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.pane import TextPane
 
 SSH = Terminal(depth="16")

@@ -15,7 +15,7 @@ from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed
 from tui.app import TutorApp
 from tui.prose import rich_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.pane import TextPane
 
 MAP_KEYS = "up/down choose   enter open   c challenge   ? help   q quit"

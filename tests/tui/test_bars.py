@@ -19,7 +19,7 @@ from tests.tui.test_matrix import MatrixApp, tensor
 from tui import plain
 from tui.bars import Ruler
 from tui.palette import palette
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 from tui.widgets import bars
 from tui.widgets.drawing import BARS, MATRIX, drawing_of
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from tui.curve import LOWEST, NARROWEST, WANTED, Place, Plot, arrange, bounds, draw, number
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.curve import Curves
 
 FALLING = tuple((25 * step, 3.9 * exp(-step / 12)) for step in range(41))

@@ -13,9 +13,9 @@ from lessons.learner.progress import Progress
 from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed
-from tui import external
 from tui.screens.workbench import Workbench
-from tui.terminal import Terminal
+from tui.tty import external
+from tui.tty.terminal import Terminal
 from tui.widgets.pane import TextPane
 
 LESSON, STEP_ID = "attention-classes", "same-numbers"

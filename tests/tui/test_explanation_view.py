@@ -13,7 +13,7 @@ from textual.message import Message
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tui import explained
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.explanation import ExplanationView, Stop, lines
 
 ALL = [*VARIED, long(60), dot("注意", (0, 1), [123456.789, -1e-30] * 5, [1e30, -0.00012345] * 5)]

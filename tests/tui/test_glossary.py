@@ -9,7 +9,7 @@ import pytest
 from lessons.reading import glossary
 from tests.tui.learner import COURSE, at, task, tutor
 from tui.cli import main
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 
 WORDS = glossary.load()
 

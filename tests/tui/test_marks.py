@@ -11,7 +11,7 @@ from rich.style import Style
 
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, of_words, scene, scores, tensor, text
 from tui.palette import palette
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 from tui.widgets.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
 from tui.widgets.picture import draw
 

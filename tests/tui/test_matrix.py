@@ -23,7 +23,7 @@ from textual.widgets import Static
 from lessons.results.result import Tensor, Window
 from tests.tui.pty_harness import Pty
 from tui.palette import palette
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
 from tui.widgets.picture import (
     TILE,

@@ -15,7 +15,7 @@ from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How, blocks_of, row_stats
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.palette import palette
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 from tui.widgets import heads, overview
 from tui.widgets.heads import Heads, Thumbs, draw_heads
 from tui.widgets.marks import NO_MARKS, Cells, Marks

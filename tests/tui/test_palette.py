@@ -12,7 +12,7 @@ from rich.color import ColorSystem
 from rich.style import Style
 
 from tui.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
-from tui.terminal import Depth, Terminal
+from tui.tty.terminal import Depth, Terminal
 
 KINDS = ["score", "weight", "vector", "mask"]
 COLOURED: list[Depth] = ["256", "truecolor"]

@@ -17,7 +17,7 @@ from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor
 from tui.screens.play import PlayView, entry, heights, outline, welcome
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.explanation import ExplanationView
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane

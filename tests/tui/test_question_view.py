@@ -24,7 +24,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
 from tui.screens.question import QuestionView
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.explanation import ExplanationView
 from tui.widgets.matrix import MatrixView
 from tui.widgets.options import Option, Options, lines

@@ -15,8 +15,8 @@ from lessons.results.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
-from tui.terminal import Terminal
 from tui.training import Film
+from tui.tty.terminal import Terminal
 
 SIZE = 4
 LOOP = "for step in range(40):\n    loss = train(0.5)\n    frame(step, 40)\n"

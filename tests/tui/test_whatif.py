@@ -13,7 +13,7 @@ from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tui import whatif
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.whatif import Row, Spot
 from tui.widgets.whatif import Rows, WhatIfView, row_text
 

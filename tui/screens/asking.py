@@ -8,7 +8,7 @@ from lessons.results.result import StepResult, WorkerError
 from tui import standing
 from tui.screens.question import QuestionView
 from tui.store import Store
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 
 
 class Asking(QuestionView):

@@ -14,7 +14,7 @@ from lessons.results.explanation import label
 from lessons.results.result import Difference
 from tui import judged, variants
 from tui.numbers import exact, short, visible
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
 from tui.widgets.marks import Marks

@@ -17,7 +17,7 @@ from lessons.format.model import ExerciseStep
 from tui import judged
 from tui.arrange import WIDE
 from tui.prose import in_ascii, rich_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.pane import TextPane

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.explanation import ExplanationView
 from tui.widgets.matrix import MatrixView, Wanted

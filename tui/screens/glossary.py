@@ -15,7 +15,7 @@ from textual.widgets import Input
 from lessons.format.model import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
 from tui.prose import in_ascii, rich_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList
 from tui.widgets.line import Line

@@ -30,7 +30,7 @@ from tui.plain import clean
 from tui.prose import in_ascii, rich_text
 from tui.ribbon import GAP, bare, with_ribbon
 from tui.screens.explaining import MATRICES, Explaining
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.variants import MODES, Mode
 from tui.whatif import Spot
 from tui.widgets.drawn import Box, set_height

@@ -14,7 +14,7 @@ from textual.message import Message
 from tui import standing
 from tui.palette import palette
 from tui.prose import rich_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList
 from tui.widgets.pane import TextPane

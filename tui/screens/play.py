@@ -23,7 +23,7 @@ from tui.code import rich_code
 from tui.numbers import truncated, visible
 from tui.plain import clean
 from tui.screens.explaining import MATRICES, Explaining
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
 from tui.widgets.marks import Cells, Marks

@@ -25,7 +25,7 @@ from tui.code import marked, rich_code
 from tui.plain import clean
 from tui.prose import in_ascii, rich_text
 from tui.screens.explaining import MATRICES, Explaining
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
 from tui.widgets.marks import Cells, Marks

@@ -13,7 +13,7 @@ from lessons.results.result import StepResult
 from tui.arrange import CODE
 from tui.plain import clean
 from tui.screens.lesson import BOLD, LessonView
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 
 MOST = 16
 """Matrices that are shown. The first ones are the arguments and what is made from them; few functions make more."""

@@ -24,8 +24,8 @@ from tui.code import rich_code
 from tui.plain import clean
 from tui.running import Films
 from tui.screens.lesson import LessonView
-from tui.terminal import Terminal
 from tui.training import ASKED_AGAIN, Film, Standing
+from tui.tty.terminal import Terminal
 from tui.whatif import Spot
 from tui.widgets.curve import Curves
 from tui.widgets.drawn import set_height

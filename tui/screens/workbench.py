@@ -18,14 +18,15 @@ from textual.message import Message
 from lessons.engine.attempt import STEP
 from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
-from tui import external, judged, solved, standing
+from tui import judged, solved, standing
 from tui.engine import Engine
 from tui.screens.difference import DifferenceView
 from tui.screens.exercise import ExerciseView
 from tui.screens.scratch import ScratchView
 from tui.screens.solution import SolutionView
 from tui.store import Store
-from tui.terminal import Terminal
+from tui.tty import external
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 
 DIM = Style(dim=True)

@@ -8,7 +8,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from tui.curve import COLOURS, Plot, arrange, draw
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Drawn, over
 from tui.widgets.runs import RunLine, Runs, differing_width
 

@@ -22,7 +22,7 @@ from textual.strip import Strip
 from lessons.results.explanation import Explanation, Operand
 from tui import explained
 from tui.numbers import truncated
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Drawn
 
 STRONG, DIM, CHOSEN = Style(bold=True), Style(dim=True), Style(reverse=True)

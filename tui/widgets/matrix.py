@@ -26,7 +26,7 @@ from lessons.results.views import Blocks, How, RowStats, row_stats
 from tui.numbers import visible
 from tui.palette import palette
 from tui.rows import TOP, row_text
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawing import MATRIX, Drawing, drawing_of
 from tui.widgets.drawn import Drawn, over
 from tui.widgets.heads import Heads, draw_heads

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.terminal import Terminal
+from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Drawn
 
 CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)

@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 
-from tui import lifeline
+from tui.tty import lifeline
 
 STUCK = """
 import os, threading
-from tui import lifeline
+from tui.tty import lifeline
 
 lifeline.GRACE = 0.1
 lifeline.guard()

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tui.terminal import Depth, Terminal, detect, prepare, textual_environment, theme
+from tui.tty.terminal import Depth, Terminal, detect, prepare, textual_environment, theme
 
 UTF8 = {"LANG": "en_US.UTF-8", "TERM": "xterm"}
 
@@ -105,7 +105,9 @@ def test_prepare_replaces_what_would_stop_textual_or_take_the_colours() -> None:
 
 
 def test_neither_textual_nor_rich_is_imported() -> None:
-    program = "import sys, tui.terminal; print([name for name in ('textual', 'rich', 'torch') if name in sys.modules])"
+    program = (
+        "import sys, tui.tty.terminal; print([name for name in ('textual', 'rich', 'torch') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

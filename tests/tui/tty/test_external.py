@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tui import external
+from tui.tty import external
 
 CODE = "def f():\n    return 1\n"
 

@@ -23,8 +23,8 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
-from tui import help as helps
 from tui import standing
+from tui.render import help as helps
 from tui.screens.map import MapView
 from tui.tty import lifeline
 from tui.tty.forgiving import forgive

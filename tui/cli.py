@@ -170,7 +170,7 @@ def _open_screen(terminal: Terminal) -> int:
 
 def _open_plain() -> int:
     """Without a terminal to draw on: the map, then the lesson that the learner is in."""
-    from tui import plain
+    from tui.render import plain
 
     course = _course()
     progress = _progress()
@@ -185,7 +185,8 @@ def _open_plain() -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from tui import history, plain
+    from tui import history
+    from tui.render import plain
 
     course = _course()
     if options.knobs is not None:
@@ -246,7 +247,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
     from lessons.engine import document
-    from tui import plain
+    from tui.render import plain
 
     entries = [document.knob(lesson, knob) for knob in lesson.knobs]
     if as_json:
@@ -275,7 +276,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from lessons.what_if import changes
-    from tui import plain
+    from tui.render import plain
 
     made = made or changes.UNCHANGED
     session = Session()
@@ -386,7 +387,7 @@ def _explain(options: argparse.Namespace) -> int:
     from lessons.engine import document, tree
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from tui import plain
+    from tui.render import plain
 
     lesson, step, index = _to_explain(options)
     depth = options.depth if options.depth is not None or options.json else 2
@@ -449,7 +450,8 @@ def _check(options: argparse.Namespace) -> int:
     from lessons.engine.session import Session
     from lessons.format.model import ExerciseStep
     from lessons.results.result import WorkerError
-    from tui import history, plain
+    from tui import history
+    from tui.render import plain
 
     lesson, exercise = _find_exercise(options.exercise)
     # Bytes that are no UTF-8 stay in the text: the judge says in which line they are.
@@ -576,7 +578,7 @@ def _history(options: argparse.Namespace) -> int:
 
 
 def _glossary(options: argparse.Namespace) -> int:
-    from tui import lookup
+    from tui.render import lookup
 
     course, words = _course(), _words()
     text = " ".join(options.term)
@@ -591,7 +593,7 @@ def _glossary(options: argparse.Namespace) -> int:
 
 
 def _references(options: argparse.Namespace) -> int:
-    from tui import lookup
+    from tui.render import lookup
 
     found = _words().references
     if options.json:
@@ -720,7 +722,7 @@ def _read(file: str) -> bytes:
 
 def _print(lines: Iterable[str]) -> None:
     """Print lines; what the output's encoding does not have becomes an escape rather than an error."""
-    from tui.prose import in_ascii
+    from tui.render.prose import in_ascii
 
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
@@ -747,7 +749,7 @@ def _print_line(line: str) -> None:
 
 def _print_code(code: str) -> None:
     """Print code byte for byte, so that it can go to a file; but on a terminal without what would move its cursor."""
-    from tui import plain
+    from tui.render import plain
 
     if sys.stdout.isatty():
         _print(plain.clean(code).removesuffix("\n").split("\n"))

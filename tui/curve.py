@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite, log10
 from rich.cells import cell_len
 from rich.style import Style
 
-from tui.numbers import short, truncated, visible
+from tui.render.numbers import short, truncated, visible
 from tui.widgets.runs import RunLine, Runs
 
 NARROWEST, LOWEST = 18, 4

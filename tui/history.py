@@ -14,7 +14,7 @@ from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.results.result import Judgement
-from tui import plain
+from tui.render import plain
 
 WHY = {
     "reset": "kept on a reset",

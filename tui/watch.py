@@ -25,8 +25,8 @@ from lessons.engine.session import Session
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
-from tui import plain
 from tui.history import note
+from tui.render import plain
 
 EVERY = 0.3
 """Seconds from one look at the file to the next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lessons.results.result import Tensor
-from tui.palette import palette
+from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 from tui.widgets.drawing import drawing_of
 from tui.widgets.picture import Face, Scene

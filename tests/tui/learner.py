@@ -14,7 +14,7 @@ from lessons.format.model import ExerciseStep
 from lessons.reading.load import load_course
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
-from tui.prose import rich_text
+from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.pane import TextPane
 

@@ -14,7 +14,7 @@ from lessons.learner.progress import Progress
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed
 from tui.app import TutorApp
-from tui.prose import rich_text
+from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.pane import TextPane
 

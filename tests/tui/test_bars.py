@@ -16,9 +16,9 @@ from lessons.results.result import Tensor
 from tests.tui.drawings import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.test_matrix import MatrixApp, tensor
-from tui import plain
-from tui.bars import Ruler
-from tui.palette import palette
+from tui.render import plain
+from tui.render.bars import Ruler
+from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets import bars
 from tui.widgets.drawing import BARS, MATRIX, drawing_of

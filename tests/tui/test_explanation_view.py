@@ -12,7 +12,7 @@ from textual.message import Message
 
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
-from tui import explained
+from tui.render import explained
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation import ExplanationView, Stop, lines
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, of_words, scene, scores, tensor, text
-from tui.palette import palette
+from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
 from tui.widgets.picture import draw

@@ -22,7 +22,7 @@ from textual.widgets import Static
 
 from lessons.results.result import Tensor, Window
 from tests.tui.pty_harness import Pty
-from tui.palette import palette
+from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
 from tui.widgets.picture import (

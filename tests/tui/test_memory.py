@@ -13,7 +13,7 @@ from lessons.results.result import Layout, Tensor
 from tests.tui.drawings import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.test_matrix import MatrixApp, tensor
-from tui import memory, plain
+from tui.render import memory, plain
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets import strip
 from tui.widgets.drawing import MATRIX, MEMORY, drawing_of

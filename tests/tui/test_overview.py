@@ -14,7 +14,7 @@ from textual.geometry import Region
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How, blocks_of, row_stats
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
-from tui.palette import palette
+from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets import heads, overview
 from tui.widgets.heads import Heads, Thumbs, draw_heads

@@ -15,7 +15,8 @@ from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.test_training_view import RATE, STEP
-from tui import cli, plain
+from tui import cli
+from tui.render import plain
 
 PICTURES = [Picture(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
 LESSON = lesson_of(

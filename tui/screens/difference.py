@@ -12,8 +12,9 @@ from textual.message import Message
 
 from lessons.results.explanation import label
 from lessons.results.result import Difference
-from tui import judged, variants
-from tui.numbers import exact, short, visible
+from tui import variants
+from tui.render import judged
+from tui.render.numbers import exact, short, visible
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line

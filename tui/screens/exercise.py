@@ -14,9 +14,9 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.format.model import ExerciseStep
-from tui import judged
-from tui.arrange import WIDE
-from tui.prose import in_ascii, rich_text
+from tui.render import judged
+from tui.render.arrange import WIDE
+from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.drawn import Box, set_height

@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from lessons.format.model import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
-from tui.prose import in_ascii, rich_text
+from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList

@@ -23,12 +23,12 @@ from lessons.what_if import cells
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, Changes, History, apply
 from tui import variants
-from tui.arrange import CODE, Needs, arrange, panes, text_width
-from tui.code import marked, rich_code
-from tui.numbers import exact
-from tui.plain import clean
-from tui.prose import in_ascii, rich_text
-from tui.ribbon import GAP, bare, with_ribbon
+from tui.render.arrange import CODE, Needs, arrange, panes, text_width
+from tui.render.code import marked, rich_code
+from tui.render.numbers import exact
+from tui.render.plain import clean
+from tui.render.prose import in_ascii, rich_text
+from tui.render.ribbon import GAP, bare, with_ribbon
 from tui.screens.explaining import MATRICES, Explaining
 from tui.tty.terminal import Terminal
 from tui.variants import MODES, Mode

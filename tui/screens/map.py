@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tui import standing
-from tui.palette import palette
-from tui.prose import rich_text
+from tui.render.palette import palette
+from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList

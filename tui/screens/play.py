@@ -18,10 +18,10 @@ from lessons.engine.play import Names, Played
 from lessons.format.model import Lesson, Step
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
-from tui.arrange import WIDE
-from tui.code import rich_code
-from tui.numbers import truncated, visible
-from tui.plain import clean
+from tui.render.arrange import WIDE
+from tui.render.code import rich_code
+from tui.render.numbers import truncated, visible
+from tui.render.plain import clean
 from tui.screens.explaining import MATRICES, Explaining
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height

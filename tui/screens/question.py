@@ -20,10 +20,10 @@ from lessons.format import template
 from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.reading import source
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
-from tui.arrange import CODE, WIDE, Needs, arrange, text_width
-from tui.code import marked, rich_code
-from tui.plain import clean
-from tui.prose import in_ascii, rich_text
+from tui.render.arrange import CODE, WIDE, Needs, arrange, text_width
+from tui.render.code import marked, rich_code
+from tui.render.plain import clean
+from tui.render.prose import in_ascii, rich_text
 from tui.screens.explaining import MATRICES, Explaining
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height

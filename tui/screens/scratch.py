@@ -10,8 +10,8 @@ from textual.message import Message
 
 from lessons.format.model import Lesson, ReadStep, RunningStep, RunStep
 from lessons.results.result import StepResult
-from tui.arrange import CODE
-from tui.plain import clean
+from tui.render.arrange import CODE
+from tui.render.plain import clean
 from tui.screens.lesson import BOLD, LessonView
 from tui.tty.terminal import Terminal
 

@@ -19,9 +19,9 @@ from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, Tr
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import History
 from tui import training, variants
-from tui.arrange import CODE, Needs, panes, text_width
-from tui.code import rich_code
-from tui.plain import clean
+from tui.render.arrange import CODE, Needs, panes, text_width
+from tui.render.code import rich_code
+from tui.render.plain import clean
 from tui.running import Films
 from tui.screens.lesson import LessonView
 from tui.training import ASKED_AGAIN, Film, Standing

@@ -18,8 +18,9 @@ from textual.message import Message
 from lessons.engine.attempt import STEP
 from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
-from tui import judged, solved, standing
+from tui import standing
 from tui.engine import Engine
+from tui.render import judged, solved
 from tui.screens.difference import DifferenceView
 from tui.screens.exercise import ExerciseView
 from tui.screens.scratch import ScratchView

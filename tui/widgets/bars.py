@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from lessons.results.result import Tensor
-from tui.bars import Ruler
-from tui.numbers import truncated
-from tui.palette import Palette
+from tui.render.bars import Ruler
+from tui.render.numbers import truncated
+from tui.render.palette import Palette
 from tui.widgets.marks import sign
 from tui.widgets.picture import (
     Face,

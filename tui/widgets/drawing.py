@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from lessons.results.result import Tensor
-from tui import memory
+from tui.render import memory
 from tui.widgets import bars, picture, strip
 from tui.widgets.picture import Face, Layout, Scene
 from tui.widgets.runs import Runs

@@ -20,8 +20,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from lessons.results.explanation import Explanation, Operand
-from tui import explained
-from tui.numbers import truncated
+from tui.render import explained
+from tui.render.numbers import truncated
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Drawn
 

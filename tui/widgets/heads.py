@@ -10,7 +10,7 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How
-from tui.numbers import truncated, visible
+from tui.render.numbers import truncated, visible
 from tui.widgets.overview import Plan, bounds, caption, face_of
 from tui.widgets.picture import Face, Layout, Scene, background, draw, layout
 from tui.widgets.runs import RunLine, Runs

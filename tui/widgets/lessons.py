@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from tui.numbers import truncated
+from tui.render.numbers import truncated
 from tui.widgets.drawn import Drawn
 
 CURSOR = Style(reverse=True)

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
 
-from tui.numbers import truncated
+from tui.render.numbers import truncated
 from tui.widgets.drawn import Drawn
 
 

@@ -23,9 +23,9 @@ from textual.strip import Strip
 
 from lessons.results.result import Tensor, Window
 from lessons.results.views import Blocks, How, RowStats, row_stats
-from tui.numbers import visible
-from tui.palette import palette
-from tui.rows import TOP, row_text
+from tui.render.numbers import visible
+from tui.render.palette import palette
+from tui.render.rows import TOP, row_text
 from tui.tty.terminal import Terminal
 from tui.widgets.drawing import MATRIX, Drawing, drawing_of
 from tui.widgets.drawn import Drawn, over

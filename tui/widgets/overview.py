@@ -11,7 +11,7 @@ from math import isfinite
 
 from lessons.results.result import Tensor, Window
 from lessons.results.views import Blocks, How
-from tui.numbers import exact, number_format, visible
+from tui.render.numbers import exact, number_format, visible
 from tui.widgets.picture import Face, index_of, layout
 
 DIGITS = 7

@@ -12,8 +12,8 @@ from rich.style import Style
 
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
-from tui.numbers import NumberFormat, exact, number_format, short, truncated, visible
-from tui.palette import Look, Palette, Scale
+from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
+from tui.render.palette import Look, Palette, Scale
 from tui.widgets.drawn import over
 from tui.widgets.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
 from tui.widgets.runs import RunLine, Runs

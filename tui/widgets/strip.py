@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from lessons.results.result import Layout as Stored
 from lessons.results.result import Tensor
-from tui import memory
+from tui.render import memory
 from tui.widgets.marks import sign
 from tui.widgets.picture import (
     Face,

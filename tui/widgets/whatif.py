@@ -17,7 +17,7 @@ from textual.widgets import Input
 from lessons.format.model import Lesson, WordsKnob
 from lessons.what_if.changes import ChangeError, Changes, History
 from tui import whatif
-from tui.numbers import truncated
+from tui.render.numbers import truncated
 from tui.tty.terminal import Terminal
 from tui.whatif import Row, Spot
 from tui.widgets.drawn import Box, Drawn, set_height

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from lessons.results.result import Tensor
 from lessons.results.views import RowStats
-from tui.numbers import short, truncated, visible
+from tui.render.numbers import short, truncated, visible
 
 TOP = 5
 """Columns that are named at most."""

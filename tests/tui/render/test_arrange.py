@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.arrange import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
+from tui.render.arrange import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
 
 LEAST = 6
 """Lines from which the pane that the learner has chosen is always to be seen."""

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
-from tui import explained
-from tui.explained import Digits, Group
+from tui.render import explained
+from tui.render.explained import Digits, Group
 
 MORE = re.compile(r"\((\d+) more: ([^)]*)\)")
 WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")

@@ -24,10 +24,10 @@ from lessons.format.model import (
 )
 from lessons.reading import source
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
-from tui import explained, memory
-from tui.bars import Ruler
-from tui.numbers import number_format, short, truncated, visible
-from tui.prose import plain_lines
+from tui.render import explained, memory
+from tui.render.bars import Ruler
+from tui.render.numbers import number_format, short, truncated, visible
+from tui.render.prose import plain_lines
 
 WIDTH = 80
 MOST_ROWS = 24

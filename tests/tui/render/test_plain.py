@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from lessons.format.model import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.results.result import CheckResult, Difference, Failure, Judgement, Named, StepResult, Tensor, Window
-from tui import plain
+from tui.render import plain
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lessons.format.model import ExerciseStep
 from lessons.results.result import Comparison, Intermediate
-from tui import solved
+from tui.render import solved
 
 EXERCISE = ExerciseStep.model_construct(
     title="Task",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from tui.prose import STYLES, paragraphs, plain_lines, rich_text, spans
+from tui.render.prose import STYLES, paragraphs, plain_lines, rich_text, spans
 
 
 def styled(text: Text) -> list[tuple[str, str]]:

@@ -10,8 +10,8 @@ from rich.text import Text
 from lessons.format import template
 from lessons.format.model import ExerciseStep
 from lessons.results.result import Comparison, Intermediate
-from tui.plain import clean
-from tui.prose import in_ascii, rich_text
+from tui.render.plain import clean
+from tui.render.prose import in_ascii, rich_text
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 YOURS, MODEL = Style(color="red"), Style(color="green")

@@ -6,7 +6,7 @@ import pytest
 from rich.style import Style
 
 from lessons.results.result import CheckResult, Difference, Judgement, Named, Tensor
-from tui import judged
+from tui.render import judged
 
 CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))
 

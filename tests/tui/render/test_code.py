@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.style import Style
 
-from tui.code import rich_code
+from tui.render.code import rich_code
 
 CODE = "import torch\n\n# all of them\nweights = torch.softmax(scores, dim=-1)\n"
 THEMES = ["ansi_dark", "monokai"]

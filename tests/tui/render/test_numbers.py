@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.numbers import exact, number_format, short, truncated, visible
+from tui.render.numbers import exact, number_format, short, truncated, visible
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.style import Style
 
-from tui.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
+from tui.render.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
 from tui.tty.terminal import Depth, Terminal
 
 KINDS = ["score", "weight", "vector", "mask"]

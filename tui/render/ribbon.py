@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.results.shapes import LineShapes, Shape
-from tui.numbers import visible
+from tui.render.numbers import visible
 
 RIBBON = Style(dim=True)
 GAP = 2

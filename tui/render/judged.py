@@ -6,8 +6,8 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.results.result import Difference, Judgement, Named
-from tui.plain import clean
-from tui.prose import rich_text
+from tui.render.plain import clean
+from tui.render.prose import rich_text
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lessons.format.model import Course
 from lessons.reading.glossary import Reference, Term
-from tui.prose import plain_lines
+from tui.render.prose import plain_lines
 
 WIDTH = 80
 

@@ -6,8 +6,8 @@ import pytest
 from rich.text import Text
 
 from lessons.results.shapes import LineShapes, Shape
-from tui.code import rich_code
-from tui.ribbon import named, text, with_ribbon
+from tui.render.code import rich_code
+from tui.render.ribbon import named, text, with_ribbon
 
 QUERIES = Shape("queries", (6, 2), ("token", "dim"))
 KEYS = Shape("keys.T", (2, 6), ("dim", "token"))

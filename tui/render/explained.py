@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
-from tui.numbers import exact, nonfinite
+from tui.render.numbers import exact, nonfinite
 
 DECIMALS = 4
 MOST_DECIMALS = 9

@@ -1,0 +1,1 @@
+"""Turn plain data into text and styles. Pure functions, without Textual."""

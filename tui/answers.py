@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from lessons.results.explanation import Explanation
-from tui.engine import Engine
 from tui.screens.explaining import Explaining
+from tui.state.engine import Engine
 from tui.widgets.matrix import MatrixView
 
 UNKNOWN = "This number explains itself as soon as the step has run here."

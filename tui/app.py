@@ -23,9 +23,9 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
-from tui import standing
 from tui.render import help as helps
 from tui.screens.map import MapView
+from tui.state import standing
 from tui.tty import lifeline
 from tui.tty.forgiving import forgive
 from tui.tty.terminal import Terminal, theme
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from lessons.format.model import Course, Lesson
     from lessons.results.result import Picture, Tensor
     from lessons.what_if.changes import History
-    from tui.engine import Engine
-    from tui.running import Films, Results
     from tui.screens.asking import Asking
     from tui.screens.explaining import Explaining
     from tui.screens.glossary import GlossaryView
@@ -47,8 +45,10 @@ if TYPE_CHECKING:
     from tui.screens.play import PlayView
     from tui.screens.training import TrainingView
     from tui.screens.workbench import Workbench
-    from tui.store import Store
-    from tui.training import Film
+    from tui.state.engine import Engine
+    from tui.state.running import Films, Results
+    from tui.state.store import Store
+    from tui.state.training import Film
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
@@ -727,9 +727,9 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Film
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.load import LessonError, load_course
-    from tui.engine import Engine
-    from tui.running import Films, Results
-    from tui.store import Store
+    from tui.state.engine import Engine
+    from tui.state.running import Films, Results
+    from tui.state.store import Store
 
     try:
         course = load_course()

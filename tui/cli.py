@@ -308,7 +308,7 @@ def _train(options: argparse.Namespace) -> int:
     from lessons.format.model import TrainStep
     from lessons.results.result import Picture, WorkerError
     from lessons.what_if import changes
-    from tui import training
+    from tui.state import training
 
     lesson = _find_lesson(_course(), options.lesson)
     steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}

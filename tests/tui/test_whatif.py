@@ -12,9 +12,9 @@ from lessons.format.model import Lesson
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
-from tui import whatif
+from tui.state import whatif
+from tui.state.whatif import Row, Spot
 from tui.tty.terminal import Terminal
-from tui.whatif import Row, Spot
 from tui.widgets.whatif import Rows, WhatIfView, row_text
 
 INPUTS = "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your\n                       [0.55, 0.87, 0.66]])  # journey\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lessons.engine import questions
 from lessons.format.model import Lesson, Question
 from lessons.results.result import StepResult, WorkerError
-from tui import standing
 from tui.screens.question import QuestionView
-from tui.store import Store
+from tui.state import standing
+from tui.state.store import Store
 from tui.tty.terminal import Terminal
 
 

@@ -30,9 +30,9 @@ from tui.render.plain import clean
 from tui.render.prose import in_ascii, rich_text
 from tui.render.ribbon import GAP, bare, with_ribbon
 from tui.screens.explaining import MATRICES, Explaining
+from tui.state.whatif import Spot
 from tui.tty.terminal import Terminal
 from tui.variants import MODES, Mode
-from tui.whatif import Spot
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
 from tui.widgets.marks import Cells, Marks

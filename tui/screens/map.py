@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from tui import standing
 from tui.render.palette import palette
 from tui.render.prose import rich_text
+from tui.state import standing
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box
 from tui.widgets.lessons import Entry, LessonList
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lessons.format.model import Course, Exercise, Lesson, Step
     from lessons.results.result import Tensor
-    from tui.store import Store
+    from tui.state.store import Store
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}

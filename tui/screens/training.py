@@ -18,15 +18,16 @@ from textual.widget import Widget
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import History
-from tui import training, variants
+from tui import variants
 from tui.render.arrange import CODE, Needs, panes, text_width
 from tui.render.code import rich_code
 from tui.render.plain import clean
-from tui.running import Films
 from tui.screens.lesson import LessonView
-from tui.training import ASKED_AGAIN, Film, Standing
+from tui.state import training
+from tui.state.running import Films
+from tui.state.training import ASKED_AGAIN, Film, Standing
+from tui.state.whatif import Spot
 from tui.tty.terminal import Terminal
-from tui.whatif import Spot
 from tui.widgets.curve import Curves
 from tui.widgets.drawn import set_height
 from tui.widgets.line import Line

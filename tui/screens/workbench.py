@@ -18,14 +18,14 @@ from textual.message import Message
 from lessons.engine.attempt import STEP
 from lessons.format.model import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
-from tui import standing
-from tui.engine import Engine
 from tui.render import judged, solved
 from tui.screens.difference import DifferenceView
 from tui.screens.exercise import ExerciseView
 from tui.screens.scratch import ScratchView
 from tui.screens.solution import SolutionView
-from tui.store import Store
+from tui.state import standing
+from tui.state.engine import Engine
+from tui.state.store import Store
 from tui.tty import external
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box

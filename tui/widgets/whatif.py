@@ -16,10 +16,10 @@ from textual.widgets import Input
 
 from lessons.format.model import Lesson, WordsKnob
 from lessons.what_if.changes import ChangeError, Changes, History
-from tui import whatif
 from tui.render.numbers import truncated
+from tui.state import whatif
+from tui.state.whatif import Row, Spot
 from tui.tty.terminal import Terminal
-from tui.whatif import Row, Spot
 from tui.widgets.drawn import Box, Drawn, set_height
 from tui.widgets.line import Line
 

@@ -12,7 +12,7 @@ from lessons.format.model import Course, ExerciseStep
 from lessons.reading.load import load_course
 from lessons.results.result import WorkerError
 from tests.tui.fake_session import FakeSession
-from tui.engine import Engine
+from tui.state.engine import Engine
 
 
 @pytest.fixture(scope="module")

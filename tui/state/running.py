@@ -12,8 +12,8 @@ from lessons.engine import training
 from lessons.format.model import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.engine import Engine
-from tui.training import Film
+from tui.state.engine import Engine
+from tui.state.training import Film
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lessons.format.model import Course, Exercise, Lesson, Step
-    from tui.store import Store
+    from tui.state.store import Store
 
 BEHIND = ("done", "skipped")
 """The states of steps that are behind the learner."""

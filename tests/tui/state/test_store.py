@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
-from tui.store import Store
+from tui.state.store import Store
 
 
 class FakeProgress(Progress):

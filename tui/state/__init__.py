@@ -1,0 +1,1 @@
+"""What the screen knows: the worker, the progress store, the results of steps."""

@@ -22,10 +22,7 @@ from textual.widgets import Static
 
 from lessons.results.result import Tensor, Window
 from tests.tui.pty_harness import Pty
-from tui.render.palette import palette
-from tui.tty.terminal import Depth, Terminal
-from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
-from tui.widgets.picture import (
+from tui.drawings.picture import (
     TILE,
     Face,
     Scene,
@@ -37,7 +34,10 @@ from tui.widgets.picture import (
     tiles_missing,
     values_of,
 )
-from tui.widgets.runs import differing_width
+from tui.drawings.runs import differing_width
+from tui.render.palette import palette
+from tui.tty.terminal import Depth, Terminal
+from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")

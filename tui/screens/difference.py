@@ -12,13 +12,13 @@ from textual.message import Message
 
 from lessons.results.explanation import label
 from lessons.results.result import Difference
-from tui import variants
+from tui.drawings import variants
+from tui.drawings.marks import Marks
 from tui.render import judged
 from tui.render.numbers import exact, short, visible
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
-from tui.widgets.marks import Marks
 from tui.widgets.matrix import MatrixView, Wanted
 from tui.widgets.pane import TextPane
 

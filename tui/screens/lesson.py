@@ -22,7 +22,9 @@ from lessons.results.shapes import LineShapes
 from lessons.what_if import cells
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, Changes, History, apply
-from tui import variants
+from tui.drawings import variants
+from tui.drawings.marks import Cells, Marks
+from tui.drawings.variants import MODES, Mode
 from tui.render.arrange import CODE, Needs, arrange, panes, text_width
 from tui.render.code import marked, rich_code
 from tui.render.numbers import exact
@@ -32,10 +34,8 @@ from tui.render.ribbon import GAP, bare, with_ribbon
 from tui.screens.explaining import MATRICES, Explaining
 from tui.state.whatif import Spot
 from tui.tty.terminal import Terminal
-from tui.variants import MODES, Mode
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
-from tui.widgets.marks import Cells, Marks
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.whatif import WhatIfView

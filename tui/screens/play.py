@@ -18,6 +18,7 @@ from lessons.engine.play import Names, Played
 from lessons.format.model import Lesson, Step
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
+from tui.drawings.marks import Cells, Marks
 from tui.render.arrange import WIDE
 from tui.render.code import rich_code
 from tui.render.numbers import truncated, visible
@@ -26,7 +27,6 @@ from tui.screens.explaining import MATRICES, Explaining
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
-from tui.widgets.marks import Cells, Marks
 from tui.widgets.matrix import MatrixView
 from tui.widgets.pane import TextPane
 from tui.widgets.prompt import Prompt

@@ -20,6 +20,7 @@ from lessons.format import template
 from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.reading import source
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
+from tui.drawings.marks import Cells, Marks
 from tui.render.arrange import CODE, WIDE, Needs, arrange, text_width
 from tui.render.code import marked, rich_code
 from tui.render.plain import clean
@@ -28,7 +29,6 @@ from tui.screens.explaining import MATRICES, Explaining
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Box, set_height
 from tui.widgets.line import Line
-from tui.widgets.marks import Cells, Marks
 from tui.widgets.matrix import MatrixView
 from tui.widgets.options import Option, Options
 from tui.widgets.pane import TextPane

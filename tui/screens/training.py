@@ -18,7 +18,7 @@ from textual.widget import Widget
 from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import History
-from tui import variants
+from tui.drawings import variants
 from tui.render.arrange import CODE, Needs, panes, text_width
 from tui.render.code import rich_code
 from tui.render.plain import clean

@@ -13,7 +13,7 @@ from typing import Literal
 from lessons.format.step import Curve
 from lessons.results.result import Failure, Picture, Training
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.curve import LOWEST, WANTED, Plot, number
+from tui.drawings.curve import LOWEST, WANTED, Plot, number
 from tui.render.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]

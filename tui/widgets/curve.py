@@ -7,10 +7,10 @@ from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.curve import COLOURS, Plot, arrange, draw
+from tui.drawings.curve import COLOURS, Plot, arrange, draw
+from tui.drawings.runs import RunLine, Runs, differing_width
 from tui.tty.terminal import Terminal
 from tui.widgets.drawn import Drawn, over
-from tui.widgets.runs import RunLine, Runs, differing_width
 
 
 class Curves(Drawn):

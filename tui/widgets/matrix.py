@@ -23,24 +23,17 @@ from textual.strip import Strip
 
 from lessons.results.result import Tensor, Window
 from lessons.results.views import Blocks, How, RowStats, row_stats
+from tui.drawings.drawing import MATRIX, Drawing, drawing_of
+from tui.drawings.heads import Heads, draw_heads
+from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
+from tui.drawings.picture import TILE, Face, Scene, index_of, tiles_missing, value_at
+from tui.drawings.runs import Runs, differing_width
+from tui.drawings.zoom import Level, Zoom
 from tui.render.numbers import visible
 from tui.render.palette import palette
 from tui.render.rows import TOP, row_text
 from tui.tty.terminal import Terminal
-from tui.widgets.drawing import MATRIX, Drawing, drawing_of
 from tui.widgets.drawn import Drawn, over
-from tui.widgets.heads import Heads, draw_heads
-from tui.widgets.marks import NO_MARKS, UNMARKED, Marked, Marks
-from tui.widgets.picture import (
-    TILE,
-    Face,
-    Scene,
-    index_of,
-    tiles_missing,
-    value_at,
-)
-from tui.widgets.runs import Runs, differing_width
-from tui.widgets.zoom import Level, Zoom
 
 WINDOWS_KEPT = 32
 """Windows of one tensor that are remembered."""

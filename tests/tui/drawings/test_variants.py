@@ -8,9 +8,9 @@ import pytest
 
 from lessons.results.result import StepResult, Tensor, Window
 from lessons.what_if.cells import Cell
-from tui import variants
-from tui.variants import OTHER_SHAPE, TOO_LARGE, Picture, changed_lines, pictures
-from tui.widgets.marks import NO_CELLS, Cells
+from tui.drawings import variants
+from tui.drawings.marks import NO_CELLS, Cells
+from tui.drawings.variants import OTHER_SHAPE, TOO_LARGE, Picture, changed_lines, pictures
 
 
 def tensor(name: str, shape: tuple[int, ...], values: tuple[float, ...] | None, dtype: str = "float32") -> Tensor:

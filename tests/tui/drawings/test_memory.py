@@ -10,14 +10,14 @@ from rich.cells import cell_len
 from lessons.engine.session import Session
 from lessons.reading.load import load_course
 from lessons.results.result import Layout, Tensor
-from tests.tui.drawings import COURSE, cursor_text, scene, text
+from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.test_matrix import MatrixApp, tensor
+from tui.drawings import strip
+from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
+from tui.drawings.marks import Cells, Marks
 from tui.render import memory, plain
 from tui.tty.terminal import Depth, Terminal
-from tui.widgets import strip
-from tui.widgets.drawing import MATRIX, MEMORY, drawing_of
-from tui.widgets.marks import Cells, Marks
 
 ASCII = Terminal(depth="none", unicode=False)
 NUMBERS = (0.43, 0.15, 0.89, 0.55, 0.87, 0.66)

@@ -10,11 +10,8 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from lessons.results.result import Tensor
-from tui.render.bars import Ruler
-from tui.render.numbers import truncated
-from tui.render.palette import Palette
-from tui.widgets.marks import sign
-from tui.widgets.picture import (
+from tui.drawings.marks import sign
+from tui.drawings.picture import (
     Face,
     Layout,
     Scene,
@@ -31,7 +28,10 @@ from tui.widgets.picture import (
     title,
     values_of,
 )
-from tui.widgets.runs import RunLine, Runs
+from tui.drawings.runs import RunLine, Runs
+from tui.render.bars import Ruler
+from tui.render.numbers import truncated
+from tui.render.palette import Palette
 
 KEYS = "arrows bar"
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How, blocks_of
-from tui.widgets import heads, overview
-from tui.widgets.heads import Heads, Thumbs
-from tui.widgets.marks import Marked, Marks
-from tui.widgets.overview import Plan
-from tui.widgets.picture import Scene, layout
+from tui.drawings import heads, overview
+from tui.drawings.heads import Heads, Thumbs
+from tui.drawings.marks import Marked, Marks
+from tui.drawings.overview import Plan
+from tui.drawings.picture import Scene, layout
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]

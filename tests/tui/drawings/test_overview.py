@@ -14,15 +14,15 @@ from textual.geometry import Region
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How, blocks_of, row_stats
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
+from tui.drawings import heads, overview
+from tui.drawings.heads import Heads, Thumbs, draw_heads
+from tui.drawings.marks import NO_MARKS, Cells, Marks
+from tui.drawings.overview import Plan
+from tui.drawings.picture import Face, Scene, draw
+from tui.drawings.zoom import Zoom
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
-from tui.widgets import heads, overview
-from tui.widgets.heads import Heads, Thumbs, draw_heads
-from tui.widgets.marks import NO_MARKS, Cells, Marks
 from tui.widgets.matrix import MatrixView
-from tui.widgets.overview import Plan
-from tui.widgets.picture import Face, Scene, draw
-from tui.widgets.zoom import Zoom
 
 
 def face(shown: Tensor, terminal: Terminal = PLAIN) -> Face:

@@ -12,8 +12,8 @@ from math import ceil, floor, isfinite, log10
 from rich.cells import cell_len
 from rich.style import Style
 
+from tui.drawings.runs import RunLine, Runs
 from tui.render.numbers import short, truncated, visible
-from tui.widgets.runs import RunLine, Runs
 
 NARROWEST, LOWEST = 18, 4
 """Columns and lines of a curve with its axes, at least."""

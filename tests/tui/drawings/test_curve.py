@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
-from tui.curve import LOWEST, NARROWEST, WANTED, Place, Plot, arrange, bounds, draw, number
+from tui.drawings.curve import LOWEST, NARROWEST, WANTED, Place, Plot, arrange, bounds, draw, number
 from tui.tty.terminal import Terminal
 from tui.widgets.curve import Curves
 

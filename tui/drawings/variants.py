@@ -13,7 +13,7 @@ from typing import Literal
 from lessons.results import compare
 from lessons.results.result import Difference, StepResult, Tensor
 from lessons.what_if.cells import Cell
-from tui.widgets.marks import NO_CELLS, Cells
+from tui.drawings.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]
 MODES: tuple[Mode, ...] = ("after", "difference", "before")

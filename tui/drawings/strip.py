@@ -11,9 +11,8 @@ from rich.cells import cell_len
 
 from lessons.results.result import Layout as Stored
 from lessons.results.result import Tensor
-from tui.render import memory
-from tui.widgets.marks import sign
-from tui.widgets.picture import (
+from tui.drawings.marks import sign
+from tui.drawings.picture import (
     Face,
     Layout,
     Scene,
@@ -28,7 +27,8 @@ from tui.widgets.picture import (
     step,
     title,
 )
-from tui.widgets.runs import RunLine, Runs
+from tui.drawings.runs import RunLine, Runs
+from tui.render import memory
 
 __all__ = ["KEYS", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
 

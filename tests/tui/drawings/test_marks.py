@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, of_words, scene, scores, tensor, text
+from tui.drawings.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
+from tui.drawings.picture import draw
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
-from tui.widgets.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
-from tui.widgets.picture import draw
 
 ALL = Marks(operands=Cells(((1, None),)), changed=Cells(((0, 3),), frozenset([3 * 6 + 5])), set=Cells(((1, 1), (2, 0))))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from lessons.results.result import Tensor
+from tui.drawings import bars, picture, strip
+from tui.drawings.picture import Face, Layout, Scene
+from tui.drawings.runs import Runs
 from tui.render import memory
-from tui.widgets import bars, picture, strip
-from tui.widgets.picture import Face, Layout, Scene
-from tui.widgets.runs import Runs
 
 
 class Drawing(Protocol):

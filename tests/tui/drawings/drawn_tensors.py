@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from lessons.results.result import Tensor
+from tui.drawings.drawing import drawing_of
+from tui.drawings.picture import Face, Scene
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
-from tui.widgets.drawing import drawing_of
-from tui.widgets.picture import Face, Scene
 
-COURSE = Path(__file__).parents[1] / "data" / "drawings" / "course"
+COURSE = Path(__file__).parents[2] / "data" / "drawings" / "course"
 PLAIN = Terminal(depth="none")
 
 

@@ -11,8 +11,8 @@ from math import isfinite
 
 from lessons.results.result import Tensor, Window
 from lessons.results.views import Blocks, How
+from tui.drawings.picture import Face, index_of, layout
 from tui.render.numbers import exact, number_format, visible
-from tui.widgets.picture import Face, index_of, layout
 
 DIGITS = 7
 """Cells for the number of a block; whole numbers may need more."""

@@ -13,15 +13,15 @@ from rich.cells import cell_len
 from lessons.engine.session import Session
 from lessons.reading.load import load_course
 from lessons.results.result import Tensor
-from tests.tui.drawings import COURSE, cursor_text, scene, text
+from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.test_matrix import MatrixApp, tensor
+from tui.drawings import bars
+from tui.drawings.drawing import BARS, MATRIX, drawing_of
 from tui.render import plain
 from tui.render.bars import Ruler
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
-from tui.widgets import bars
-from tui.widgets.drawing import BARS, MATRIX, drawing_of
 
 ASCII = Terminal(depth="none", unicode=False)
 VARIANTS = ("by hand", "in place", "F.scaled_dot_product_attention", "nothing")

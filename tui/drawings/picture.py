@@ -12,11 +12,11 @@ from rich.style import Style
 
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
+from tui.drawings.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
+from tui.drawings.runs import RunLine, Runs
 from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.render.palette import Look, Palette, Scale
 from tui.widgets.drawn import over
-from tui.widgets.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
-from tui.widgets.runs import RunLine, Runs
 
 TILE = 64
 """Rows and columns of a window that is asked for."""

@@ -10,10 +10,10 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How
+from tui.drawings.overview import Plan, bounds, caption, face_of
+from tui.drawings.picture import Face, Layout, Scene, background, draw, layout
+from tui.drawings.runs import RunLine, Runs
 from tui.render.numbers import truncated, visible
-from tui.widgets.overview import Plan, bounds, caption, face_of
-from tui.widgets.picture import Face, Layout, Scene, background, draw, layout
-from tui.widgets.runs import RunLine, Runs
 
 NARROWEST, LOWEST = 4, 2
 """Columns and lines of shade in a thumbnail, at least."""

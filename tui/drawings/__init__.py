@@ -1,0 +1,1 @@
+"""Pictures of tensors as pure functions from data to lines."""

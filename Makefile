@@ -7,10 +7,10 @@ PYTHON ?= python3
 # Where the environment is made. All paths are relative, so that the checkout may stand in a folder with spaces.
 VENV ?= .venv
 
-# A package index to ask for torch besides the usual one. On Linux the usual torch comes with gigabytes of CUDA
-# libraries, which the tutor does not need; the build without them has an index of its own:
-#   make learn TORCH_INDEX=https://download.pytorch.org/whl/cpu
-TORCH_INDEX ?=
+# On Linux, PyPI's torch comes with gigabytes of CUDA libraries, which the tutor does not need. So torch comes from
+# PyTorch's own index of CPU builds, if that answers; .ci/torch_index.py decides, and reads these from its environment:
+#   make learn CUDA=1             the build that pip finds by itself
+#   make learn TORCH_INDEX=URL    another index for torch (empty: none)
 
 # More arguments for pip, for example PIP_ARGS="--find-links wheels --no-index".
 PIP_ARGS ?=
@@ -19,8 +19,12 @@ PIP_ARGS ?=
 ARGS ?=
 
 PY := $(VENV)/bin/python
-PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint constraints.txt \
-	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $(PIP_ARGS)
+PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint constraints.txt $(PIP_ARGS)
+
+# torch comes alone and before the rest, so that no other package can come from its index. Where several places have
+# the version of constraints.txt, pip takes the CPU build: `==2.13.0` matches 2.13.0+cpu, which sorts after 2.13.0.
+INSTALL_TORCH = index=$$($(PY) .ci/torch_index.py) && \
+	{ test -z "$$index" || $(PIP_INSTALL) --no-deps --extra-index-url "$$index" torch; }
 
 # An existing stamp that is newer than what it depends on says that the environment is complete; nothing is asked then,
 # neither pip nor the network.
@@ -69,12 +73,14 @@ clean: ## remove the environment and all caches
 $(READY): pyproject.toml constraints.txt | $(PY)
 	@echo "Installing the tutor into $(VENV). This happens once and takes a few minutes."
 	@$(PIP_INSTALL) --quiet setuptools
+	@$(INSTALL_TORCH)
 	@$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(PY)
 	@echo "Installing the tutor and what its tests need into $(VENV). This happens once and takes a few minutes."
 	@$(PIP_INSTALL) --quiet setuptools
+	@$(INSTALL_TORCH)
 	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
 	@touch $(READY) $@
 

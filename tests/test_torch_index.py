@@ -1,0 +1,210 @@
+"""Which index `make` asks for torch."""
+
+from __future__ import annotations
+
+import http.server
+import importlib.metadata
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import torch_index
+from torch_index import CPU_INDEX, SECONDS, answers, choose, is_installed
+
+ROOT = Path(__file__).parent.parent
+
+
+class Index(http.server.BaseHTTPRequestHandler):
+    """A package index that has torch, and nothing else."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/torch/" else 404)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@contextmanager
+def served(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on this machine; yield the address."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def dripping() -> Iterator[str]:
+    """The address of an index that sends its answer byte by byte, each in good time, for twelve seconds."""
+    stopped = threading.Event()
+
+    class Dripping(Index):
+        def do_GET(self) -> None:
+            for byte in b"HTTP/1.0 200 OK\r\n" + b"X-Wait: 1\r\n" * 18 + b"\r\n":
+                if stopped.wait(0.05):
+                    return
+                self.wfile.write(bytes([byte]))
+
+    with served(Dripping) as url:
+        yield url
+        stopped.set()
+
+
+def refuse(index: str) -> bool:
+    raise AssertionError(f"{index} was asked")
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@pytest.mark.parametrize("installed", [False, True])
+def test_index_that_the_user_names_wins(platform: str, installed: bool) -> None:
+    environment = {"TORCH_INDEX": "https://mirror/torch", "CUDA": "1"}
+    choice = choose(environment, platform, installed, refuse)
+    assert choice.url == "https://mirror/torch"
+    assert "TORCH_INDEX" in choice.line
+
+
+def test_index_that_the_user_leaves_empty_is_none() -> None:
+    choice = choose({"TORCH_INDEX": ""}, "linux", False, refuse)
+    assert choice.url == ""
+    assert "TORCH_INDEX" in choice.line
+
+
+@pytest.mark.parametrize("environment", [{}, {"CUDA": "1"}])
+def test_mac_asks_for_nothing(environment: dict[str, str]) -> None:
+    assert choose(environment, "darwin", False, refuse) == ("", "")
+
+
+def test_environment_that_has_torch_asks_for_nothing() -> None:
+    assert choose({}, "linux", True, refuse) == ("", "")
+
+
+def test_pip_without_indexes_asks_for_nothing() -> None:
+    assert choose({"PIP_ARGS": "--find-links wheels --no-index"}, "linux", False, refuse) == ("", "")
+
+
+def test_cuda_is_what_pip_finds() -> None:
+    choice = choose({"CUDA": "1"}, "linux", False, refuse)
+    assert choice.url == ""
+    assert "CUDA=1" in choice.line
+
+
+@pytest.mark.parametrize("cuda", ["", "0", "/usr/local/cuda"])
+def test_linux_takes_the_cpu_build(cuda: str) -> None:
+    choice = choose({"CUDA": cuda, "PIP_ARGS": "--quiet"}, "linux", False, lambda index: index == CPU_INDEX)
+    assert choice.url == CPU_INDEX
+    assert "CPU" in choice.line
+    assert "CUDA=1" in choice.line
+
+
+def test_linux_takes_what_pip_finds_when_the_index_does_not_answer() -> None:
+    choice = choose({}, "linux", False, lambda index: False)
+    assert choice.url == ""
+    assert "does not answer" in choice.line
+
+
+@pytest.mark.parametrize("environment", [{}, {"CUDA": "1"}, {"TORCH_INDEX": ""}, {"TORCH_INDEX": "https://mirror"}])
+def test_what_is_used_is_said_in_one_line(environment: dict[str, str]) -> None:
+    for reply in (False, True):
+        line = choose(environment, "linux", False, {CPU_INDEX: reply}.__getitem__).line
+        assert line.startswith("PyTorch: ")
+        assert len(line.splitlines()) == 1
+
+
+def test_index_with_torch_answers() -> None:
+    with served(Index) as url:
+        assert answers(url)
+
+
+def test_index_without_torch_does_not_answer() -> None:
+    with served(Index) as url:
+        assert not answers(f"{url}/other")
+
+
+def test_host_that_refuses_does_not_answer() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        assert not answers(f"http://127.0.0.1:{bound.getsockname()[1]}")
+
+
+def test_server_that_speaks_no_http_does_not_answer() -> None:
+    class Other(Index):
+        def do_GET(self) -> None:
+            self.wfile.write(b"SSH-2.0-OpenSSH_9.6\r\n")
+
+    with served(Other) as url:
+        assert not answers(url)
+
+
+def test_probe_takes_three_seconds_at_most(dripping: str) -> None:
+    """Were the limit one for each read, the answer would be complete after twelve seconds, and would count."""
+    assert SECONDS == 3
+    assert not answers(dripping)
+
+
+def test_search_for_the_address_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = threading.Event()
+
+    def lookup(*_: object, **__: object) -> list[object]:
+        found.wait(10)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    threads = threading.active_count()
+    assert not answers("http://index.example", seconds=0.1)
+    assert threading.active_count() > threads, "the probe waited for the name server"
+    found.set()
+
+
+def test_program_ends_while_its_probe_hangs(dripping: str) -> None:
+    code = "import sys, torch_index as t; print(t.answers(sys.argv[1], 0.1))"
+    command = [sys.executable, "-c", code, dripping]
+    done = subprocess.run(command, cwd=ROOT / ".ci", capture_output=True, text=True, timeout=9)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_installed_torch_counts_in_any_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", {"torch": "2.13.0+cpu"}.__getitem__)
+    assert is_installed("textual==8.2.8\ntorch==2.13.0\n")
+    assert not is_installed("torch==2.14.0\n")
+    assert not is_installed("torchvision==2.13.0\n")
+
+
+def test_missing_torch_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert not is_installed("torch==2.13.0\n")
+
+
+def test_constraints_name_the_torch_that_is_here() -> None:
+    assert is_installed(torch_index.CONSTRAINTS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("target", [".ready", ".ready-dev"])
+def test_only_torch_comes_from_the_index(target: str, tmp_path: Path) -> None:
+    """`make` with an environment whose Python writes down what pip is asked."""
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\ncase "$1" in -m) echo "$*" ;; *) exec "{sys.executable}" "$@" ;; esac\n')
+    python.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--silent", f"VENV={tmp_path}", f"{tmp_path}/{target}", "TORCH_INDEX=https://mirror/torch"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    installs = [line for line in done.stdout.splitlines() if line.startswith("-m pip")]
+    assert ["https://mirror/torch" in line for line in installs] == [False, True, False]
+    assert installs[1].endswith("--no-deps --extra-index-url https://mirror/torch torch")
+    assert all("--constraint constraints.txt" in line for line in installs)

@@ -695,7 +695,7 @@ async def test_a_message_replaces_those_before_it() -> None:
 
 PROGRAM = """
 import json, os, sys
-from tui.terminal import prepare, this_terminal
+from tui.tty.terminal import prepare, this_terminal
 terminal = this_terminal()
 prepare(terminal, os.environ)
 from tests.tui.test_matrix import MatrixApp, large, scores

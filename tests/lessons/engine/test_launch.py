@@ -310,7 +310,7 @@ def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) ->
 
 PARENT = """
 import sys
-from lessons.session import Session
+from lessons.engine.session import Session
 from tests.lessons.making import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])

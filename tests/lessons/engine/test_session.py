@@ -622,8 +622,8 @@ def test_scratch_folder_is_home(worker: Session) -> None:
 def test_screen_side_never_imports_torch() -> None:
     code = (
         "import sys\n"
-        "from lessons.load import load_course\n"
-        "from lessons.session import Session\n"
+        "from lessons.reading.load import load_course\n"
+        "from lessons.engine.session import Session\n"
         "course = load_course()\n"
         "session = Session()\n"
         "session.run(course.lesson('one-query'), 'inputs').close()\n"

@@ -379,7 +379,7 @@ def test_two_sessions_see_each_other(session: Open) -> None:
 WRITER = """
     import sys
     from pathlib import Path
-    from lessons.progress import Progress
+    from lessons.learner.progress import Progress
 
     path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     progress = Progress.open(path)
@@ -575,7 +575,7 @@ def test_folder_without_room_for_a_journal_is_read(path: Path, session: Open) ->
 FULL = """
     import json, resource, sys
     from pathlib import Path
-    from lessons.progress import Progress
+    from lessons.learner.progress import Progress
 
     path = Path(sys.argv[1])
     progress = Progress.open(path)
@@ -619,7 +619,7 @@ def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
         from pathlib import Path
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         sys.dont_write_bytecode = True
-        from lessons.progress import Progress
+        from lessons.learner.progress import Progress
         progress = Progress.open(Path(sys.argv[1]))
         progress.set_state("one", "step", "done")
         assert not progress.saved and "make room" in progress.problem, progress.problem

@@ -113,6 +113,6 @@ def test_neither_textual_nor_rich_is_imported() -> None:
 
 
 def test_closed_streams_are_no_terminals() -> None:
-    program = "import sys; from tui.terminal import this_terminal; sys.exit(this_terminal().interactive)"
+    program = "import sys; from tui.tty.terminal import this_terminal; sys.exit(this_terminal().interactive)"
     shell = f'exec "{sys.executable}" -c "{program}" <&- >&- 2>&-'
     assert subprocess.run(["/bin/sh", "-c", shell], check=False).returncode == 0

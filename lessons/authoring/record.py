@@ -1,6 +1,7 @@
 """Recorded outputs: what every step gave when the course was last recorded, shown until live results arrive.
 
-`python -m lessons.authoring.record [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json` beside each;
+`python -m lessons.authoring.record [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json`
+beside each;
 a test proves that live runs still give the same. With `--train` it first trains what ships with these lessons, anew.
 """
 

@@ -1,8 +1,8 @@
 """Judging an answer, the parent's side: two children, of which only one ever runs the learner's code.
 
 The judge's child makes hidden inputs and decides; the other runs the answer on them. What goes from one to the other
-is passed on as it is, unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes of
-the exercise, and by a second run, under a recorder, that tells where its intermediate results part from ours.
+is passed on as it is, unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes
+of the exercise, and by a second run, under a recorder, that tells where its intermediate results part from ours.
 """
 
 from __future__ import annotations

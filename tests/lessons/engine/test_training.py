@@ -630,7 +630,7 @@ TRAININGS = [
 
 @pytest.mark.parametrize(("lesson", "step"), TRAININGS)
 def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
-    """Fails when the code up to a training has changed since it was trained: `python -m lessons.authoring.record --train`."""
+    """Fails when the code up to a training has changed since it was trained: `make record ARGS=--train`."""
     assert trained.find(lesson, step).origin == "course"
     recorded = training.recorded(lesson, step)
     assert 10 <= len(recorded.pictures) <= training.MOST_SHIPPED

@@ -15,7 +15,7 @@ from lessons.reading.load import load_course
 from lessons.results.result import Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
-from tests.tui.test_matrix import MatrixApp, tensor
+from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import bars
 from tui.drawings.drawing import BARS, MATRIX, drawing_of
 from tui.render import plain

@@ -12,7 +12,7 @@ from lessons.reading.load import load_course
 from lessons.results.result import Layout, Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
-from tests.tui.test_matrix import MatrixApp, tensor
+from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import strip
 from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
 from tui.drawings.marks import Cells, Marks

@@ -13,7 +13,7 @@ from textual.geometry import Region
 
 from lessons.results.result import Tensor
 from lessons.results.views import Blocks, How, blocks_of, row_stats
-from tests.tui.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
+from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
 from tui.drawings.heads import Heads, Thumbs, draw_heads
 from tui.drawings.marks import NO_MARKS, Cells, Marks

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lessons.results.views import row_stats
-from tests.tui.test_matrix import SCORES, large, of_words, scores, tensor
+from tests.tui.widgets.test_matrix import SCORES, large, of_words, scores, tensor
 from tui.render.rows import row_text
 
 WEIGHTS = (0.41, 0.2, 0.1, 0.1, 0.09, 0.1)

@@ -39,7 +39,7 @@ from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
 SCORES = (
     (0.9231, 1.3545, 1.3241, 0.7910, 0.4032, 1.1330),
@@ -698,7 +698,7 @@ import json, os, sys
 from tui.tty.terminal import prepare, this_terminal
 terminal = this_terminal()
 prepare(terminal, os.environ)
-from tests.tui.test_matrix import MatrixApp, large, scores
+from tests.tui.widgets.test_matrix import MatrixApp, large, scores
 MatrixApp({"scores": scores, "large": large}[sys.argv[1]](), terminal).run()
 """
 

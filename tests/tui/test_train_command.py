@@ -14,7 +14,7 @@ from lessons.format.model import Course
 from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
-from tests.tui.test_training_view import RATE, STEP
+from tests.tui.screens.test_training_view import RATE, STEP
 from tui import cli
 from tui.render import plain
 

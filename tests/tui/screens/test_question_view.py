@@ -29,7 +29,7 @@ from tui.widgets.explanation import ExplanationView
 from tui.widgets.matrix import MatrixView
 from tui.widgets.options import Option, Options, lines
 
-LESSON = load_lesson(Path(__file__).parent.parent / "data" / "questions" / "course" / "01-questions", {})
+LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = record.load(LESSON)
 
 

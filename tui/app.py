@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lessons.format.model import Course, Lesson
     from lessons.results.result import Picture, Tensor
     from lessons.what_if.changes import History
-    from tui.screens.asking import Asking
+    from tui.controllers.asking import Asking
     from tui.screens.explaining import Explaining
     from tui.screens.glossary import GlossaryView
     from tui.screens.lesson import LessonView
@@ -161,7 +161,7 @@ class TutorApp(App[None]):
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
         await asyncio.to_thread(_import_views)
-        from tui.screens.asking import Asking
+        from tui.controllers.asking import Asking
         from tui.screens.glossary import GlossaryView
         from tui.screens.lesson import LessonView
         from tui.screens.play import PlayView
@@ -578,14 +578,14 @@ class TutorApp(App[None]):
     @work(group="windows", exit_on_error=False)
     async def on_explaining_missing(self, event: Explaining.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
-        from tui import answers
+        from tui.controllers import answers
 
         await answers.fetch(self.engine, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_asked(self, event: Explaining.Asked) -> None:
         """Have a number explained by the worker that made it."""
-        from tui import answers
+        from tui.controllers import answers
 
         if why_not := await answers.explain(self.engine, event):
             self.notify(why_not, markup=False, timeout=6)
@@ -741,7 +741,8 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Film
 
 def _import_views() -> None:
     """Have the modules of the views imported."""
-    from tui.screens import asking, glossary, lesson, play, training, workbench  # noqa: F401
+    from tui.controllers import asking  # noqa: F401
+    from tui.screens import glossary, lesson, play, training, workbench  # noqa: F401
 
 
 def open_tutor(terminal: Terminal) -> int:

@@ -1,0 +1,1 @@
+"""Connect what views ask for with the worker and the progress store."""

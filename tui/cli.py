@@ -185,7 +185,7 @@ def _open_plain() -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from tui import history
+    from tui.commands import history
     from tui.render import plain
 
     course = _course()
@@ -450,7 +450,7 @@ def _check(options: argparse.Namespace) -> int:
     from lessons.engine.session import Session
     from lessons.format.model import ExerciseStep
     from lessons.results.result import WorkerError
-    from tui import history
+    from tui.commands import history
     from tui.render import plain
 
     lesson, exercise = _find_exercise(options.exercise)
@@ -485,7 +485,7 @@ def _watch(options: argparse.Namespace) -> int:
     from lessons.engine.session import Session
     from lessons.format.model import ExerciseStep
     from lessons.results.result import Judgement, WorkerError
-    from tui.watch import Watch, signals
+    from tui.commands.watch import Watch, signals
 
     lesson, exercise = _find_exercise(options.exercise)
     if not isinstance(exercise, ExerciseStep):
@@ -519,7 +519,7 @@ def _check_all(options: argparse.Namespace) -> int:
     from lessons.engine import document
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from tui import history
+    from tui.commands import history
 
     course, progress = _course(), _progress()
     passed = progress.last_passed()
@@ -548,7 +548,7 @@ def _check_all(options: argparse.Namespace) -> int:
 
 
 def _history(options: argparse.Namespace) -> int:
-    from tui import history
+    from tui.commands import history
 
     if options.exercise is None and (options.diff, options.show) != (None, None):
         raise UsageError("--diff and --show need an EXERCISE")
@@ -616,7 +616,7 @@ def _words() -> Glossary:
 
 def _lint(options: argparse.Namespace) -> int:
     from lessons.results.result import WorkerError
-    from tui import lint
+    from tui.commands import lint
 
     report = lint.read(Path(options.folder) if options.folder else None)
     known = [step.exercise for lesson in report.lessons for step in lesson.exercises]

@@ -20,10 +20,10 @@ from lessons.format.model import ExerciseStep
 from lessons.learner.progress import Progress
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement, Named, WorkerError
-from tui import watch as module
-from tui.watch import Ending, Look, Settling, Watch, create, look, read, signals
+from tui.commands import watch as module
+from tui.commands.watch import Ending, Look, Settling, Watch, create, look, read, signals
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 COURSE = load_course()
 LESSON, _exercise = COURSE.exercise("two-wide")
 assert isinstance(_exercise, ExerciseStep)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lessons.reading.load import load_course, load_lesson
 from lessons.reading.reading import Finding
-from tui import fit
+from tui.commands import fit
 
 
 def test_the_course_fits() -> None:

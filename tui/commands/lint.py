@@ -91,7 +91,7 @@ def try_claims(report: Report) -> None:
 
 def measure(report: Report) -> None:
     """Lay every step out on the smallest screen and see whether it fits."""
-    from tui import fit
+    from tui.commands import fit
 
     report.findings += fit.findings(report.lessons)
 

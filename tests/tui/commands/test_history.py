@@ -14,8 +14,8 @@ from lessons.format.model import Course, ExerciseStep
 from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.reading.load import load_course
 from lessons.results.result import Judgement
-from tui import history
-from tui.history import Entry, NoEntry, Standing
+from tui.commands import history
+from tui.commands.history import Entry, NoEntry, Standing
 
 COURSE = load_course()
 NOON = "2024-01-01T12:00:00.000000+00:00"

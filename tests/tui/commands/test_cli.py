@@ -25,7 +25,7 @@ from lessons.results.result import Judgement, WorkerError
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui import cli
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 COURSE = load_course()
 LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
 EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)

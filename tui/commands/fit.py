@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from textual.app import App, ComposeResult
 from textual.css.query import NoMatches
@@ -31,7 +32,7 @@ TEXTS = {"lesson": "#prose", "question": "#question", "exercise": "#task"}
 class _Bench(App[None]):
     """The views of steps on a screen of the tutor's shape."""
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).parents[1] / "app.tcss"
 
     def __init__(self) -> None:
         super().__init__()

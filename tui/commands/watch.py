@@ -25,7 +25,7 @@ from lessons.engine.session import Session
 from lessons.format.model import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
-from tui.history import note
+from tui.commands.history import note
 from tui.render import plain
 
 EVERY = 0.3

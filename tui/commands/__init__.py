@@ -1,0 +1,1 @@
+"""The commands of `attn-tutor`, one module per verb."""

@@ -15,7 +15,7 @@ VENV ?= .venv
 # More arguments for pip, for example PIP_ARGS="--find-links wheels --no-index".
 PIP_ARGS ?=
 
-# Arguments for the tutor (make learn), for pytest (make test) and for the measurements (make bench).
+# Arguments for the tutor (make learn), for pytest (make test, make check) and for the measurements (make bench).
 ARGS ?=
 
 PY := $(VENV)/bin/python
@@ -34,7 +34,7 @@ READY_DEV := $(VENV)/.ready-dev
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test lint format bench record clean
+.PHONY: help learn test check lint static format bench record clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -46,12 +46,18 @@ learn: $(READY) ## open the tutor (the first time: install it into .venv)
 test: lint ## check everything, then run the tests
 	$(PY) -m pytest $(ARGS)
 
-lint: $(READY_DEV) ## check style, types, imports and the course
+# What a change reaches further away is for `make test`.
+check: static ## check style, types and imports, then run the tests of the rooms that changed
+	@tests=$$($(PY) -m tests.changed) && { test -z "$$tests" || $(PY) -m pytest $$tests $(ARGS); }
+
+lint: static ## check style, types, imports and the course
+	$(PY) -m tui lint
+
+static: $(READY_DEV)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy $(CODE)
 	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
-	$(PY) -m tui lint
 
 format: $(READY_DEV) ## format the code and sort its imports
 	$(PY) -m ruff check --select I --fix .

@@ -68,7 +68,7 @@ bench: $(READY) ## measure how fast the tutor is here
 	$(PY) -m bench $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
-	$(PY) -m lessons.authoring.record $(ARGS)
+	$(PY) -m lessons.authoring.recordings $(ARGS)
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

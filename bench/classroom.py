@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons.format.model import ExerciseStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import ExerciseStep
+from lessons.reading.loader import load_course
 
 LEARNERS = 30
 EXERCISE = "scaled-attention"

@@ -50,8 +50,8 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     """Run the lesson's code and print what it cost."""
     import gc
 
-    from lessons.format.model import RunningStep
-    from lessons.reading.load import load_course
+    from lessons.format.lesson import RunningStep
+    from lessons.reading.loader import load_course
     from lessons.worker.jobs.execute import execute
     from lessons.worker.jobs.stage import Stage
     from lessons.worker.jobs.steps import seed

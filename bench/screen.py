@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from lessons.format.model import RunningStep
+from lessons.format.lesson import RunningStep
 from lessons.learner.progress import Progress
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from tests.tui.pty_harness import Pty
 
 TUTOR = [sys.executable, "-m", "tui"]

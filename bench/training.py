@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lessons.engine.session import Session
-from lessons.format.model import Lesson, SeedKnob, TrainStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import Lesson, SeedKnob, TrainStep
+from lessons.reading.loader import load_course
 from lessons.results.result import Picture
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from lessons.engine.session import Run, Session
-from lessons.format.model import ExerciseStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import ExerciseStep
+from lessons.reading.loader import load_course
 
 ENDLESS = "while True:\n    pass\n"
 

@@ -18,10 +18,10 @@ PACKAGES = ("attention", "lessons", "tui")
 # Every module of the screen process keeps torch out; some have to keep out more, because they run before the first
 # paint or on machines and terminals where Textual has no place.
 SCREEN = {
-    "lessons.format.model": {"textual"},
+    "lessons.format.lesson": {"textual"},
     "lessons.format.template": {"textual", "pydantic", "sqlite3"},
     "lessons.results.result": {"textual", "pydantic", "sqlite3"},
-    "lessons.reading.load": {"textual", "sqlite3"},
+    "lessons.reading.loader": {"textual", "sqlite3"},
     "lessons.engine.session": {"textual", "sqlite3"},
     "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.engine.launch": {"textual", "sqlite3"},

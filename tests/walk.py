@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
-from lessons.format.model import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+from lessons.reading.loader import load_course
 
 PATIENCE = 60.0
 """Seconds after which what does not come is missing: a slow machine may need some to load PyTorch."""

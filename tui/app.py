@@ -35,7 +35,7 @@ from tui.widgets.pane import TextPane
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.engine.session import Session
-    from lessons.format.model import Course, Lesson
+    from lessons.format.lesson import Course, Lesson
     from lessons.results.result import Picture, Tensor
     from lessons.what_if.changes import History
     from tui.controllers.asking import Asking
@@ -216,7 +216,7 @@ class TutorApp(App[None]):
             remark: something to be said in the title, as long as this step is shown.
             review: it is an exercise that is to be done again, from the start.
         """
-        from lessons.format.model import ExerciseStep, Question
+        from lessons.format.lesson import ExerciseStep, Question
         from lessons.what_if.changes import History
 
         self.engine.end_play()
@@ -251,7 +251,7 @@ class TutorApp(App[None]):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def run_step(self, lesson: Lesson, index: int) -> None:
         """Run the lesson up to a step, and show the live results if the learner is still there."""
-        from lessons.format.model import ExerciseStep, Question
+        from lessons.format.lesson import ExerciseStep, Question
         from lessons.what_if.changes import UNCHANGED
 
         step = lesson.steps[index]
@@ -280,7 +280,7 @@ class TutorApp(App[None]):
     @property
     def _step_view(self) -> LessonView:
         """The view of a step that is no exercise."""
-        from lessons.format.model import TrainStep
+        from lessons.format.lesson import TrainStep
 
         trains = self.lesson is not None and isinstance(self.lesson.steps[self.index], TrainStep)
         return self.training_view if trains else self.lesson_view
@@ -322,7 +322,7 @@ class TutorApp(App[None]):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def train(self, lesson: Lesson, index: int) -> None:
         """Have a step train, with the learner's changes, and show its pictures as they come."""
-        from lessons.format.model import TrainStep
+        from lessons.format.lesson import TrainStep
         from lessons.results.result import Failure, Training
 
         step, changes, loop = lesson.steps[index], self.history.current, asyncio.get_running_loop()
@@ -373,7 +373,7 @@ class TutorApp(App[None]):
 
     def action_play(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
-        from lessons.format.model import Exercise
+        from lessons.format.lesson import Exercise
 
         if self.views.current not in ("lesson", "training") or self.lesson is None or not self._may_leave():
             return
@@ -426,7 +426,7 @@ class TutorApp(App[None]):
     def action_glossary(self) -> None:
         """Show the glossary, the terms of the step first, or go back to where the learner was."""
         from lessons.reading import glossary
-        from lessons.reading.load import LessonError
+        from lessons.reading.loader import LessonError
 
         if not self._views_made.is_set():
             return
@@ -726,7 +726,7 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Film
     """Course, progress and worker; a text for the author if the course cannot be read."""
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
-    from lessons.reading.load import LessonError, load_course
+    from lessons.reading.loader import LessonError, load_course
     from tui.state.engine import Engine
     from tui.state.running import Films, Results
     from tui.state.store import Store

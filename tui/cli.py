@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from tui.tty.terminal import Terminal, this_terminal
 
 if TYPE_CHECKING:
-    from lessons.format.model import Course, Exercise, Lesson, TrainStep
+    from lessons.format.lesson import Course, Exercise, Lesson, TrainStep
     from lessons.learner.progress import Progress
     from lessons.reading.glossary import Glossary
     from lessons.what_if.changes import Changes
@@ -305,7 +305,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 def _train(options: argparse.Namespace) -> int:
     from lessons.engine import document
     from lessons.engine.session import Session
-    from lessons.format.model import TrainStep
+    from lessons.format.lesson import TrainStep
     from lessons.results.result import Picture, WorkerError
     from lessons.what_if import changes
     from tui.state import training
@@ -365,8 +365,8 @@ def _train(options: argparse.Namespace) -> int:
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
     from lessons.engine import frames
-    from lessons.format.model import TrainStep
-    from lessons.learner import trained
+    from lessons.format.lesson import TrainStep
+    from lessons.learner import trained_models
     from lessons.what_if import changes
 
     altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
@@ -377,10 +377,12 @@ def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> Trai
         return found
 
     def reached(step: TrainStep) -> bool:
-        return trained.key(altered, as_changed(step), cells) != trained.key(lesson, step)
+        return trained_models.key(altered, as_changed(step), cells) != trained_models.key(lesson, step)
 
     meant = [step for step in steps if reached(step)] or steps
-    return next((step for step in meant if trained.find(altered, as_changed(step), cells).origin != "own"), meant[0])
+    return next(
+        (step for step in meant if trained_models.find(altered, as_changed(step), cells).origin != "own"), meant[0]
+    )
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -448,7 +450,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 def _check(options: argparse.Namespace) -> int:
     from lessons.engine import document
     from lessons.engine.session import Session
-    from lessons.format.model import ExerciseStep
+    from lessons.format.lesson import ExerciseStep
     from lessons.results.result import WorkerError
     from tui.commands import history
     from tui.render import plain
@@ -483,7 +485,7 @@ def _watch(options: argparse.Namespace) -> int:
     import signal
 
     from lessons.engine.session import Session
-    from lessons.format.model import ExerciseStep
+    from lessons.format.lesson import ExerciseStep
     from lessons.results.result import Judgement, WorkerError
     from tui.commands.watch import Watch, signals
 
@@ -605,7 +607,7 @@ def _references(options: argparse.Namespace) -> int:
 
 def _words() -> Glossary:
     from lessons.reading import glossary
-    from lessons.reading.load import LessonError
+    from lessons.reading.loader import LessonError
 
     try:
         return glossary.load()
@@ -674,7 +676,7 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _course() -> Course:
-    from lessons.reading.load import LessonError, load_course
+    from lessons.reading.loader import LessonError, load_course
 
     try:
         return load_course()

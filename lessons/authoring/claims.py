@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.model import Lesson, RunningStep, Step
-from lessons.reading import load
-from lessons.reading.reading import Finding, locate, place
+from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.reading import loader
+from lessons.reading.yaml_nodes import Finding, locate, place
 
 
 def findings(lesson: Lesson, session: Session) -> Iterator[Finding]:
     """Claims that do not hold in a run of the lesson, which was loaded from a folder. Raises `WorkerError`."""
-    root = load.nodes(lesson)
+    root = loader.nodes(lesson)
     for path, problem, remedy in complaints(lesson, session):
         yield Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
 

@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from lessons.format.fields import Model, Text
-from lessons.format.model import Lesson
-from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.format.lesson import Lesson
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
 FILE = "coverage.yaml"
 

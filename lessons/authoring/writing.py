@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.format.model import (
+from lessons.format.lesson import (
     ChoiceStep,
     ExerciseStep,
     Lesson,
@@ -21,8 +21,8 @@ from lessons.format.model import (
     Step,
     TrainStep,
 )
-from lessons.reading import load
-from lessons.reading.reading import Finding, locate, place
+from lessons.reading import loader
+from lessons.reading.yaml_nodes import Finding, locate, place
 
 MOST_WORDS = 60
 """Of a text that is read beside matrices, and of all that is said of an answer."""
@@ -67,7 +67,7 @@ class Told:
 
 def findings(lesson: Lesson) -> Iterator[Finding]:
     """What is to be mended in the writing of a lesson that was loaded from a folder."""
-    root = load.nodes(lesson)
+    root = loader.nodes(lesson)
     for path, problem, remedy in complaints(lesson):
         yield Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
 

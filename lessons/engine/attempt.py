@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from lessons.engine import frames, play
 from lessons.engine.launch import Job, output
-from lessons.format import labels
-from lessons.format.model import ExerciseStep, Lesson, RunStep
-from lessons.results import shapes
+from lessons.format import axis_labels
+from lessons.format.lesson import ExerciseStep, Lesson, RunStep
+from lessons.results import line_shapes
 from lessons.results.result import Failure, StepResult
 from lessons.worker import wire
 
@@ -83,6 +83,6 @@ def _result(lesson: Lesson, reply: wire.Frame, job: Job, seconds: float) -> Step
         tensors=tuple(
             frames.tensor_of(lesson, play.shown(lesson, STEP, entry), entry, reply.blob) for entry in header["tensors"]
         ),
-        shapes=shapes.of_worker(header["shapes"], partial(labels.axes_of, lesson, STEP)),
+        shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, STEP)),
         seconds=seconds,
     )

@@ -11,8 +11,8 @@ from typing import Any
 
 from lessons.engine.tree import Node
 from lessons.format import template
-from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
-from lessons.results import shapes
+from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
+from lessons.results import line_shapes
 from lessons.results.explanation import Operand, precise, python
 from lessons.results.result import Difference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if import knobs
@@ -76,7 +76,7 @@ def step(spec: Step, result: StepResult | None) -> Json:
         "stdout": result.stdout,
         "error": failure(result.error),
         "notes": list(result.notes),
-        "shapes": shapes.to_json(result.shapes),
+        "shapes": line_shapes.to_json(result.shapes),
         "tensors": {shown.name: tensor(shown) for shown in result.tensors},
     }
     if isinstance(spec, TrainStep):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from lessons.engine.launch import Job, line_of
-from lessons.format.model import Limits
+from lessons.format.lesson import Limits
 from lessons.results.result import Failure
 from lessons.worker import wire
 

@@ -10,11 +10,11 @@ from math import prod
 from typing import Any
 
 from lessons.engine.launch import Job, output
-from lessons.format import labels
-from lessons.format.model import Lesson, ReadStep, RunningStep, Shown, TrainStep
-from lessons.learner import trained
-from lessons.learner.trained import Kept
-from lessons.results import explanation, shapes
+from lessons.format import axis_labels
+from lessons.format.lesson import Lesson, ReadStep, RunningStep, Shown, TrainStep
+from lessons.learner import trained_models
+from lessons.learner.trained_models import Kept
+from lessons.results import explanation, line_shapes
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
     LONGEST_AXIS,
@@ -29,7 +29,7 @@ from lessons.results.result import (
     Tensor,
     Window,
 )
-from lessons.results.views import Blocks, How, RowStats
+from lessons.results.summaries import Blocks, How, RowStats
 from lessons.what_if.changes import Changes, places
 from lessons.worker import wire
 
@@ -58,9 +58,9 @@ def lesson_request(
     for step in steps:
         request = request_of(lesson, step)
         if isinstance(step, TrainStep):
-            kept = found[step.id] = trained.find(lesson, step, cells)
+            kept = found[step.id] = trained_models.find(lesson, step, cells)
             if kept.origin == "missing":
-                request["untrained"] = trained.untrained(step, changed=changed)
+                request["untrained"] = trained_models.untrained(step, changed=changed)
             else:
                 request["trained"] = [len(blob), len(blob) + len(kept.data)]
                 blob += kept.data
@@ -124,7 +124,7 @@ def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame,
         text={str(key): str(value) for key, value in header["text"].items()},
         seconds=float(header["seconds"]),
         notes=tuple(str(note) for note in header.get("notes", ())),
-        shapes=shapes.of_worker(header.get("shapes", []), partial(labels.axes_of, lesson, step.id)),
+        shapes=line_shapes.of_worker(header.get("shapes", []), partial(axis_labels.axes_of, lesson, step.id)),
     )
 
 
@@ -139,7 +139,7 @@ def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) 
         raise ValueError("a tensor of another size")
     rows = int(entry["rows"])
     window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, rows))
-    names, texts = labels.of(lesson, shown, shape)
+    names, texts = axis_labels.of(lesson, shown, shape)
     return Tensor(
         name=shown.name,
         kind=shown.kind,

@@ -17,8 +17,8 @@ from typing import Any
 from lessons.engine import endings, frames
 from lessons.engine.frames import failure_of
 from lessons.engine.launch import Job, output
-from lessons.format.model import ExerciseStep, Kind, Lesson, Limits, Shown
-from lessons.reading import known
+from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, Shown
+from lessons.reading import mistake_edits
 from lessons.results.result import (
     CheckResult,
     Comparison,
@@ -236,7 +236,9 @@ def _decide(judge: Job, exercise: ExerciseStep, answer: _Answer) -> Judgement:
 
 def _diagnose(judge: Job, exercise: ExerciseStep, error: str | None) -> tuple[Named, ...]:
     """The known mistakes that give what the answer gave: values, or an exception with this message."""
-    mistakes = [asdict(known.Known.of(item)) | {"seen": item.seen, "why": item.why} for item in exercise.mistakes]
+    mistakes = [
+        asdict(mistake_edits.Known.of(item)) | {"seen": item.seen, "why": item.why} for item in exercise.mistakes
+    ]
     names = {item.id: item.name for item in exercise.mistakes}
     try:
         named = _ask(judge, {"op": "diagnose", "error": error, "mistakes": mistakes}).header["named"]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from lessons.format.model import Limits
+from lessons.format.lesson import Limits
 from lessons.results.result import WorkerError
 from lessons.worker import wire
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lessons.engine import endings, frames
 from lessons.engine.launch import Job, output
-from lessons.format import labels
-from lessons.format.model import Kind, Lesson, Limits, Shown
-from lessons.results import shapes
+from lessons.format import axis_labels
+from lessons.format.lesson import Kind, Lesson, Limits, Shown
+from lessons.results import line_shapes
 from lessons.results.result import Failure, StepResult
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
@@ -197,7 +197,7 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
         tensors=tuple(
             frames.tensor_of(lesson, shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
         ),
-        shapes=shapes.of_worker(header["shapes"], partial(labels.axes_of, lesson, step)),
+        shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, step)),
         seconds=seconds,
         value=str(header["value"]),
         names=names_of(header["names"]),
@@ -207,7 +207,7 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
 def shown(lesson: Lesson, step: str, entry: dict[str, object]) -> Shown:
     """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
     name, sizes = str(entry["name"]), entry["shape"]
-    known = labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
+    known = axis_labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
     kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
     return known.model_copy(update={"name": name}) if known else Shown(name=name or "_", kind=kind)
 

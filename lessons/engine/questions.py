@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from lessons.format import template
-from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
 from lessons.results.explanation import label
 from lessons.results.result import WHOLE, CheckResult, Judgement, StepResult, Tensor, Verdict, WorkerError
 

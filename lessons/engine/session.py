@@ -17,11 +17,11 @@ from lessons.engine import attempt, endings, frames, judging, play, questions, t
 from lessons.engine.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
 from lessons.engine.play import Names
 from lessons.engine.training import Control
-from lessons.format.model import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
-from lessons.learner import trained
+from lessons.format.lesson import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
+from lessons.learner import trained_models
 from lessons.results.explanation import Explanation
 from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
-from lessons.results.views import Blocks, How, RowStats
+from lessons.results.summaries import Blocks, How, RowStats
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
 
@@ -235,7 +235,7 @@ class Session:
         nothing is kept. Raises `WorkerError` if nothing can be run at all, `ChangeError` if the lesson cannot be
         changed like that, `KeyError` for a step that trains nothing.
         """
-        return self.train_for(trained.own_folder(), lesson, step_id, on_picture, control, changes)
+        return self.train_for(trained_models.own_folder(), lesson, step_id, on_picture, control, changes)
 
     def train_for(
         self,
@@ -260,7 +260,7 @@ class Session:
         if ended.stopped or ended.error:
             return ended
         try:
-            trained.keep(folder, lesson, step, cells, data)
+            trained_models.keep(folder, lesson, step, cells, data)
         except OSError as error:
             return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
         return ended

@@ -15,9 +15,9 @@ from typing import Any
 
 from lessons.engine import endings, frames
 from lessons.engine.launch import Job
-from lessons.format import labels
-from lessons.format.model import Lesson, Shown, TrainStep
-from lessons.learner.trained import key
+from lessons.format import axis_labels
+from lessons.format.lesson import Lesson, Shown, TrainStep
+from lessons.learner.trained_models import key
 from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
 from lessons.worker import wire
 
@@ -251,7 +251,7 @@ def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
     values = tuple(map(float, entry["values"]))
     if len(values) != prod(shape) or len(values) > WHOLE:
         raise ValueError("a tensor of another size")
-    names, texts = labels.of(lesson, spec, shape)
+    names, texts = axis_labels.of(lesson, spec, shape)
     return Tensor(
         name=spec.name,
         kind=spec.kind,

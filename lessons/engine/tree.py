@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lessons.engine.session import Run
-from lessons.format.model import Lesson, RunningStep, Shown
+from lessons.format.lesson import Lesson, RunningStep, Shown
 from lessons.results.explanation import Explanation
 
 MOST_NODES = 20_000

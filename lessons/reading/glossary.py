@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from lessons.authoring.writing import texts
 from lessons.format.fields import Model, Text
-from lessons.format.model import Lesson, RunningStep, Step
-from lessons.reading.load import COURSE
-from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.reading.loader import COURSE
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"
 

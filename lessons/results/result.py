@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from lessons.results.shapes import LineShapes
+from lessons.results.line_shapes import LineShapes
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from lessons.format.step import Drawing
+    from lessons.format.steps import Drawing
 
 WHOLE = 4096
 """Tensors of up to this many elements travel whole; of larger ones only windows do."""

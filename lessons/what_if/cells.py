@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.format.model import SETUP, Lesson, Shown
+from lessons.format.lesson import SETUP, Lesson, Shown
 from lessons.what_if.knobs import ChangeError
 
 Value = bool | int | float

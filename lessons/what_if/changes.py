@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lessons.format.model import Lesson, WordsKnob
+from lessons.format.lesson import Lesson, WordsKnob
 from lessons.what_if import cells, knobs
 from lessons.what_if.cells import Cell
 from lessons.what_if.knobs import ChangeError as ChangeError

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons.format.model import (
+from lessons.format.lesson import (
     SETUP,
     ChoiceKnob,
     Knob,

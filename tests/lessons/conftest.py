@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from lessons.engine.session import Session
-from lessons.format.model import Course
-from lessons.reading.load import load_course
+from lessons.format.lesson import Course
+from lessons.reading.loader import load_course
 
 
 @pytest.fixture(scope="session")

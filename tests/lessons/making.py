@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from lessons.engine.launch import ZygoteLauncher
 from lessons.engine.session import Session
-from lessons.format.model import Course, ExerciseStep, Lesson
+from lessons.format.lesson import Course, ExerciseStep, Lesson
 
 Fields = dict[str, Any]
 

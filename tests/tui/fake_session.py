@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine.attempt import STEP, lesson_with
 from lessons.engine.play import Names, Played
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
-from lessons.format.model import ExerciseStep, Lesson
+from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
@@ -31,7 +31,7 @@ from lessons.results.result import (
     Window,
     WorkerError,
 )
-from lessons.results.views import Blocks, How, RowStats, row_stats
+from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from lessons.what_if.changes import UNCHANGED, Changes, describe
 from tests.tui.explanations import explanation, leaf, operand
 
@@ -178,7 +178,7 @@ class FakeSession(Session):
         told = describe(lesson, changes)
         self._work(f"run {lesson.id}/{upto}" + (f" with {', '.join(told)}" if told else ""))
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
-        recorded = record.load(lesson)
+        recorded = recordings.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
         results = [recorded.get(step_id, StepResult(step_id)) for step_id in ids]
         results = [changed(result, changes) for result in results] if changes else results
@@ -265,7 +265,7 @@ class FakeSession(Session):
         with_code = lesson_with(lesson, exercise, source)
         if not self._work(f"attempt {exercise.exercise}"):
             return with_code, Run([StepResult(STEP, error=Failure("stopped", "Stopped by you."))], None)
-        results = list(record.load(lesson).values())
+        results = list(recordings.load(lesson).values())
         made = next(result for result in results if result.tensors)
         run = FakeRun([*results, self.made or StepResult(STEP, tensors=made.tensors, seconds=0.002)])
         self.runs.append(run)

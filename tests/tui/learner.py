@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from lessons.engine.session import Session
-from lessons.format.model import ExerciseStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import ExerciseStep
+from lessons.reading.loader import load_course
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.render.prose import rich_text

@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import TextArea
 
 from lessons.engine.session import Session
-from lessons.format.model import RunningStep
+from lessons.format.lesson import RunningStep
 from lessons.learner.progress import Progress
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format.model import Course, ExerciseStep, Lesson, RunningStep, RunStep
+from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep
 from lessons.learner.progress import Progress
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from tests.tui.pty_harness import Pty
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from lessons.format.model import ExerciseStep, RunningStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import ExerciseStep, RunningStep
+from lessons.reading.loader import load_course
 from tests import walk
 
 COURSE = load_course()

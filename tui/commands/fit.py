@@ -11,10 +11,10 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons.authoring import record
-from lessons.format.model import ExerciseStep, Lesson, Question, Step
-from lessons.reading import load
-from lessons.reading.reading import Finding, locate, place
+from lessons.authoring import recordings
+from lessons.format.lesson import ExerciseStep, Lesson, Question, Step
+from lessons.reading import loader
+from lessons.reading.yaml_nodes import Finding, locate, place
 from lessons.results.result import StepResult
 from tui.screens.exercise import ExerciseView
 from tui.screens.lesson import LessonView
@@ -72,8 +72,8 @@ async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
     app = _Bench()
     async with app.run_test(size=SMALLEST) as pilot:
         for lesson in lessons:
-            results = record.load(lesson)
-            root = load.nodes(lesson)
+            results = recordings.load(lesson)
+            root = loader.nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view, text = app.show(lesson, step, results.get(step.id, StepResult(step.id)))
                 await pilot.pause()

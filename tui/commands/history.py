@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lessons.engine.session import Session
-from lessons.format.model import Course, Exercise, ExerciseStep, Lesson
+from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.results.result import Judgement

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lessons.authoring import claims, coverage, proof, writing
-from lessons.authoring.proof import Proof
+from lessons.authoring import claims, coverage, proofs, writing
+from lessons.authoring.proofs import Proof
 from lessons.engine.session import Session
-from lessons.format.model import Exercise, ExerciseStep, Lesson, Question, RunningStep
+from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.reading import glossary
-from lessons.reading.load import COURSE, read_course
-from lessons.reading.reading import Finding
+from lessons.reading.loader import COURSE, read_course
+from lessons.reading.yaml_nodes import Finding
 
 MOST_SESSIONS = 4
 """As many exercises are proved at once, each by a worker of its own, if there are as many processors."""
@@ -109,7 +109,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
     def prove_one(task: tuple[Lesson, Exercise]) -> Proof:
         session = sessions.get()
         try:
-            return proof.prove(*task, session)
+            return proofs.prove(*task, session)
         finally:
             sessions.put(session)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
-from lessons.format.model import ExerciseStep, Lesson
+from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
 from tui.commands.history import note

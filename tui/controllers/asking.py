@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons.engine import questions
-from lessons.format.model import Lesson, Question
+from lessons.format.lesson import Lesson, Question
 from lessons.results.result import StepResult, WorkerError
 from tui.screens.question import QuestionView
 from tui.state import standing

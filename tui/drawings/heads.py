@@ -9,7 +9,7 @@ from math import inf, isnan
 from rich.style import Style
 
 from lessons.results.result import Tensor
-from lessons.results.views import Blocks, How
+from lessons.results.summaries import Blocks, How
 from tui.drawings.overview import Plan, bounds, caption, face_of
 from tui.drawings.picture import Face, Layout, Scene, background, draw, layout
 from tui.drawings.runs import RunLine, Runs

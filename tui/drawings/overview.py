@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from lessons.results.result import Tensor, Window
-from lessons.results.views import Blocks, How
+from lessons.results.summaries import Blocks, How
 from tui.drawings.picture import Face, index_of, layout
 from tui.render.numbers import exact, number_format, visible
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lessons.results import compare
+from lessons.results import comparison
 from lessons.results.result import Difference, StepResult, Tensor
 from lessons.what_if.cells import Cell
 from tui.drawings.marks import NO_CELLS, Cells
@@ -52,7 +52,7 @@ def answered(found: Difference) -> tuple[Picture, ...]:
     """The learner's result; beside it what was expected, and yours minus expected, if there is something expected."""
     if found.expected is None:
         return (Picture(found.yours, "yours"),)
-    minus = compare.difference(found.expected, found.yours)
+    minus = comparison.difference(found.expected, found.yours)
     if minus is None:
         return Picture(found.yours, "yours"), Picture(found.expected, "expected")
     wrong, tensor = minus.changed, minus.tensor
@@ -75,7 +75,7 @@ def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[C
     own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if _is_set(cell, after)))
     if before is None:
         return Picture(after, "after", set=own)
-    found = compare.difference(before, after)
+    found = comparison.difference(before, after)
     if found is None:
         return Picture(before, "before") if mode == "before" else Picture(after, OTHER_SHAPE, set=own)
     if not found.known:

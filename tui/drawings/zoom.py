@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from lessons.results.result import Tensor
-from lessons.results.views import Blocks, How, blocks_of
+from lessons.results.summaries import Blocks, How, blocks_of
 from tui.drawings import heads, overview
 from tui.drawings.heads import Heads, Thumbs
 from tui.drawings.marks import Marked, Marks

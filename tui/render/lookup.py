@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from lessons.format.model import Course
+from lessons.format.lesson import Course
 from lessons.reading.glossary import Reference, Term
 from tui.render.prose import plain_lines
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from lessons.engine import questions, tree
 from lessons.format import template
-from lessons.format.model import (
+from lessons.format.lesson import (
     ChoiceStep,
     Course,
     ExerciseStep,
@@ -22,7 +22,7 @@ from lessons.format.model import (
     Step,
     TrainStep,
 )
-from lessons.reading import source
+from lessons.reading import package_source
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
 from tui.render import explained, memory
 from tui.render.bars import Ruler
@@ -102,7 +102,7 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
     if isinstance(step, ReadStep | RunningStep) and step.source:
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
-        yield from _indented(source.read(step.source))
+        yield from _indented(package_source.read(step.source))
     if isinstance(step, TrainStep):
         yield ""
         yield "The training, which 'attn-tutor train LESSON' runs here:"

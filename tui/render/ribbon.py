@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from lessons.results.shapes import LineShapes, Shape
+from lessons.results.line_shapes import LineShapes, Shape
 from tui.render.numbers import visible
 
 RIBBON = Style(dim=True)

@@ -7,7 +7,7 @@ from math import log2
 from rich.cells import cell_len
 
 from lessons.results.result import Tensor
-from lessons.results.views import RowStats
+from lessons.results.summaries import RowStats
 from tui.render.numbers import short, truncated, visible
 
 TOP = 5

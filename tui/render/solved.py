@@ -8,7 +8,7 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.format import template
-from lessons.format.model import ExerciseStep
+from lessons.format.lesson import ExerciseStep
 from lessons.results.result import Comparison, Intermediate
 from tui.render.plain import clean
 from tui.render.prose import in_ascii, rich_text

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.format.model import ExerciseStep
+from lessons.format.lesson import ExerciseStep
 from tui.render import judged
 from tui.render.arrange import WIDE
 from tui.render.prose import in_ascii, rich_text

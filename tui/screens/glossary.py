@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from lessons.format.model import Course, Step
+from lessons.format.lesson import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
 from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal

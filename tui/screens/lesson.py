@@ -15,10 +15,10 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lessons.format import template
-from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep
-from lessons.reading import source
+from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep
+from lessons.reading import package_source
+from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
-from lessons.results.shapes import LineShapes
 from lessons.what_if import cells
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, Changes, History, apply
@@ -209,7 +209,7 @@ class LessonView(Explaining):
         if not isinstance(step, ExerciseStep) and step.source:
             module, _, name = step.source.partition(":")
             text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
-            text.append_text(rich_code(source.read(step.source), self._code_theme, numbered=False))
+            text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False))
         if isinstance(step, RunningStep):
             if text.plain:
                 text.append("\n\n")

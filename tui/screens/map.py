@@ -22,7 +22,7 @@ from tui.widgets.pane import TextPane
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lessons.format.model import Course, Exercise, Lesson, Step
+    from lessons.format.lesson import Course, Exercise, Lesson, Step
     from lessons.results.result import Tensor
     from tui.state.store import Store
 

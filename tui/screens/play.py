@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.engine.play import Names, Played
-from lessons.format.model import Lesson, Step
+from lessons.format.lesson import Lesson, Step
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from tui.drawings.marks import Cells, Marks

@@ -17,8 +17,8 @@ from textual.widgets import Input
 
 from lessons.engine import questions
 from lessons.format import template
-from lessons.format.model import ChoiceStep, Lesson, PointStep, PredictStep, Question
-from lessons.reading import source
+from lessons.format.lesson import ChoiceStep, Lesson, PointStep, PredictStep, Question
+from lessons.reading import package_source
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.drawings.marks import Cells, Marks
 from tui.render.arrange import CODE, WIDE, Needs, arrange, text_width
@@ -297,7 +297,7 @@ class QuestionView(Explaining):
         """The code, and below it what it printed, or why it did not come to its end."""
         text = Text()
         if step.source:
-            text.append_text(rich_code(source.read(step.source), self._code_theme, numbered=False)).append("\n")
+            text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False)).append("\n")
         if step.code.strip():
             text.append_text(rich_code(step.code, self._code_theme)).append("\n")
         text.append(clean(result.stdout))

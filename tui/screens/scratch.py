@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.text import Text
 from textual.message import Message
 
-from lessons.format.model import Lesson, ReadStep, RunningStep, RunStep
+from lessons.format.lesson import Lesson, ReadStep, RunningStep, RunStep
 from lessons.results.result import StepResult
 from tui.render.arrange import CODE
 from tui.render.plain import clean

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from lessons.format.model import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
+from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import History
 from tui.drawings import variants

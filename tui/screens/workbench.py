@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lessons.engine.attempt import STEP
-from lessons.format.model import ExerciseStep, Lesson, RunStep
+from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
 from tui.render import judged, solved
 from tui.screens.difference import DifferenceView

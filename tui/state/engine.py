@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from lessons.engine.play import PLAYED, Names, Play, Played
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
-from lessons.format.model import ExerciseStep, Lesson
+from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Comparison, Judgement, Picture, Training, Window, WorkerError
-from lessons.results.views import Blocks, How, RowStats
+from lessons.results.summaries import Blocks, How, RowStats
 from lessons.what_if.changes import UNCHANGED, Changes
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine import training
-from lessons.format.model import Lesson, Step, TrainStep
+from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.engine import Engine
@@ -36,7 +36,7 @@ class Results:
     def of(self, lesson: Lesson) -> dict[str, StepResult]:
         """The recorded results of a lesson, read once."""
         if lesson.id not in self._recorded:
-            self._recorded[lesson.id] = record.load(lesson)
+            self._recorded[lesson.id] = recordings.load(lesson)
         return self._recorded[lesson.id]
 
     def at_once(self, lesson: Lesson, step: Step) -> Shown:

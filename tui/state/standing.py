@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lessons.format.model import Course, Exercise, Lesson, Step
+    from lessons.format.lesson import Course, Exercise, Lesson, Step
     from tui.state.store import Store
 
 BEHIND = ("done", "skipped")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.format.step import Curve
+from lessons.format.steps import Curve
 from lessons.results.result import Failure, Picture, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.drawings.curve import LOWEST, WANTED, Plot, number

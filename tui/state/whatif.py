@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
+from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
 from lessons.results.explanation import label
 from lessons.what_if import cells, knobs
 from lessons.what_if.changes import ChangeError, Changes, apply

@@ -22,7 +22,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from lessons.results.result import Tensor, Window
-from lessons.results.views import Blocks, How, RowStats, row_stats
+from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from tui.drawings.drawing import MATRIX, Drawing, drawing_of
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks

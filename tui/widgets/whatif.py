@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from lessons.format.model import Lesson, WordsKnob
+from lessons.format.lesson import Lesson, WordsKnob
 from lessons.what_if.changes import ChangeError, Changes, History
 from tui.render.numbers import truncated
 from tui.state import whatif

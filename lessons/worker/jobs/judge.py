@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 from lessons.format import template
-from lessons.reading import known
-from lessons.reading.known import Known
+from lessons.reading import mistake_edits
+from lessons.reading.mistake_edits import Known
 from lessons.worker import wire
 from lessons.worker.jobs import probe, shown, traced, values
 from lessons.worker.jobs.steps import seed as seed_generators
@@ -170,7 +170,7 @@ def _same_values(case: _Case, mistakes: Sequence[Known]) -> list[Known]:
             return [mistake]
         tried.append((mistake, got))
     end = time.monotonic() + DIAGNOSIS
-    for first, second, code in known.pairs(case.header["solution"], _likely(case, tried)):
+    for first, second, code in mistake_edits.pairs(case.header["solution"], _likely(case, tried)):
         if time.monotonic() > end:
             break
         if _gives(case, code):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-from lessons.results.views import How, row_stats
+from lessons.results.summaries import How, row_stats
 from lessons.worker.jobs import values
 
 MOST_BLOCKS = 1 << 14
@@ -22,7 +22,7 @@ def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
 
 
 def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
-    """The blocks of a matrix, as `lessons.results.views.blocks_of` defines them: numbers, then their greatest cells.
+    """The blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them: numbers, then their greatest cells.
 
     Numbers travel as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
     """
@@ -43,7 +43,7 @@ def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
 
 
 def row(matrix: torch.Tensor, place: int, top: int) -> Answer:
-    """The statistics of a row, as `lessons.results.views.row_stats` defines them.
+    """The statistics of a row, as `lessons.results.summaries.row_stats` defines them.
 
     JSON has no NaN, so values are doubles.
     """

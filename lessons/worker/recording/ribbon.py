@@ -21,7 +21,7 @@ MOST = 6
 
 LONGEST = 40
 Line = dict[str, Any]
-"""A line as it travels; see `lessons.results.shapes.of_worker`."""
+"""A line as it travels; see `lessons.results.line_shapes.of_worker`."""
 
 Place = tuple[int, int, int, int]
 """Where a piece of code stands: line, column, end line, end column."""

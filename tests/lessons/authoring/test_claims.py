@@ -8,8 +8,8 @@ import pytest
 
 from lessons.authoring import claims
 from lessons.engine.session import Session
-from lessons.format.model import Lesson
-from lessons.reading.load import load_course, load_lesson
+from lessons.format.lesson import Lesson
+from lessons.reading.loader import load_course, load_lesson
 from tests.lessons.making import code_step, lesson_of
 
 LESSONS = load_course().lessons

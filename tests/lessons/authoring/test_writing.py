@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lessons.authoring import writing
-from lessons.format.model import ExerciseStep, Lesson
-from lessons.reading.load import COURSE, load_course, load_lesson
-from lessons.reading.reading import Finding
+from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.reading.loader import COURSE, load_course, load_lesson
+from lessons.reading.yaml_nodes import Finding
 from tests.lessons.making import Fields, code_step, doubling, lesson_of, text_step
 
 LESSONS = load_course().lessons

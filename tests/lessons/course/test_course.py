@@ -12,8 +12,8 @@ import torch
 from lessons.engine import questions
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
-from lessons.reading.load import load_course
+from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
+from lessons.reading.loader import load_course
 from lessons.results.result import StepResult, Tensor
 
 COURSE = load_course()

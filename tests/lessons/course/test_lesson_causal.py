@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attention.causal import CausalAttention, causal_weights, causal_weights_renormalized
 from lessons.authoring import claims
 from lessons.engine.session import Session
-from lessons.format.model import Course
+from lessons.format.lesson import Course
 from lessons.results.result import StepResult
 
 LESSONS = ("causal-mask", "dropout", "causal-class")

@@ -14,8 +14,8 @@ from attention.cache import KeyValueCache, MultiHeadAttentionCached
 from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
 from lessons.authoring import claims
 from lessons.engine.session import Session
-from lessons.format.model import Lesson
-from lessons.reading.load import load_course
+from lessons.format.lesson import Lesson
+from lessons.reading.loader import load_course
 from lessons.results.result import StepResult, Tensor
 
 COURSE = load_course()

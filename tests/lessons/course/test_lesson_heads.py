@@ -13,7 +13,7 @@ from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
 from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.model import Course, RunningStep
+from lessons.format.lesson import Course, RunningStep
 from lessons.results.result import StepResult
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.format.model import Lesson, RunningStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import Lesson, RunningStep
+from lessons.reading.loader import load_course
 
 COURSE = load_course()
 TRAINABLE, CLASSES = COURSE.lesson("trainable-weights"), COURSE.lesson("attention-classes")

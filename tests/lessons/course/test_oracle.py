@@ -23,8 +23,8 @@ import torch
 from torch import nn
 
 from lessons.engine.session import Session
-from lessons.format.model import Lesson, RunningStep, Shown
-from lessons.reading.load import load_course
+from lessons.format.lesson import Lesson, RunningStep, Shown
+from lessons.reading.loader import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
 from tests.lessons.course.loops import (

@@ -6,7 +6,7 @@ import pytest
 
 from lessons.engine import attempt
 from lessons.engine.session import Run, Session
-from lessons.format.model import Lesson
+from lessons.format.lesson import Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
 from tests.lessons.making import ATTENTION, attending, code_step, lesson_of

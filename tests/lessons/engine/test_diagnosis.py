@@ -129,7 +129,7 @@ def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -
 # What an answer may not import --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["lessons", "lessons.reading.load", "lessons.worker.jobs.judge"])
+@pytest.mark.parametrize("name", ["lessons", "lessons.reading.loader", "lessons.worker.jobs.judge"])
 def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None:
     judgement = worker.check(attending(), f"import {name}\n{ATTENTION}")
     assert judgement.verdict == "error"

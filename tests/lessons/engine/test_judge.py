@@ -15,7 +15,7 @@ import pytest
 
 from lessons.engine import judging
 from lessons.engine.session import Session
-from lessons.format.model import Course, ExerciseStep
+from lessons.format.lesson import Course, ExerciseStep
 from lessons.results.result import Judgement, WorkerError
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, below, code_exercise, doubling, server_of

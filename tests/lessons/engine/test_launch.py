@@ -17,7 +17,7 @@ import pytest
 from lessons.engine import launch
 from lessons.engine.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
 from lessons.engine.session import Session
-from lessons.format.model import Course, Limits
+from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
 from lessons.worker import wire
 from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of

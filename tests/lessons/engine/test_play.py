@@ -9,7 +9,7 @@ import pytest
 
 from lessons.engine.play import Play, Played
 from lessons.engine.session import Session
-from lessons.format.model import Course, Lesson
+from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import Changes

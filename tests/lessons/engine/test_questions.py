@@ -11,17 +11,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine import questions
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.model import ChoiceStep, PointStep, PredictStep, Question
-from lessons.reading.load import load_lesson
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.reading.loader import load_lesson
 from lessons.results.result import Failure, Judgement, StepResult, Tensor, WorkerError
 from tests.lessons.making import Fields, lesson_of
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
-RECORDED = record.load(LESSON)
+RECORDED = recordings.load(LESSON)
 USUAL = {"exercise": "made", "title": "Made", "prose": "What?", "hints": ["a", "b", "c"], "why": "So it is."}
 
 

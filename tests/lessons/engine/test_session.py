@@ -15,9 +15,9 @@ import pytest
 
 from lessons.engine.launch import ZygoteLauncher
 from lessons.engine.session import Run, Session
-from lessons.format.model import Course, Lesson, Limits
+from lessons.format.lesson import Course, Lesson, Limits
+from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import Failure, StepResult, Tensor, Window
-from lessons.results.shapes import LineShapes, Shape
 from tests.lessons.making import await_end, await_true, below, code_step, lesson_of, server_of, text_step
 
 ROOT = Path(__file__).parents[3]
@@ -622,7 +622,7 @@ def test_scratch_folder_is_home(worker: Session) -> None:
 def test_screen_side_never_imports_torch() -> None:
     code = (
         "import sys\n"
-        "from lessons.reading.load import load_course\n"
+        "from lessons.reading.loader import load_course\n"
         "from lessons.engine.session import Session\n"
         "course = load_course()\n"
         "session = Session()\n"

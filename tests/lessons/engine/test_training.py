@@ -18,9 +18,9 @@ from lessons.engine import training
 from lessons.engine.frames import cells_of
 from lessons.engine.session import Session
 from lessons.engine.training import Control
-from lessons.format.model import Lesson, TrainStep
-from lessons.learner import trained
-from lessons.reading.load import LessonError, load_course, parse_lesson
+from lessons.format.lesson import Lesson, TrainStep
+from lessons.learner import trained_models
+from lessons.reading.loader import LessonError, load_course, parse_lesson
 from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
@@ -87,7 +87,7 @@ def ran(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> list[S
 
 
 def kept_files() -> list[Path]:
-    folder = trained.own_folder()
+    folder = trained_models.own_folder()
     assert folder is not None
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
@@ -176,7 +176,7 @@ def test_what_was_trained_is_found_again(worker: Session) -> None:
     assert learn.tensors[0].values == pytest.approx(expected)
     assert after.tensors[0].values == pytest.approx([2 * value for value in expected])
     (file,) = kept_files()
-    assert file.name == f"{trained.key(lesson, step_of(lesson))}.pt"
+    assert file.name == f"{trained_models.key(lesson, step_of(lesson))}.pt"
     assert list(torch.load(file, weights_only=True)) == ["w"]
 
 
@@ -204,24 +204,25 @@ def test_numbers_that_are_none(worker: Session) -> None:
 
 def keys(lesson: Lesson, changes: Changes) -> str:
     altered = apply(lesson, changes)
-    return trained.key(altered, step_of(altered), cells_of(lesson, changes))
+    return trained_models.key(altered, step_of(altered), cells_of(lesson, changes))
 
 
 def test_other_code_is_another_training() -> None:
     lesson = lesson_with()
     step = step_of(lesson)
-    key = trained.key(lesson, step)
+    key = trained_models.key(lesson, step)
 
     def other(**update: Any) -> str:
         steps = [item.model_copy(update=update) if item.id == "learn" else item for item in lesson.steps]
         changed = lesson.model_copy(update={"steps": tuple(steps)})
-        return trained.key(changed, step_of(changed))
+        return trained_models.key(changed, step_of(changed))
 
     assert other() == key
     assert other(title="Other", prose="Other.", show=(), watch=(), curves=(), code="w = 1") == key
     different = [other(training=LOOP + "#"), other(keep="{}"), other(seed=4)]
     different += [
-        trained.key(lesson.model_copy(update=update), step) for update in ({"setup": "import torch"}, {"seed": 4})
+        trained_models.key(lesson.model_copy(update=update), step)
+        for update in ({"setup": "import torch"}, {"seed": 4})
     ]
     different += [keys(lesson_of(code_step("before", "x = 2"), train_step()), UNCHANGED)]
     assert len({key, *different}) == 7
@@ -271,7 +272,7 @@ def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_pat
     lesson = lesson_with().model_copy(update={"folder": str(tmp_path)})
     data = io.BytesIO()
     torch.save({"w": torch.tensor([7.0])}, data)
-    trained.keep(trained.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
+    trained_models.keep(trained_models.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
     _, learn, after = ran(worker, lesson)
     assert (learn.trained, after.tensors[0].values) == ("course", (14.0,))
     trained_in(worker, lesson)
@@ -283,7 +284,7 @@ def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_pat
 @pytest.mark.parametrize("data", [b"nonsense", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
 def test_file_that_is_none_is_told(worker: Session, data: bytes) -> None:
     lesson = lesson_with()
-    trained.keep(trained.own_folder(), lesson, step_of(lesson), (), data)
+    trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), data)
     _, learn = ran(worker, lesson)
     assert learn.error is not None
     assert learn.error.message == "What was trained cannot be read any more. Train again."
@@ -297,7 +298,7 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
     lesson = lesson_with()
     data = io.BytesIO()
     torch.save({"w": Evil()}, data)
-    trained.keep(trained.own_folder(), lesson, step_of(lesson), (), data.getvalue())
+    trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), data.getvalue())
     _, learn = ran(worker, lesson)
     assert learn.error is not None
     assert "cannot be read" in learn.error.message
@@ -307,7 +308,7 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
 def test_too_large_a_file_is_no_training(worker: Session) -> None:
     lesson = lesson_with()
     with pytest.raises(OSError, match="too large"):
-        trained.keep(trained.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
+        trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
     ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", nothing)
     assert ended.error is not None
     assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."
@@ -315,7 +316,7 @@ def test_too_large_a_file_is_no_training(worker: Session) -> None:
 
 
 def test_disk_that_refuses_is_told(worker: Session) -> None:
-    folder = trained.own_folder()
+    folder = trained_models.own_folder()
     assert folder is not None
     folder.parent.mkdir(parents=True)
     folder.touch()
@@ -631,11 +632,11 @@ TRAININGS = [
 @pytest.mark.parametrize(("lesson", "step"), TRAININGS)
 def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     """Fails when the code up to a training has changed since it was trained: `make record ARGS=--train`."""
-    assert trained.find(lesson, step).origin == "course"
+    assert trained_models.find(lesson, step).origin == "course"
     recorded = training.recorded(lesson, step)
     assert 10 <= len(recorded.pictures) <= training.MOST_SHIPPED
     assert recorded.seconds > 0
-    folder = trained.course_folder(lesson)
+    folder = trained_models.course_folder(lesson)
     assert folder is not None
     assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000
     assert (Path(lesson.folder) / training.PICTURES).stat().st_size < 400_000

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from lessons.engine import document, tree
 from lessons.engine.session import Run, Session
 from lessons.engine.tree import MOST_LEVELS, Node, walk
-from lessons.format.model import Course, Lesson
+from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation, precise
 from lessons.results.formula import FUNCTIONS, evaluate
 

@@ -8,8 +8,8 @@ import pytest
 
 from lessons.reading import glossary
 from lessons.reading.glossary import Glossary, Reference, Term
-from lessons.reading.load import COURSE, load_course
-from lessons.reading.reading import LessonError
+from lessons.reading.loader import COURSE, load_course
+from lessons.reading.yaml_nodes import LessonError
 from tests.lessons.making import code_step, lesson_of, text_step
 
 LESSONS = load_course().lessons

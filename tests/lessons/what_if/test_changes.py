@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine.session import Session
-from lessons.format.model import Lesson, RunningStep, Shown
-from lessons.reading.load import load_course
-from lessons.results import compare
+from lessons.format.lesson import Lesson, RunningStep, Shown
+from lessons.reading.loader import load_course
+from lessons.results import comparison
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if import cells, changes, knobs
 from lessons.what_if.cells import Cell, Place
@@ -381,7 +381,7 @@ def test_defaults_give_what_is_recorded(worker: Session, lesson: Lesson) -> None
     run.close()
     plain = worker.run(lesson)
     plain.close()
-    recorded = record.load(lesson)
+    recorded = recordings.load(lesson)
     assert [result.id for result in run.steps] == list(recorded)
     for one, other in zip(run.steps, plain.steps, strict=True):
         step = lesson.step(one.id)
@@ -411,7 +411,7 @@ def test_causal_attention_does_not_see_a_later_token(
     lesson = COURSE.lesson(name)
     plain = tensors(run_with(worker, lesson, upto=step), step)[shown]
     changed = tensors(run_with(worker, lesson, Cell("setup", "inputs", (token, 0), 0.9), upto=step), step)[shown]
-    found = compare.difference(plain, changed)
+    found = comparison.difference(plain, changed)
     assert found is not None
     assert found.known
     assert found.changed
@@ -424,7 +424,7 @@ def test_open_attention_sees_every_token(worker: Session) -> None:
     lesson = COURSE.lesson("all-queries")
     plain = tensors(run_with(worker, lesson, upto="context"), "context")["context"]
     changed = tensors(run_with(worker, lesson, Cell("setup", "inputs", (5, 0), 0.9), upto="context"), "context")
-    found = compare.difference(plain, changed["context"])
+    found = comparison.difference(plain, changed["context"])
     assert found is not None
     assert len({position // 3 for position in found.changed}) == 6
 

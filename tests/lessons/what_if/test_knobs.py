@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from lessons.engine.session import Session
-from lessons.format.model import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
-from lessons.reading.load import LessonError, load_course, parse_lesson
+from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
+from lessons.reading.loader import LessonError, load_course, parse_lesson
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply
 from lessons.what_if.knobs import ChangeError

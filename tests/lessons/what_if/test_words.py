@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.what_if import words
 from lessons.what_if.words import LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
 

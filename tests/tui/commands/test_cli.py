@@ -17,10 +17,10 @@ from typing import Any, cast
 import pytest
 
 from lessons.engine.session import Run, Session
-from lessons.format.model import Course, ExerciseStep, Lesson
+from lessons.format.lesson import Course, ExerciseStep, Lesson
 from lessons.learner.progress import Progress
-from lessons.reading.load import COURSE as FOLDER
-from lessons.reading.load import load_course
+from lessons.reading.loader import COURSE as FOLDER
+from lessons.reading.loader import load_course
 from lessons.results.result import Judgement, WorkerError
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui import cli
@@ -84,7 +84,7 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
     # The real course, read once.
     monkeypatch.setattr(
-        "lessons.reading.load.load_course", lambda folder=FOLDER: load_course(folder) if folder != FOLDER else COURSE
+        "lessons.reading.loader.load_course", lambda folder=FOLDER: load_course(folder) if folder != FOLDER else COURSE
     )
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
@@ -150,7 +150,7 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             ],
         }  # fmt: skip
         course = Course(lessons=(Lesson.model_validate(fields),))
-        monkeypatch.setattr("lessons.reading.load.load_course", lambda folder=None: course)
+        monkeypatch.setattr("lessons.reading.loader.load_course", lambda folder=None: course)
 
     return install
 
@@ -933,7 +933,7 @@ def test_mistake_of_ours_is_not_called_a_wrong_answer(command: Command, monkeypa
 
 def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "01-bad").mkdir()
-    monkeypatch.setattr("lessons.reading.load.load_course", lambda: load_course(tmp_path))
+    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(tmp_path))
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.reading.load import load_course, load_lesson
-from lessons.reading.reading import Finding
+from lessons.reading.loader import load_course, load_lesson
+from lessons.reading.yaml_nodes import Finding
 from tui.commands import fit
 
 

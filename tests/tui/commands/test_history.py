@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.model import Course, ExerciseStep
+from lessons.format.lesson import Course, ExerciseStep
 from lessons.learner.progress import Attempt, Kept, Progress
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.results.result import Judgement
 from tui.commands import history
 from tui.commands.history import Entry, NoEntry, Standing

@@ -7,10 +7,10 @@ import json
 import pytest
 
 import lessons.engine.session
-import lessons.learner.trained
-import lessons.reading.load
+import lessons.learner.trained_models
+import lessons.reading.loader
 from lessons.engine import document
-from lessons.format.model import Course
+from lessons.format.lesson import Course
 from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
@@ -32,7 +32,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     for event in (*PICTURES, None):
         made.events.put(event)
     monkeypatch.setattr(lessons.engine.session, "Session", lambda: made)
-    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
+    monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
     return made
 
 
@@ -112,9 +112,9 @@ def test_which_step_is_meant(
     lesson = lesson_of(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
-    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: Course(lessons=(lesson,)))
-    found = lambda _, step, cells=(): lessons.learner.trained.Kept("own" if step.id in own else "course")  # noqa: E731
-    monkeypatch.setattr(lessons.learner.trained, "find", found)
+    monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: Course(lessons=(lesson,)))
+    found = lambda _, step, cells=(): lessons.learner.trained_models.Kept("own" if step.id in own else "course")  # noqa: E731
+    monkeypatch.setattr(lessons.learner.trained_models, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0
     assert session.asked[0].split(" with ")[0] == f"train trained/{meant}"
 

@@ -16,9 +16,9 @@ import pytest
 
 from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
-from lessons.format.model import ExerciseStep
+from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.results.result import Judgement, Named, WorkerError
 from tui.commands import watch as module
 from tui.commands.watch import Ending, Look, Settling, Watch, create, look, read, signals

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lessons.engine.session import Session
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.results.result import Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
@@ -267,7 +267,7 @@ def test_bars_as_text() -> None:
 
 
 async def test_bars_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.reading.load.load_course", lambda: load_course(COURSE))
+    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter")
         await learner.sees("sums  3", "live,", "in the middle", "│")

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from lessons.engine.session import Session
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.results.result import Layout, Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
@@ -210,7 +210,7 @@ def test_memory_as_text() -> None:
 
 
 async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.reading.load.load_course", lambda: load_course(COURSE))
+    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter", "n", "n")
         # Prose, code and three pictures are on one screen.

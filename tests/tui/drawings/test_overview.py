@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.geometry import Region
 
 from lessons.results.result import Tensor
-from lessons.results.views import Blocks, How, blocks_of, row_stats
+from lessons.results.summaries import Blocks, How, blocks_of, row_stats
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
 from tui.drawings.heads import Heads, Thumbs, draw_heads

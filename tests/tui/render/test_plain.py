@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.format.model import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
 from lessons.results.result import CheckResult, Difference, Failure, Judgement, Named, StepResult, Tensor, Window
 from tui.render import plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 
-from lessons.results.shapes import LineShapes, Shape
+from lessons.results.line_shapes import LineShapes, Shape
 from tui.render.code import rich_code
 from tui.render.ribbon import named, text, with_ribbon
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.results.views import row_stats
+from lessons.results.summaries import row_stats
 from tests.tui.widgets.test_matrix import SCORES, large, of_words, scores, tensor
 from tui.render.rows import row_text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.format.model import ExerciseStep
+from lessons.format.lesson import ExerciseStep
 from lessons.results.result import Comparison, Intermediate
 from tui.render import solved
 

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import TextArea
 
 from lessons.engine.attempt import STEP
-from lessons.format.model import ChoiceStep
+from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
 from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor
 from tests.tui.fake_session import FakeSession

@@ -12,7 +12,7 @@ from textual.message import Message
 
 import tui
 from lessons.engine.play import Played
-from lessons.reading.load import load_course
+from lessons.reading.loader import load_course
 from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor

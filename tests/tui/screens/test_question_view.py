@@ -16,10 +16,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 import tui
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine import questions
-from lessons.format.model import Question
-from lessons.reading.load import load_lesson
+from lessons.format.lesson import Question
+from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
@@ -30,7 +30,7 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.options import Option, Options, lines
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
-RECORDED = record.load(LESSON)
+RECORDED = recordings.load(LESSON)
 
 
 class QuestionApp(App[None]):

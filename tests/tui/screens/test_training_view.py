@@ -9,8 +9,8 @@ import pytest
 
 import lessons.engine.training
 import lessons.reading.glossary
-import lessons.reading.load
-from lessons.format.model import Course, Lesson, TrainStep
+import lessons.reading.loader
+from lessons.format.lesson import Course, Lesson, TrainStep
 from lessons.results.result import Failure, Picture, Tensor, Training
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
@@ -79,7 +79,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
-        monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: made)
+        monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
         monkeypatch.setattr(lessons.engine.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
@@ -156,7 +156,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
     again = STEP | {"id": "again", "curves": [{"name": "score", "label": "something else", "expr": "score"}]}
     steps = (text_step("why", "Read."), STEP, again)
     made = Course(lessons=(lesson_of(*steps, setup="import torch"),))
-    monkeypatch.setattr(lessons.reading.load, "load_course", lambda *_: made)
+    monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
     async with tutor(FakeSession(), size) as learner:
         await opened(learner)
         for _ in range(2):

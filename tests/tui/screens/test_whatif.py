@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from lessons.format.model import Lesson
+from lessons.format.lesson import Lesson
 from lessons.what_if.cells import Cell
 from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from lessons.engine.session import Session
-from lessons.format.model import Course, ExerciseStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import Course, ExerciseStep
+from lessons.reading.loader import load_course
 from lessons.results.result import WorkerError
 from tests.tui.fake_session import FakeSession
 from tui.state.engine import Engine

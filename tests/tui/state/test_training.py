@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.model import Curve
+from lessons.format.lesson import Curve
 from lessons.results.result import Failure, Picture, Training
 from tui.render.arrange import CODE, Needs
 from tui.state.training import Film, bar, line, note, plan, seconds, shared, standing

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine import document
 from lessons.engine.session import Session
-from lessons.format.model import Lesson
+from lessons.format.lesson import Lesson
 from lessons.results.result import Layout, Tensor
 from tests.lessons.making import Fields, code_step, lesson_of
 
@@ -67,13 +67,13 @@ def test_layouts_are_recorded_and_read_again(worker: Session, tmp_path: Path) ->
     made = lesson().model_copy(update={"folder": str(tmp_path)})
     run = worker.run(made)
     run.close()
-    record.save(made, run.steps)
-    again = record.load(made)["stored"]
+    recordings.save(made, run.steps)
+    again = recordings.load(made)["stored"]
     assert again.tensors == run.steps[0].tensors
     # A lesson that is drawn otherwise now has no use for it.
     shown = tuple(spec.model_copy(update={"draw": "matrix"}) for spec in made.steps[0].show)  # type: ignore[union-attr]
     plain = made.model_copy(update={"steps": (made.steps[0].model_copy(update={"show": shown}),)})
-    assert {tensor.layout for tensor in record.load(plain)["stored"].tensors} == {None}
+    assert {tensor.layout for tensor in recordings.load(plain)["stored"].tensors} == {None}
 
 
 def test_layouts_are_in_documents() -> None:

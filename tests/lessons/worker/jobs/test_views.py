@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lessons.engine import frames
 from lessons.engine.session import Run, Session
-from lessons.format.model import Course
-from lessons.results.views import Blocks, How, RowStats, blocks_of, row_stats
+from lessons.format.lesson import Course
+from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.worker.jobs import views
 from lessons.worker.wire import Frame
 from tests.lessons.making import code_step, lesson_of

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine import document
 from lessons.engine.session import Session
-from lessons.format import labels
-from lessons.format.model import Course, Lesson
-from lessons.results import shapes
+from lessons.format import axis_labels
+from lessons.format.lesson import Course, Lesson
+from lessons.results import line_shapes
+from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import StepResult
-from lessons.results.shapes import LineShapes, Shape
 from tests.lessons.making import code_step, lesson_of
 
 SETUP = """
@@ -192,16 +192,16 @@ def test_whose_word_counts() -> None:
     steps = [code_step(f"s{place}", "a = 1", item) for place, item in enumerate(shown)]
     steps.insert(1, code_step("between", "a = 1"))
     lesson = lesson_of(*steps)
-    assert labels.axes_of(lesson, "s0", "a", 2) == ("query", "key")
-    assert labels.axes_of(lesson, "between", "a", 2) == ("query", "key")
-    assert labels.axes_of(lesson, "s2", "a", 2) == ("dim", "dim")
-    assert labels.axes_of(lesson, "s2", "a", 3) == ()
-    assert labels.axes_of(lesson, "s2", "b", 2) == ()
+    assert axis_labels.axes_of(lesson, "s0", "a", 2) == ("query", "key")
+    assert axis_labels.axes_of(lesson, "between", "a", 2) == ("query", "key")
+    assert axis_labels.axes_of(lesson, "s2", "a", 2) == ("dim", "dim")
+    assert axis_labels.axes_of(lesson, "s2", "a", 3) == ()
+    assert axis_labels.axes_of(lesson, "s2", "b", 2) == ()
     told = lesson_of(*steps, axes={"a": ["batch", "head"]})
-    assert labels.axes_of(told, "s0", "a", 2) == ("query", "key")
-    assert labels.axes_of(told, "between", "a", 2) == ("batch", "head")
+    assert axis_labels.axes_of(told, "s0", "a", 2) == ("query", "key")
+    assert axis_labels.axes_of(told, "between", "a", 2) == ("batch", "head")
     last = lesson_of(*steps[1:])
-    assert labels.axes_of(last, "between", "a", 2) == ("token", "dim")
+    assert axis_labels.axes_of(last, "between", "a", 2) == ("token", "dim")
 
 
 # As JSON -------------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ LINE = LineShapes(3, (Shape("x", (2, 3), ("", "dim")), Shape("", (3,), ("",))), 
 
 
 def test_there_and_back() -> None:
-    assert shapes.of_json(json.loads(json.dumps(shapes.to_json((LINE,))))) == (LINE,)
+    assert line_shapes.of_json(json.loads(json.dumps(line_shapes.to_json((LINE,))))) == (LINE,)
 
 
 def test_document(course: Course) -> None:
@@ -230,5 +230,5 @@ def test_recorded(worker: Session, course: Course, tmp_path_factory: pytest.Temp
     lesson = course.lesson("all-queries").model_copy(update={"folder": str(tmp_path_factory.mktemp("lesson"))})
     run = worker.run(lesson)
     run.close()
-    record.save(lesson, run.steps)
-    assert {name: item.shapes for name, item in record.load(lesson).items()} == {s.id: s.shapes for s in run.steps}
+    recordings.save(lesson, run.steps)
+    assert {name: item.shapes for name, item in recordings.load(lesson).items()} == {s.id: s.shapes for s in run.steps}

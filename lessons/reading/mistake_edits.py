@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lessons.format.exercise import ExerciseStep, Mistake, Variant
+    from lessons.format.exercises import ExerciseStep, Mistake, Variant
 
 Way = tuple[tuple[str, str], ...]
 """Texts to find, and what becomes of them: all together make a mistake."""

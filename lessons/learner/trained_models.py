@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessons.format.model import SETUP, Lesson, RunningStep, TrainStep
+from lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
 from lessons.results.result import MOST_KEPT, Origin
 
 FOLDER = "trained"

@@ -1,7 +1,7 @@
-"""What a lesson is: the only definition of the lesson format, with `lessons.format.exercise` for the exercises.
+"""What a lesson is: the only definition of the lesson format, with `lessons.format.exercises` for the exercises.
 
 A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
-file may hold; `lessons.reading.load` reads a file into them and turns every complaint into file, line, column and
+file may hold; `lessons.reading.loader` reads a file into them and turns every complaint into file, line, column and
 remedy.
 """
 
@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.format.exercise import (
+from lessons.format.exercises import (
     Check,
     ChoiceStep,
     Edit,
@@ -25,7 +25,7 @@ from lessons.format.exercise import (
     Wrong,
 )
 from lessons.format.fields import Model, Number, OptionalCode, Slug, Text, is_text
-from lessons.format.step import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
+from lessons.format.steps import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
 
 __all__ = [
     "SETUP",

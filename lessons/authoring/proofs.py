@@ -14,9 +14,9 @@ import yaml
 
 from lessons.engine import questions
 from lessons.engine.session import Session
-from lessons.format.model import Exercise, ExerciseStep, Lesson, Question
-from lessons.reading import known, load, reading
-from lessons.reading.reading import Finding
+from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question
+from lessons.reading import loader, mistake_edits, yaml_nodes
+from lessons.reading.yaml_nodes import Finding
 from lessons.results.result import Judgement, WorkerError
 
 SEED, SEEDS = 1, 10
@@ -73,7 +73,7 @@ Say = Callable[[tuple[int | str, ...], str, str], None]
 def prove(lesson: Lesson, step: Exercise, session: Session) -> Proof:
     """Prove an exercise of a lesson. Raises `WorkerError` if nothing can be run."""
     proof = Proof(step.exercise)
-    say = _sayer(proof, load.nodes(lesson) if lesson.folder else None, lesson.index(step.id))
+    say = _sayer(proof, loader.nodes(lesson) if lesson.folder else None, lesson.index(step.id))
     if isinstance(step, ExerciseStep):
         _prove_code(step, session, proof, say)
     else:
@@ -85,7 +85,7 @@ def _sayer(proof: Proof, root: yaml.Node | None, position: int) -> Say:
     def say(path: tuple[int | str, ...], problem: str, remedy: str) -> None:
         where = ("", 1, 1)
         if root is not None:
-            where = reading.place(reading.locate(root, ("steps", position, *path))[1].start_mark)
+            where = yaml_nodes.place(yaml_nodes.locate(root, ("steps", position, *path))[1].start_mark)
         proof.findings.append(Finding(*where, f"exercise '{proof.exercise}': {problem}", remedy))
 
     return say
@@ -106,7 +106,7 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, say: Say) ->
         say(("solution",), f"the model answer does not pass: {_told(right)}", "Mend it, or the checks.")
     _prove_mistakes(step, judge, proof, say)
     for place, variant in enumerate(step.accepted):
-        answer = known.variant(step, variant)
+        answer = mistake_edits.variant(step, variant)
         judgement = judge(answer, SEEDS) if answer is not None else None
         proof.accepted[variant.name] = judgement is not None and judgement.passed
         if judgement is None:
@@ -146,7 +146,7 @@ def _prove_mistakes(step: ExerciseStep, judge: Callable[[str], Judgement], proof
     for place, mistake in enumerate(step.mistakes):
         path = ("mistakes", place)
         proof.mistakes[mistake.id] = False
-        code = known.alone(step, mistake)
+        code = mistake_edits.alone(step, mistake)
         if code is None:
             say(path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here.")
             continue
@@ -180,7 +180,7 @@ def _cheats(step: ExerciseStep) -> Iterator[tuple[str, str, tuple[int | str, ...
     if (remembering := _remembering(step)) is not None:
         yield "the first answer again and again", remembering, ("checks",)
     for place, cheat in enumerate(step.cheats):
-        yield cheat.name, known.variant(step, cheat) or "", ("cheats", place)
+        yield cheat.name, mistake_edits.variant(step, cheat) or "", ("cheats", place)
 
 
 def _constant(step: ExerciseStep) -> str:

@@ -1,6 +1,6 @@
 """Recorded outputs: what every step gave when the course was last recorded, shown until live results arrive.
 
-`python -m lessons.authoring.record [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json`
+`python -m lessons.authoring.recordings [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json`
 beside each;
 a test proves that live runs still give the same. With `--train` it first trains what ships with these lessons, anew.
 """
@@ -19,11 +19,11 @@ from typing import Any
 from lessons.engine import training
 from lessons.engine.document import number
 from lessons.engine.session import Session
-from lessons.format import labels
-from lessons.format.model import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
-from lessons.learner import trained
-from lessons.reading.load import LessonError, load_course
-from lessons.results import shapes
+from lessons.format import axis_labels
+from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
+from lessons.learner import trained_models
+from lessons.reading.loader import LessonError, load_course
+from lessons.results import line_shapes
 from lessons.results.result import Layout, StepResult, Tensor, Training, Window
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
@@ -72,7 +72,7 @@ def _recorded(result: StepResult) -> dict[str, Any]:
     return {
         "stdout": result.stdout,
         "text": result.text,
-        "shapes": shapes.to_json(result.shapes),
+        "shapes": line_shapes.to_json(result.shapes),
         "tensors": {tensor.name: _recorded_tensor(tensor) for tensor in result.tensors},
     }
 
@@ -95,13 +95,13 @@ def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     step = lesson.step(step_id)
     shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
     tensors = tuple(_tensor(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown)
-    lines = shapes.of_json(data.get("shapes", []))
+    lines = line_shapes.of_json(data.get("shapes", []))
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
 
 
 def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
     shape = tuple(entry["shape"])
-    names, texts = labels.of(lesson, spec, shape)
+    names, texts = axis_labels.of(lesson, spec, shape)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
         if entry["dtype"] in SINGLE:
@@ -136,7 +136,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
 
     Raises `RuntimeError` for a training that fails.
     """
-    folder = trained.course_folder(lesson)
+    folder = trained_models.course_folder(lesson)
     assert folder is not None
     fresh: set[str] = set()
     shown: list[tuple[TrainStep, Training]] = []
@@ -147,7 +147,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
             altered = apply(lesson, changes)
             again = altered.step(step.id)
             assert isinstance(again, TrainStep)
-            name = f"{trained.key(altered, again)}.pt"
+            name = f"{trained_models.key(altered, again)}.pt"
             if name in fresh:
                 continue
             ended = session.train_for(folder, lesson, step.id, lambda picture: None, changes=changes)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.results.compare import changed_in, difference, same, window_difference
+from lessons.results.comparison import changed_in, difference, same, window_difference
 from lessons.results.result import Tensor, Window
 
 

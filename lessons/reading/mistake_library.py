@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from lessons.format.exercise import Mistake
-from lessons.reading import reading
-from lessons.reading.reading import Finding, LessonError
+from lessons.format.exercises import Mistake
+from lessons.reading import yaml_nodes
+from lessons.reading.yaml_nodes import Finding, LessonError
 
 MISTAKES = Path(__file__).parent.parent / "mistakes"
 
@@ -26,8 +26,8 @@ def load_library(folder: Path = MISTAKES) -> Library:
     findings: list[Finding] = []
     for file in sorted(folder.glob("*.yaml")):
         try:
-            root = reading.parse(reading.read(file), str(file))
-            findings += reading.repeated_keys(root, set())
+            root = yaml_nodes.parse(yaml_nodes.read(file), str(file))
+            findings += yaml_nodes.repeated_keys(root, set())
             _add(root, library, findings)
         except LessonError as error:
             findings += error.findings
@@ -37,20 +37,20 @@ def load_library(folder: Path = MISTAKES) -> Library:
 
 
 def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Finding]) -> None:
-    entries = reading.data_of(root)
+    entries = yaml_nodes.data_of(root)
     if not isinstance(entries, list):
-        where = reading.place(root.start_mark)
+        where = yaml_nodes.place(root.start_mark)
         findings.append(Finding(*where, "this is not a list of mistakes", "Start every one with '- id: ...'."))
         return
     for position, entry in enumerate(entries):
-        where = reading.place(reading.locate(root, (position,))[1].start_mark)
+        where = yaml_nodes.place(yaml_nodes.locate(root, (position,))[1].start_mark)
         try:
             mistake = Mistake.model_validate(entry)
         except ValidationError as error:
             for item in error.errors():
-                _, node = reading.locate(root, (position, *item["loc"]))
+                _, node = yaml_nodes.locate(root, (position, *item["loc"]))
                 problem = f"in this mistake, '{'.'.join(map(str, item['loc']))}': {item['msg']}"
-                findings.append(Finding(*reading.place(node.start_mark), problem, "Mend it."))
+                findings.append(Finding(*yaml_nodes.place(node.start_mark), problem, "Mend it."))
             continue
         if mistake.id in library:
             findings.append(Finding(*where, f"the mistake '{mistake.id}' is given twice", "Keep one of the two."))
@@ -74,7 +74,7 @@ def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
         if name not in library and "name" not in own:
             close = difflib.get_close_matches(name, library, n=1)
             remedy = f"Did you mean '{close[0]}'?" if close else "Add it to lessons/mistakes, or give it a name here."
-            where = reading.place(reading.locate(node, ("mistakes", position))[1].start_mark)
+            where = yaml_nodes.place(yaml_nodes.locate(node, ("mistakes", position))[1].start_mark)
             findings.append(Finding(*where, f"the mistake '{name}' is not in the library", remedy))
         entries[position] = {**library.get(name, {}), **own}
     return findings

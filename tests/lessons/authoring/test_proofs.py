@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import proof
-from lessons.authoring.proof import Proof
+from lessons.authoring import proofs
+from lessons.authoring.proofs import Proof
 from lessons.engine.session import Session
 from tests.lessons.making import ATTENTION, attending, lesson_of
 
@@ -15,7 +15,7 @@ from tests.lessons.making import ATTENTION, attending, lesson_of
 def proved(worker: Session, **fields: Any) -> Proof:
     exercise = attending(**fields)
     lesson = lesson_of(exercise.model_dump(by_alias=True))
-    return proof.prove(lesson, exercise, worker)
+    return proofs.prove(lesson, exercise, worker)
 
 
 def problems(found: Proof) -> list[str]:

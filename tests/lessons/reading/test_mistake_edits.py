@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from lessons.format.exercise import Edit, Mistake, Variant
-from lessons.reading import known
-from lessons.reading.known import Known
+from lessons.format.exercises import Edit, Mistake, Variant
+from lessons.reading import mistake_edits
+from lessons.reading.mistake_edits import Known
 from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 
 
 def test_an_edit_changes_every_place() -> None:
-    assert known.edited("a b a", [("a", "c")]) == "c b c"
+    assert mistake_edits.edited("a b a", [("a", "c")]) == "c b c"
 
 
 def test_edits_are_made_together_or_not_at_all() -> None:
     both = [("a", "c"), ("b", "d")]
-    assert known.edited("a b", both) == "c d"
-    assert known.edited("a", both) is None
+    assert mistake_edits.edited("a b", both) == "c d"
+    assert mistake_edits.edited("a", both) is None
 
 
 def test_what_changes_nothing_is_no_edit() -> None:
-    assert known.edited("a", [("a", "a")]) is None
+    assert mistake_edits.edited("a", [("a", "a")]) is None
 
 
 def test_the_first_way_that_fits_counts() -> None:
@@ -34,12 +34,12 @@ def test_the_first_way_that_fits_counts() -> None:
 
 def test_a_mistake_may_be_a_whole_answer() -> None:
     exercise = doubling()
-    assert known.alone(exercise, exercise.mistakes[0]) == SQUARED
+    assert mistake_edits.alone(exercise, exercise.mistakes[0]) == SQUARED
 
 
 def test_two_at_once() -> None:
     mistakes = [Known.of(mistake) for mistake in attending().mistakes]
-    found = {(first.id, second.id): code for first, second, code in known.pairs(ATTENTION, mistakes)}
+    found = {(first.id, second.id): code for first, second, code in mistake_edits.pairs(ATTENTION, mistakes)}
     assert [*found] == [("columns", "no-scale"), ("columns", "no-transpose"), ("no-scale", "no-transpose")]
     assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
 
@@ -47,13 +47,13 @@ def test_two_at_once() -> None:
 def test_what_undoes_or_swallows_the_other_is_no_pair() -> None:
     mistakes = [Known("there", ((("a", "b"),),)), Known("back", ((("b", "a"), ("c", "c")),))]
     swallow = Known("swallow", ((("a c", "d"),),))
-    assert list(known.pairs("a c", mistakes)) == []
-    assert [code for _, _, code in known.pairs("a c", [mistakes[0], swallow])] == []
+    assert list(mistake_edits.pairs("a c", mistakes)) == []
+    assert [code for _, _, code in mistake_edits.pairs("a c", [mistakes[0], swallow])] == []
 
 
 def test_both_orders_where_they_differ() -> None:
     mistakes = [Known("one", ((("x", "y"),),)), Known("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
-    assert [code for _, _, code in known.pairs("x w", mistakes)] == ["u w"]
+    assert [code for _, _, code in mistake_edits.pairs("x w", mistakes)] == ["u w"]
 
 
 def test_it_survives_the_way_to_the_judge() -> None:
@@ -63,7 +63,7 @@ def test_it_survives_the_way_to_the_judge() -> None:
 
 def test_a_variant_is_code_or_edits() -> None:
     exercise = attending()
-    assert known.variant(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
+    assert mistake_edits.variant(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
     renamed = Variant(name="v", edits=(Edit(find="scores", replace="s"),))
-    assert known.variant(exercise, renamed) == ATTENTION.replace("scores", "s")
-    assert known.variant(exercise, Variant(name="v", edits=(Edit(find="nowhere", replace="s"),))) is None
+    assert mistake_edits.variant(exercise, renamed) == ATTENTION.replace("scores", "s")
+    assert mistake_edits.variant(exercise, Variant(name="v", edits=(Edit(find="nowhere", replace="s"),))) is None

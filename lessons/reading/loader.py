@@ -12,8 +12,8 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from lessons.format import model
-from lessons.format.model import (
+from lessons.format import lesson as lesson_format
+from lessons.format.lesson import (
     ChoiceStep,
     Course,
     Exercise,
@@ -27,9 +27,9 @@ from lessons.format.model import (
     Shown,
     TrainStep,
 )
-from lessons.reading import library, source
-from lessons.reading.library import Library
-from lessons.reading.reading import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading import mistake_library, package_source
+from lessons.reading.mistake_library import Library
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
 from lessons.what_if import knobs
 
 __all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
@@ -96,8 +96,8 @@ def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
 
 def _library_beside(course: Path) -> Library:
     """The library of mistakes beside a course, or that of the tutor's own."""
-    folder = course.parent / library.MISTAKES.name
-    return library.load_library(folder if folder.is_dir() else library.MISTAKES)
+    folder = course.parent / mistake_library.MISTAKES.name
+    return mistake_library.load_library(folder if folder.is_dir() else mistake_library.MISTAKES)
 
 
 def nodes(lesson: Lesson) -> yaml.Node:
@@ -130,7 +130,7 @@ def parse_lesson(
         )
     steps = data.get("steps")
     for position, step in enumerate(steps if isinstance(steps, list) else ()):
-        findings += library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])
+        findings += mistake_library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])
     try:
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
@@ -219,7 +219,7 @@ def _finding(root: yaml.Node, error: Any) -> Finding:
         mark = key.start_mark
         problem, remedy = f"'{name}' is missing", f"Add '{name}: ...' here."
     elif kind == "union_tag_not_found":
-        what, kinds = ("knob", model.Knob) if path[:1] == ("knobs",) else ("step", model.Step)
+        what, kinds = ("knob", lesson_format.Knob) if path[:1] == ("knobs",) else ("step", lesson_format.Step)
         *rest, last = (f"'kind: {name}'" for name in _kinds(kinds))
         problem, remedy = f"the {what} has no 'kind'", f"Add {', '.join(rest)} or {last}."
     elif kind == "union_tag_invalid":
@@ -249,21 +249,21 @@ def _finding(root: yaml.Node, error: Any) -> Finding:
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     """The keys that the model at the end of a path (its last part being the wrong key) knows."""
-    current: type[BaseModel] = model.LessonFile
-    kinds = _kinds(model.Step) | _kinds(model.Knob)
+    current: type[BaseModel] = lesson_format.LessonFile
+    kinds = _kinds(lesson_format.Step) | _kinds(lesson_format.Knob)
     inside: dict[str, type[BaseModel]] = {
-        "show": model.Shown,
-        "reveal": model.Shown,
-        "watch": model.Shown,
-        "curves": model.Curve,
-        "checks": model.Check,
-        "limits": model.Limits,
-        "mistakes": model.Mistake,
-        "edits": model.Edit,
-        "accepted": model.Variant,
-        "cheats": model.Variant,
-        "options": model.Option,
-        "wrong": model.Wrong,
+        "show": lesson_format.Shown,
+        "reveal": lesson_format.Shown,
+        "watch": lesson_format.Shown,
+        "curves": lesson_format.Curve,
+        "checks": lesson_format.Check,
+        "limits": lesson_format.Limits,
+        "mistakes": lesson_format.Mistake,
+        "edits": lesson_format.Edit,
+        "accepted": lesson_format.Variant,
+        "cheats": lesson_format.Variant,
+        "options": lesson_format.Option,
+        "wrong": lesson_format.Wrong,
     }
     for part in map(str, path[:-1]):
         current = kinds.get(part) or inside.get(part) or current
@@ -290,12 +290,12 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
         path: tuple[int | str, ...] = ("steps", position)
         if step.id in seen:
             yield at((*path, "id"), f"the id '{step.id}' is used by two steps", "Give one of them another id.")
-        if step.id == model.SETUP:
+        if step.id == lesson_format.SETUP:
             yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
         if isinstance(step, ReadStep | RunningStep) and step.source:
             try:
-                source.read(step.source)
+                package_source.read(step.source)
             except LookupError as error:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         if isinstance(step, RunningStep):

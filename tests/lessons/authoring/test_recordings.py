@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import record
+from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.model import Course, Lesson, RunningStep
-from lessons.reading.load import load_course
+from lessons.format.lesson import Course, Lesson, RunningStep
+from lessons.reading.loader import load_course
 from lessons.results.result import StepResult, Tensor
 from tests.lessons.making import Fields, code_step, lesson_of
 
@@ -36,7 +36,7 @@ def live(worker: Session) -> Results:
 
 @pytest.fixture(scope="module")
 def recorded() -> Results:
-    return {lesson.id: record.load(lesson) for lesson in COURSE.lessons}
+    return {lesson.id: recordings.load(lesson) for lesson in COURSE.lessons}
 
 
 def steps(*, runs: bool = False) -> Iterator[tuple[Lesson, str, bool]]:
@@ -166,8 +166,8 @@ def test_round_trip(worker: Session, tmp_path: Path) -> None:
     run = worker.run(lesson)
     run.close()
     assert [step.error for step in run.steps] == [None] * 5
-    record.save(lesson, run.steps)
-    loaded = record.load(lesson)
+    recordings.save(lesson, run.steps)
+    loaded = recordings.load(lesson)
     assert list(loaded) == [step.id for step in lesson.steps]
     for then, now in zip(loaded.values(), run.steps, strict=True):
         assert (then.stdout, then.text) == (now.stdout, now.text)
@@ -185,8 +185,8 @@ def test_what_a_question_is_judged_by_is_recorded(worker: Session, tmp_path: Pat
     lesson = lesson_of(step).model_copy(update={"folder": str(tmp_path)})
     run = worker.run(lesson)
     run.close()
-    record.save(lesson, run.steps)
-    (loaded,) = record.load(lesson).values()
+    recordings.save(lesson, run.steps)
+    (loaded,) = recordings.load(lesson).values()
     assert loaded.text == {"x[0]:.0f": "1", "x.sum()": "inf", "x[1]!j": "Infinity", "x!j": "[1.0, Infinity]"}
     assert [(tensor.name, tensor.values) for tensor in loaded.tensors] == [("x", (1, math.inf)), ("y", (2, math.inf))]
     assert loaded.tensors == run.steps[0].tensors
@@ -196,8 +196,8 @@ def test_file_is_json_with_one_line_a_step(worker: Session, tmp_path: Path) -> N
     lesson = varied(tmp_path)
     run = worker.run(lesson)
     run.close()
-    record.save(lesson, run.steps)
-    text = (tmp_path / record.FILE).read_text(encoding="utf-8")
+    recordings.save(lesson, run.steps)
+    text = (tmp_path / recordings.FILE).read_text(encoding="utf-8")
     assert list(json.loads(text)) == ["steps"]
     assert text.count("\n") == len(lesson.steps) + 2
     assert "NaN" not in text
@@ -226,24 +226,24 @@ def test_file_is_json_with_one_line_a_step(worker: Session, tmp_path: Path) -> N
 )
 def test_damaged_file_is_no_record(tmp_path: Path, data: bytes) -> None:
     lesson = varied(tmp_path)
-    (tmp_path / record.FILE).write_bytes(data)
-    assert record.load(lesson) == {}
+    (tmp_path / recordings.FILE).write_bytes(data)
+    assert recordings.load(lesson) == {}
 
 
 def test_missing_file_is_no_record(tmp_path: Path) -> None:
     lesson = varied(tmp_path / "nowhere")
-    assert record.load(lesson) == {}
-    (tmp_path / "nowhere" / record.FILE).mkdir(parents=True)
-    assert record.load(lesson) == {}
+    assert recordings.load(lesson) == {}
+    (tmp_path / "nowhere" / recordings.FILE).mkdir(parents=True)
+    assert recordings.load(lesson) == {}
 
 
 def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: Path) -> None:
     lesson = varied(tmp_path)
     run = worker.run(lesson)
     run.close()
-    record.save(lesson, run.steps)
+    recordings.save(lesson, run.steps)
     shorter = lesson_of(code_step("one", "pass"), *(step.model_dump() for step in lesson.steps[1:]))
-    loaded = record.load(shorter.model_copy(update={"folder": str(tmp_path)}))
+    loaded = recordings.load(shorter.model_copy(update={"folder": str(tmp_path)}))
     assert loaded["one"].tensors == ()
     assert loaded["two"].tensors != ()
 
@@ -252,21 +252,21 @@ def test_main_records_the_course(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = varied(tmp_path)
-    monkeypatch.setattr(record, "load_course", lambda: Course(lessons=(lesson,)))
-    monkeypatch.setattr(record, "Session", lambda: worker)
+    monkeypatch.setattr(recordings, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(recordings, "Session", lambda: worker)
     monkeypatch.setattr(worker, "close", lambda: None)
-    assert record.main() == 0
+    assert recordings.main() == 0
     assert capsys.readouterr().out == "made: 5 steps recorded\n"
-    assert list(record.load(lesson)) == ["one", "two", "three", "four", "five"]
+    assert list(recordings.load(lesson)) == ["one", "two", "three", "four", "five"]
 
 
 def test_main_does_not_record_a_failure(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = lesson_of(code_step("one", "1 / 0")).model_copy(update={"folder": str(tmp_path)})
-    monkeypatch.setattr(record, "load_course", lambda: Course(lessons=(lesson,)))
-    monkeypatch.setattr(record, "Session", lambda: worker)
+    monkeypatch.setattr(recordings, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(recordings, "Session", lambda: worker)
     monkeypatch.setattr(worker, "close", lambda: None)
-    assert record.main() == 1
+    assert recordings.main() == 1
     assert "made/one: " in capsys.readouterr().err
-    assert not (tmp_path / record.FILE).exists()
+    assert not (tmp_path / recordings.FILE).exists()

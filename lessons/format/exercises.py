@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
-from lessons.format.step import BaseStep, Limits, RunningStep, Shown
+from lessons.format.steps import BaseStep, Limits, RunningStep, Shown
 
 
 def _together(value: Any) -> Any:

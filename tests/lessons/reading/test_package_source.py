@@ -12,12 +12,12 @@ import pytest
 import attention.causal
 import attention.self_attention
 import attention.simple
-from lessons.format.model import Course, ReadStep, RunStep
-from lessons.reading import source
+from lessons.format.lesson import Course, ReadStep, RunStep
+from lessons.reading import package_source
 
 
 def test_class_without_docstrings() -> None:
-    text = source.read("attention.causal:CausalAttention")
+    text = package_source.read("attention.causal:CausalAttention")
     assert text.startswith("class CausalAttention(nn.Module):\n")
     assert text.endswith("\n")
     assert '"""' not in text
@@ -35,7 +35,7 @@ def test_class_without_docstrings() -> None:
 )
 def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
     """Apart from docstrings, which are for those who open the file."""
-    shown, real = ast.parse(source.read(reference)), ast.parse(dedent(inspect.getsource(thing)))
+    shown, real = ast.parse(package_source.read(reference)), ast.parse(dedent(inspect.getsource(thing)))
     for node in ast.walk(real):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             del node.body[0]
@@ -53,7 +53,7 @@ def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
     ),
 )
 def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
-    lines = source.read(reference).splitlines()
+    lines = package_source.read(reference).splitlines()
     assert all(line == line.rstrip() for line in lines)
     assert lines[0]
     assert lines[1], "a blank line after the first"
@@ -69,13 +69,13 @@ def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
         ("attention.nothing:CausalAttention", "there is no module 'attention.nothing'"),
         ("attention:CausalAttention", "there is no module 'attention'"),
         ("os:path", "there is no module 'os'"),
-        ("lessons.reading.load:load_course", "there is no module 'lessons.reading.load'"),
+        ("lessons.reading.loader:load_course", "there is no module 'lessons.reading.loader'"),
         ("", "there is no module ''"),
     ],
 )
 def test_reference_that_leads_nowhere(reference: str, complaint: str) -> None:
     with pytest.raises(LookupError) as caught:
-        source.read(reference)
+        package_source.read(reference)
     assert caught.value.args == (complaint,)
 
 
@@ -88,4 +88,4 @@ def test_every_reference_of_the_course_can_be_read(course: Course) -> None:
     ]
     assert references
     for reference in references:
-        assert source.read(reference)
+        assert package_source.read(reference)

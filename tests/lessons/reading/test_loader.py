@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lessons.format.model import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
-from lessons.reading import load
-from lessons.reading.library import load_library
-from lessons.reading.load import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
+from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
+from lessons.reading import loader
+from lessons.reading.loader import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
+from lessons.reading.mistake_library import load_library
 
 QUESTIONS = Path(__file__).parents[2] / "data" / "questions"
 
@@ -969,4 +969,4 @@ def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
 
 def test_findings_are_in_one_order() -> None:
     one = Finding("f", 1, 1, "b", "r")
-    assert load._in_order([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]
+    assert loader._in_order([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]

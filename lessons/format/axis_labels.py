@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.format.model import Lesson, RunningStep, Shown
+from lessons.format.lesson import Lesson, RunningStep, Shown
 
 WORDS = ("token", "query", "key")
 PREFIX = {"dim": "d", "head_dim": "d", "head": "head ", "batch": "text ", "index": ""}

@@ -246,10 +246,10 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
-    from lessons.engine import document
+    from lessons.engine import documents
     from tui.render import plain
 
-    entries = [document.knob(lesson, knob) for knob in lesson.knobs]
+    entries = [documents.knob(lesson, knob) for knob in lesson.knobs]
     if as_json:
         _print_json({"lesson": lesson.id, "knobs": entries})
     else:
@@ -272,7 +272,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
-    from lessons.engine import document
+    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from lessons.what_if import changes
@@ -293,7 +293,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
         # Those of the steps that are printed stand there.
         print(f"attn-tutor: {note}", file=sys.stderr)
     if as_json:
-        _print_json(document.lesson(lesson, results, only, made))
+        _print_json(documents.lesson(lesson, results, only, made))
     else:
         if made:
             _print(plain.changes(changes.describe(lesson, made)))
@@ -303,7 +303,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 
 
 def _train(options: argparse.Namespace) -> int:
-    from lessons.engine import document
+    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.format.lesson import TrainStep
     from lessons.results.result import Picture, WorkerError
@@ -327,7 +327,7 @@ def _train(options: argparse.Namespace) -> int:
     def tell(picture: Picture) -> None:
         film.add(picture)
         if options.json:
-            numbers = {name: document.number(value) for name, value in picture.numbers.items()}
+            numbers = {name: documents.number(value) for name, value in picture.numbers.items()}
             entry = {"event": "picture", "done": picture.done, "total": picture.total, "numbers": numbers}
             _print_line(json.dumps(entry, allow_nan=False))
             return
@@ -351,7 +351,7 @@ def _train(options: argparse.Namespace) -> int:
     done = ended.error is None and not ended.stopped
     if options.json:
         entry = {"event": "end", "step": step.id, "trained": done, "seconds": round(film.seconds, 3)}
-        _print_json(entry | {"error": document.failure(ended.error)})
+        _print_json(entry | {"error": documents.failure(ended.error)})
     elif ended.error is not None:
         where = f" (line {ended.error.line})" if ended.error.line else ""
         print(f"attn-tutor: the training did not come to its end{where}: {ended.error.message}", file=sys.stderr)
@@ -364,12 +364,12 @@ def _train(options: argparse.Namespace) -> int:
 
 def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> TrainStep:
     """Which of the steps is meant if none is named: the first that the changes reach and that has not been trained."""
-    from lessons.engine import frames
+    from lessons.engine import replies
     from lessons.format.lesson import TrainStep
     from lessons.learner import trained_models
     from lessons.what_if import changes
 
-    altered, cells = changes.apply(lesson, made), frames.cells_of(lesson, made)
+    altered, cells = changes.apply(lesson, made), replies.cells_of(lesson, made)
 
     def as_changed(step: TrainStep) -> TrainStep:
         found = altered.step(step.id)
@@ -386,7 +386,7 @@ def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> Trai
 
 
 def _explain(options: argparse.Namespace) -> int:
-    from lessons.engine import document, tree
+    from lessons.engine import documents, explanation_tree
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from tui.render import plain
@@ -403,7 +403,7 @@ def _explain(options: argparse.Namespace) -> int:
         shape = next(item.shape for item in result.tensors if item.name == options.tensor)
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
             raise UsageError(f"{options.tensor} has the shape {shape}: there is no cell {list(index)}")
-        found = tree.grow(run, step, options.tensor, index, depth)
+        found = explanation_tree.grow(run, step, options.tensor, index, depth)
     except WorkerError as error:
         print(f"attn-tutor: {error}", file=sys.stderr)
         return FAILURE
@@ -416,7 +416,7 @@ def _explain(options: argparse.Namespace) -> int:
         print(f"attn-tutor: {found}", file=sys.stderr)
         return FAILURE
     if options.json:
-        _print_json(document.explanation(found))
+        _print_json(documents.explanation(found))
     else:
         _print(plain.explanation(found))
     return OK
@@ -426,7 +426,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
     """The lesson that shows the tensor, its step, the index of the cell."""
     from pydantic import ValidationError
 
-    from lessons.engine import tree
+    from lessons.engine import explanation_tree
 
     try:
         index = tuple(int(part) for part in options.index.strip("[]() ").split(",") if part.strip())
@@ -437,9 +437,13 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
     try:
         if options.lesson.endswith(".py"):
             code = _read(options.lesson).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-            return tree.showing(tree.program(code, options.lesson), "program", options.tensor), "program", index
+            return (
+                explanation_tree.showing(explanation_tree.program(code, options.lesson), "program", options.tensor),
+                "program",
+                index,
+            )
         lesson = _find_lesson(_course(), options.lesson)
-        return tree.showing(lesson, options.step, options.tensor), options.step, index
+        return explanation_tree.showing(lesson, options.step, options.tensor), options.step, index
     except KeyError:
         known = ", ".join(step.id for step in lesson.steps if step.kind in ("run", "train"))
         raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{options.step}'. Its steps: {known}") from None
@@ -448,7 +452,7 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 
 
 def _check(options: argparse.Namespace) -> int:
-    from lessons.engine import document
+    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.format.lesson import ExerciseStep
     from lessons.results.result import WorkerError
@@ -475,7 +479,7 @@ def _check(options: argparse.Namespace) -> int:
     history.note(progress, lesson, exercise, code, verdict)
     progress.close()
     if options.json:
-        _print_json(document.judgement(verdict))
+        _print_json(documents.judgement(verdict))
     else:
         _print(plain.judgement(verdict))
     return OK if verdict.passed else NOT_PASSED
@@ -518,7 +522,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _check_all(options: argparse.Namespace) -> int:
-    from lessons.engine import document
+    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from tui.commands import history
@@ -543,7 +547,7 @@ def _check_all(options: argparse.Namespace) -> int:
     finally:
         session.close()
     if options.json:
-        _print_json({"exercises": [document.judgement(each) for each in judgements], "gone": gone})
+        _print_json({"exercises": [documents.judgement(each) for each in judgements], "gone": gone})
     else:
         _print(history.summary(judgements, gone))
     return OK if all(each.passed for each in judgements) else NOT_PASSED

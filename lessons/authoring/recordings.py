@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.engine import training
-from lessons.engine.document import number
+from lessons.engine.documents import number
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep

@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from lessons.engine import endings, frames
-from lessons.engine.frames import failure_of
-from lessons.engine.launch import Job, output
+from lessons.engine import child_failures, replies
+from lessons.engine.launchers import Job, output
+from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, Shown
 from lessons.reading import mistake_edits
 from lessons.results.result import (
@@ -187,9 +187,9 @@ def _run(
         try:
             answer = _converse(job, request, hidden, trace)
         except TimeoutError:
-            answer = _Answer(failure=endings.timed_out(job, limits.wall))
+            answer = _Answer(failure=child_failures.timed_out(job, limits.wall))
         except (wire.WireError, ValueError, KeyError, TypeError) as error:
-            answer = _Answer(failure=endings.died(job, error, limits, cancelled()))
+            answer = _Answer(failure=child_failures.died(job, error, limits, cancelled()))
         job.end()
         return replace(answer, printed=output(job.out))
 
@@ -283,7 +283,7 @@ def _first_input(hidden: wire.Frame) -> wire.Frame:
 
 def _tensor(entry: dict[str, Any], blob: bytes) -> Tensor:
     kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return frames.tensor_of(UNLABELLED, Shown.model_construct(name=entry["name"], kind=kind), entry, blob)
+    return replies.tensor_of(UNLABELLED, Shown.model_construct(name=entry["name"], kind=kind), entry, blob)
 
 
 def _failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:

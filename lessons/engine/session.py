@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.engine import attempt, endings, frames, judging, play, questions, training
-from lessons.engine.launch import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
-from lessons.engine.play import Names
+from lessons.engine import child_failures, judging, prompt, questions, replies, scratch_run, training
+from lessons.engine.launchers import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
+from lessons.engine.prompt import Names
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.learner import trained_models
@@ -51,18 +51,18 @@ class Run:
         """A rectangle of a shown tensor from the child; None if the child is gone or does not know it."""
         question = {"op": "window", "step": step_id, "name": name, "lead": list(lead)}
         place = {"top": top, "left": left, "height": height, "width": width}
-        return self._ask(question | place, lambda reply: frames.window_of(reply, lead, top, left))
+        return self._ask(question | place, lambda reply: replies.window_of(reply, lead, top, left))
 
     def blocks(self, step_id: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
         """A shown matrix divided into blocks; None if the child is gone or does not know it."""
         question = {"op": "blocks", "step": step_id, "name": name, "lead": list(lead)}
         size = {"rows": rows, "cols": cols, "how": how}
-        return self._ask(question | size, lambda reply: frames.blocks_in(reply, lead, rows, cols, how))
+        return self._ask(question | size, lambda reply: replies.blocks_in(reply, lead, rows, cols, how))
 
     def row(self, step_id: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
         """What a row of a shown matrix amounts to; None if the child is gone or does not know it."""
         question = {"op": "row", "step": step_id, "name": name, "lead": list(lead), "row": row, "top": top}
-        return self._ask(question, lambda reply: frames.row_of(reply, lead, row))
+        return self._ask(question, lambda reply: replies.row_of(reply, lead, row))
 
     def explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
         """How a cell of a shown tensor was made.
@@ -70,15 +70,15 @@ class Run:
         A sentence if it cannot be told, None if the child is gone.
         """
         question = {"op": "explain", "step": step_id, "name": name, "index": list(index)}
-        return self._ask(question, frames.explanation_of)
+        return self._ask(question, replies.explanation_of)
 
     def follow(self, step_id: str, ref: int) -> Explanation | str | None:
         """How an operand of an earlier explanation was made; see `explain`."""
-        return self._ask({"op": "explain", "step": step_id, "ref": ref}, frames.explanation_of)
+        return self._ask({"op": "explain", "step": step_id, "ref": ref}, replies.explanation_of)
 
     def names(self) -> Names:
         """The names that code can use where the run has come to, and what each stands for."""
-        return self._ask({"op": "names"}, lambda reply: play.names_of(reply.header["names"])) or ()
+        return self._ask({"op": "names"}, lambda reply: prompt.names_of(reply.header["names"])) or ()
 
     def use(self, ask: Callable[[Job], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Have the child do more while nobody else asks it; None if it is gone. `ask` tells whether it survived."""
@@ -169,7 +169,7 @@ class Session:
         worker cannot run anything at all, `ChangeError` if the lesson cannot be changed like that.
         """
         self._cancelled.clear()
-        cells = frames.cells_of(lesson, changes)
+        cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         steps: list[ReadStep | RunningStep] = [
@@ -203,20 +203,20 @@ class Session:
         deadline = time.monotonic() + lesson.limits.wall
         printed = 0
         try:
-            request, kept = frames.lesson_request(lesson, steps, cells, changed=changed)
+            request, kept = replies.lesson_request(lesson, steps, cells, changed=changed)
             wire.send(job.talk, request.header, request.blob)
             while (frame := wire.receive(job.talk, deadline)).op == "step":
-                result = frames.step_result(lesson, steps[len(results)], frame, job)
+                result = replies.step_result(lesson, steps[len(results)], frame, job)
                 results.append(replace(result, trained=kept[result.id].origin) if result.id in kept else result)
                 printed = int(frame.header["stdout"][1])
             if frame.op != "done":
                 raise wire.WireError("unexpected message")
             return True
         except TimeoutError:
-            failure = endings.timed_out(job, lesson.limits.wall)
+            failure = child_failures.timed_out(job, lesson.limits.wall)
         except Exception as error:
             # Whatever a child sends that cannot be read is its own end.
-            failure = endings.died(job, error, lesson.limits, self._cancelled.is_set())
+            failure = child_failures.died(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
         return False
@@ -248,12 +248,12 @@ class Session:
     ) -> Training:
         """The same as `train`, but what is kept lies in another folder."""
         self._cancelled.clear()
-        cells = frames.cells_of(lesson, changes)
+        cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         step = lesson.step(step_id)
         if not isinstance(step, TrainStep):
             raise KeyError(step_id)
-        request = frames.training_request(lesson, step, cells, changed=bool(changes))
+        request = replies.training_request(lesson, step, cells, changed=bool(changes))
         with self._child(step.limits) as job:
             cancelled = self._cancelled.is_set
             ended, data = training.watch(job, lesson, step, request, on_picture, control or Control(), cancelled)
@@ -303,11 +303,11 @@ class Session:
         return judging.compare(exercise, source, self._child, seed)
 
     def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
-        """Run an answer where the lesson has come to, to look at what it makes; see `lessons.engine.attempt`.
+        """Run an answer where the lesson has come to, to look at what it makes; see `lessons.engine.scratch_run`.
 
         Raises `WorkerError` if nothing can be run.
         """
-        return attempt.run(self, lesson, exercise, source)
+        return scratch_run.run(self, lesson, exercise, source)
 
     def _launch(self, limits: Limits, later: float = 0) -> Job:
         if self._closed.is_set():

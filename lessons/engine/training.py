@@ -13,8 +13,8 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from lessons.engine import endings, frames
-from lessons.engine.launch import Job
+from lessons.engine import child_failures, replies
+from lessons.engine.launchers import Job
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, Shown, TrainStep
 from lessons.learner.trained_models import key
@@ -162,7 +162,7 @@ def watch(
         try:
             wire.send(job.talk, request.header, request.blob)
         except wire.Closed as error:
-            return ended(endings.died(job, error, step.limits, cancelled())), b""
+            return ended(child_failures.died(job, error, step.limits, cancelled())), b""
         while True:
             picture = None
             try:
@@ -173,16 +173,16 @@ def watch(
                 if frame.op == "trained":
                     return ended(), frame.blob
                 if frame.op == "failed":
-                    return ended(frames.failure_of(frame.header["error"])), b""
+                    return ended(replies.failure_of(frame.header["error"])), b""
                 # The worker sees to it first.
                 if len(pictures) == MOST_PICTURES:
                     raise wire.WireError("too many messages")
-                picture = frames.picture_of(lesson, step, frame)
+                picture = replies.picture_of(lesson, step, frame)
             except TimeoutError:
-                return ended(endings.timed_out(job, step.limits.wall)), b""
+                return ended(child_failures.timed_out(job, step.limits.wall)), b""
             except Exception as error:
                 # Whatever a child sends that cannot be read is its own end.
-                return ended(endings.died(job, error, step.limits, cancelled())), b""
+                return ended(child_failures.died(job, error, step.limits, cancelled())), b""
             pictures.append(picture)
             on_picture(picture)
 

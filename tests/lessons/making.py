@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from lessons.engine.launch import ZygoteLauncher
+from lessons.engine.launchers import ZygoteLauncher
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep, Lesson
 

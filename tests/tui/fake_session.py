@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from lessons.authoring import recordings
-from lessons.engine.attempt import STEP, lesson_with
-from lessons.engine.play import Names, Played
+from lessons.engine.prompt import Names, Played
+from lessons.engine.scratch_run import STEP, lesson_with
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons.engine import questions, tree
+from lessons.engine import explanation_tree, questions
 from lessons.format import template
 from lessons.format.lesson import (
     ChoiceStep,
@@ -84,7 +84,7 @@ def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
 
 
 def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What may be changed in a lesson, from the entries of `lessons.engine.document.knob`."""
+    """What may be changed in a lesson, from the entries of `lessons.engine.documents.knob`."""
     for entry in entries:
         if "values" in entry:
             what = ", ".join(str(value) for value in entry["values"])
@@ -273,10 +273,10 @@ def failure(error: Failure) -> str:
     return f"This step did not come to its end{where}: {clean(error.message)}"
 
 
-def explanation(root: tree.Node) -> Iterator[str]:
+def explanation(root: explanation_tree.Node) -> Iterator[str]:
     """How a number was made: its formula, then indented the same for the numbers it was made from, each once."""
     told: set[str] = set()
-    for node, level in tree.walk(root):
+    for node, level in explanation_tree.walk(root):
         indent = "    " * level
         label = node.explanation.label
         if label in told and node.explanation.op not in ("set",):

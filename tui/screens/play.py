@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.engine.play import Names, Played
+from lessons.engine.prompt import Names, Played
 from lessons.format.lesson import Lesson, Step
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor

@@ -15,7 +15,7 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lessons.engine.attempt import STEP
+from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
 from tui.render import judged, solved

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lessons.engine.play import PLAYED, Names, Play, Played
+from lessons.engine.prompt import PLAYED, Names, Play, Played
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launch import ZygoteLauncher
+from lessons.engine.launchers import ZygoteLauncher
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course, Lesson, Limits
 from lessons.results.line_shapes import LineShapes, Shape

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from lessons.engine import training
-from lessons.engine.frames import cells_of
+from lessons.engine.replies import cells_of
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import Lesson, TrainStep

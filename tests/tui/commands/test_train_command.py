@@ -9,7 +9,7 @@ import pytest
 import lessons.engine.session
 import lessons.learner.trained_models
 import lessons.reading.loader
-from lessons.engine import document
+from lessons.engine import documents
 from lessons.format.lesson import Course
 from lessons.results.result import Failure, Picture, StepResult
 from tests.lessons.making import code_step, lesson_of, text_step
@@ -160,10 +160,10 @@ def test_ctrl_c(session: FakeSession, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_training_as_a_document() -> None:
-    found = document.step(LESSON.step("train"), StepResult("train", trained="own"))
+    found = documents.step(LESSON.step("train"), StepResult("train", trained="own"))
     assert found["training"].startswith("for step in range(40):")
     assert found["trained"] == "own"
-    assert "training" not in document.step(LESSON.step("why"), None)
+    assert "training" not in documents.step(LESSON.step("why"), None)
 
 
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from textual.widgets import TextArea
 
-from lessons.engine.attempt import STEP
+from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
 from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor

@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 import tui
-from lessons.engine.play import Played
+from lessons.engine.prompt import Played
 from lessons.reading.loader import load_course
 from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.authoring import recordings
-from lessons.engine import document
+from lessons.engine import documents
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.result import Layout, Tensor
@@ -80,7 +80,7 @@ def test_layouts_are_in_documents() -> None:
     stored = Tensor(
         "x", "vector", "float32", (2, 1), (), ((), ()), 0.0, 1.0, (0.0, 1.0), layout=Layout((3, 1), 2, 6, False, "A")
     )
-    entry = document.tensor(stored)
+    entry = documents.tensor(stored)
     assert entry["layout"] == {"strides": [3, 1], "offset": 2, "size": 6, "contiguous": False, "storage": "A"}
     assert json.loads(json.dumps(entry)) == entry
-    assert "layout" not in document.tensor(replace(stored, layout=None))
+    assert "layout" not in documents.tensor(replace(stored, layout=None))

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.engine import frames
+from lessons.engine import replies
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
@@ -34,7 +34,7 @@ def same(one: float, other: float) -> bool:
 def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
     """The blocks as they arrive."""
     header, blob = views.blocks(matrix, rows, cols, how)
-    blocks = frames.blocks_in(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
+    blocks = replies.blocks_in(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
     assert blocks is not None
     return blocks
 
@@ -125,7 +125,7 @@ def test_masked_scores() -> None:
 
 def test_row_from_the_worker() -> None:
     header, blob = views.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
-    got = frames.row_of(Frame({"op": "row", **header}, blob), (3,), 1)
+    got = replies.row_of(Frame({"op": "row", **header}, blob), (3,), 1)
     assert got == row_stats((3,), 1, [0.25, 0.75], 5)
 
 

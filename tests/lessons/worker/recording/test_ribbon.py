@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lessons.authoring import recordings
-from lessons.engine import document
+from lessons.engine import documents
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import Course, Lesson
@@ -215,7 +215,7 @@ def test_there_and_back() -> None:
 
 def test_document(course: Course) -> None:
     spec = course.lesson("all-queries").step("product")
-    made = document.step(spec, StepResult("product", shapes=(LINE,)))
+    made = documents.step(spec, StepResult("product", shapes=(LINE,)))
     assert made["shapes"] == [
         {
             "line": 3,

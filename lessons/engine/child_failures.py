@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from lessons.engine.launch import Job, line_of
+from lessons.engine.launchers import Job, line_of
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
 from lessons.worker import wire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine import attempt
+from lessons.engine import scratch_run
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import Explanation
@@ -24,8 +24,8 @@ def tried(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult
     _, exercise = lesson.steps
     assert exercise.kind == "exercise"
     shown, run = worker.attempt(lesson, exercise, source)
-    assert shown.step(attempt.STEP).kind == "run"
-    result = run.result(attempt.STEP)
+    assert shown.step(scratch_run.STEP).kind == "run"
+    result = run.result(scratch_run.STEP)
     assert result is not None
     return run, result
 
@@ -39,7 +39,7 @@ def test_matrices_inside_functions_are_shown(worker: Session, lesson: Lesson) ->
 
 def test_every_number_explains_itself(worker: Session, lesson: Lesson) -> None:
     run, _ = tried(worker, lesson, ATTENTION)
-    found = run.explain(attempt.STEP, "scores", (1, 2))
+    found = run.explain(scratch_run.STEP, "scores", (1, 2))
     assert isinstance(found, Explanation)
     assert (found.value, found.line) == (2 * 4 + 3 * 5, 5)
     run.close()
@@ -73,7 +73,7 @@ def test_a_program_that_does_not_come_back_costs_a_sentence(worker: Session, les
     assert exercise.kind == "exercise"
     quick = exercise.model_copy(update={"limits": exercise.limits.model_copy(update={"wall": 1})})
     _, run = worker.attempt(lesson, quick, code)
-    result = run.result(attempt.STEP)
+    result = run.result(scratch_run.STEP)
     assert result is not None
     assert result.error is not None
     assert not run.alive

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import pytest
 
-from lessons.engine import launch
-from lessons.engine.launch import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
+from lessons.engine import launchers
+from lessons.engine.launchers import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
@@ -143,7 +143,7 @@ def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch
 
 def test_environment_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "64")
-    found = launch.environment()
+    found = launchers.environment()
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         assert found[name] == "1"
     assert os.environ["OMP_NUM_THREADS"] == "64"
@@ -216,7 +216,7 @@ def test_torch_that_takes_too_long(fake_torch: Callable[[str], None], kind: str)
     with pytest.raises(WorkerError, match="PyTorch did not load within 0 seconds"):
         launcher.wait_ready(timeout=0.1)
     launcher.close()
-    assert time.monotonic() - began < launch.END_LIMIT
+    assert time.monotonic() - began < launchers.END_LIMIT
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,7 +243,7 @@ def test_close_does_not_wait_until_torch_is_loaded(
         session.close()
         thread.join(20)
     assert not thread.is_alive()
-    assert time.monotonic() - began < launch.END_LIMIT
+    assert time.monotonic() - began < launchers.END_LIMIT
     assert failed
 
 
@@ -283,7 +283,7 @@ def test_server_says_how_many_threads_it_has(worker: Session) -> None:
 
 def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     job = worker._launcher.launch(Limits())
-    ends: list[launch.Exit] = []
+    ends: list[launchers.Exit] = []
     threads = [threading.Thread(target=lambda: ends.append(job.end(ask_line=True))) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -293,7 +293,7 @@ def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     assert len(set(ends)) == 1
     assert (ends[0].code, ends[0].reason) in ((-signal.SIGKILL, ""), (-signal.SIGUSR1, ""))
     assert 0 <= ends[0].cpu < 10
-    assert launch.output(job.out) == ""
+    assert launchers.output(job.out) == ""
     job.close()
     job.close()
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lessons.engine import frames, play
-from lessons.engine.launch import Job, output
+from lessons.engine import prompt, replies
+from lessons.engine.launchers import Job, output
 from lessons.format import axis_labels
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results import line_shapes
@@ -52,7 +52,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
     answer = session.enter(held, partial(_ask, with_code, exercise.limits.wall)) if held.alive else None
-    failed = next((step.error for step in held.steps if step.error), play.GONE)
+    failed = next((step.error for step in held.steps if step.error), prompt.GONE)
     held.steps.append(answer[0] if answer else StepResult(STEP, error=failed))
     return with_code, held
 
@@ -66,7 +66,7 @@ def _ask(lesson: Lesson, wall: float, job: Job, cancelled: Callable[[], bool]) -
     def read(reply: wire.Frame) -> StepResult:
         return _result(lesson, reply, job, time.monotonic() - began)
 
-    answer = play.put({"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled)
+    answer = prompt.put({"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled)
     if not isinstance(answer, Failure):
         return answer, True
     return StepResult(STEP, stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
@@ -79,9 +79,10 @@ def _result(lesson: Lesson, reply: wire.Frame, job: Job, seconds: float) -> Step
     return StepResult(
         STEP,
         stdout=output(job.out, 0, int(header["printed"])),
-        error=frames.failure_of(header["error"]) if header["error"] else None,
+        error=replies.failure_of(header["error"]) if header["error"] else None,
         tensors=tuple(
-            frames.tensor_of(lesson, play.shown(lesson, STEP, entry), entry, reply.blob) for entry in header["tensors"]
+            replies.tensor_of(lesson, prompt.shown(lesson, STEP, entry), entry, reply.blob)
+            for entry in header["tensors"]
         ),
         shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, STEP)),
         seconds=seconds,

@@ -9,7 +9,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons.engine.launch import Job, output
+from lessons.engine.launchers import Job, output
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ReadStep, RunningStep, Shown, TrainStep
 from lessons.learner import trained_models

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from lessons.engine import document, tree
+from lessons.engine import documents, explanation_tree
+from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
 from lessons.engine.session import Run, Session
-from lessons.engine.tree import MOST_LEVELS, Node, walk
 from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation, precise
 from lessons.results.formula import FUNCTIONS, evaluate
@@ -27,7 +27,7 @@ def scores(worker: Session, course: Course) -> Iterator[Run]:
 
 
 def grown(run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = 1000) -> Node:
-    found = tree.grow(run, step, name, index, depth, most)
+    found = explanation_tree.grow(run, step, name, index, depth, most)
     assert isinstance(found, Node), found
     return found
 
@@ -73,7 +73,7 @@ def test_no_more_than_asked(scores: Run) -> None:
 
 def test_of_long_sums_the_tree_is_cut_off(scores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few nodes there are: a node has all of its operands, or none."""
-    monkeypatch.setattr(tree, "MOST_TOLD", 20)
+    monkeypatch.setattr(explanation_tree, "MOST_TOLD", 20)
     found = list(walk(grown(scores, "context", "context", (1, 0))))
     assert any(node.operands is None for node, _ in found)
     for node, _ in found:
@@ -93,24 +93,24 @@ def test_a_node_comes_before_its_operands() -> None:
 
 @pytest.mark.parametrize(("name", "index"), [("context", (9, 9)), ("context", (1,)), ("nothing", (0, 0))])
 def test_no_such_cell(scores: Run, name: str, index: tuple[int, ...]) -> None:
-    assert tree.grow(scores, "context", name, index) == "no such cell"
+    assert explanation_tree.grow(scores, "context", name, index) == "no such cell"
 
 
 def test_the_worker_has_gone(worker: Session, course: Course) -> None:
     run = worker.run(course.lesson("all-queries"), "product")
     run.close()
-    assert tree.grow(run, "product", "scores", INDEX) is None
+    assert explanation_tree.grow(run, "product", "scores", INDEX) is None
 
 
 def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
-    lesson = tree.program(
+    lesson = explanation_tree.program(
         "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
     )
-    run = worker.run(tree.showing(lesson, "program", "x"), "program")
+    run = worker.run(explanation_tree.showing(lesson, "program", "x"), "program")
     root = grown(run, "program", "x", (0,))
     run.close()
     assert depth_of(root) == MOST_LEVELS
-    assert json.loads(json.dumps(document.explanation(root)))["tensor"] == "x"
+    assert json.loads(json.dumps(documents.explanation(root)))["tensor"] == "x"
 
 
 # As a document ------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_the_formula_gives_the_value_from_the_printed_numbers(scores: Run) -> No
         for operand in operands:
             check(operand)
 
-    check(document.explanation(grown(scores, "context", "context", (1, 0))))
+    check(documents.explanation(grown(scores, "context", "context", (1, 0))))
 
 
 def label(entry: dict[str, object]) -> str:
@@ -142,14 +142,14 @@ def label(entry: dict[str, object]) -> str:
 
 def test_what_was_left_out_is_told(scores: Run) -> None:
     """The numbers of a formula are always there; where they came from may be left out."""
-    entry = document.explanation(grown(scores, "weights", "weights", INDEX, 1))
+    entry = documents.explanation(grown(scores, "weights", "weights", INDEX, 1))
     assert (entry["more"], entry["op"], entry["line"]) == (False, "softmax", 1)
     assert [(item["tensor"], item["op"], item["operands"]) for item in entry["operands"]] == [("scores", "", [])] * 6
     assert all(item["more"] and float(item["formula"]) == item["value"] for item in entry["operands"])
 
 
 def test_operands_that_are_explained(scores: Run) -> None:
-    entry = document.explanation(grown(scores, "product", "scores", INDEX, 2))
+    entry = documents.explanation(grown(scores, "product", "scores", INDEX, 2))
     assert (len(entry["operands"]), entry["more"]) == (6, False)
     assert {operand["more"] for operand in entry["operands"]} == {False}
     assert [operand["value"] for operand in entry["operands"]] == pytest.approx([0.55, 0.57, 0.87, 0.85, 0.66, 0.64])
@@ -165,7 +165,7 @@ def test_no_more_digits_than_a_number_has() -> None:
 
 def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     lesson = course.lesson("all-queries")
-    altered = tree.showing(lesson, "product", "scores[1] * 2")
+    altered = explanation_tree.showing(lesson, "product", "scores[1] * 2")
     assert [shown.name for shown in altered.step("product").show] == ["scores", "scores[1] * 2"]  # type: ignore[union-attr]
     run = worker.run(altered, "product")
     root = grown(run, "product", "scores[1] * 2", (2,), 1)
@@ -173,33 +173,33 @@ def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     run.close()
     # The lesson itself is as it was.
     assert lesson is course.lesson("all-queries")
-    assert tree.showing(lesson, "product", "scores") is lesson
+    assert explanation_tree.showing(lesson, "product", "scores") is lesson
 
 
 @pytest.mark.parametrize("step", ["remember", "nowhere"])
 def test_a_step_that_runs_nothing(course: Course, step: str) -> None:
     with pytest.raises(KeyError):
-        tree.showing(course.lesson("all-queries"), step, "scores")
+        explanation_tree.showing(course.lesson("all-queries"), step, "scores")
 
 
 @pytest.mark.parametrize("name", ["", "x +", "x = 1", "\x00"])
 def test_no_expression(course: Course, name: str) -> None:
     with pytest.raises(ValidationError):
-        tree.showing(course.lesson("all-queries"), "product", name)
+        explanation_tree.showing(course.lesson("all-queries"), "product", name)
 
 
 def test_a_program_is_a_lesson() -> None:
-    lesson = tree.program("import torch\nx = torch.ones(2)\n", "mine.py")
+    lesson = explanation_tree.program("import torch\nx = torch.ones(2)\n", "mine.py")
     assert isinstance(lesson, Lesson)
     assert [(step.id, step.kind) for step in lesson.steps] == [("program", "run")]
     for code in ("", "x = ", "\x00"):
         with pytest.raises(ValidationError):
-            tree.program(code, "mine.py")
+            explanation_tree.program(code, "mine.py")
 
 
 def test_a_program_of_ones_own(worker: Session) -> None:
     code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
-    run = worker.run(tree.showing(tree.program(code, "mine.py"), "program", "c"), "program")
+    run = worker.run(explanation_tree.showing(explanation_tree.program(code, "mine.py"), "program", "c"), "program")
     root = grown(run, "program", "c", ())
     run.close()
     assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [

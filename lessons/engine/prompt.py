@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lessons.engine import endings, frames
-from lessons.engine.launch import Job, output
+from lessons.engine import child_failures, replies
+from lessons.engine.launchers import Job, output
 from lessons.format import axis_labels
 from lessons.format.lesson import Kind, Lesson, Limits, Shown
 from lessons.results import line_shapes
@@ -180,10 +180,10 @@ def put(
         job.settled()
         return answer
     except TimeoutError:
-        return endings.timed_out(job, wall)
+        return child_failures.timed_out(job, wall)
     except Exception as error:
         # Whatever a child sends that cannot be read is its own end.
-        return endings.died(job, error, limits, cancelled())
+        return child_failures.died(job, error, limits, cancelled())
 
 
 def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job, seconds: float) -> Played:
@@ -193,9 +193,9 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
     return Played(
         place(number),
         stdout=output(job.out, 0, int(header["printed"])),
-        error=frames.failure_of(header["error"]) if header["error"] else None,
+        error=replies.failure_of(header["error"]) if header["error"] else None,
         tensors=tuple(
-            frames.tensor_of(lesson, shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
+            replies.tensor_of(lesson, shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
         ),
         shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, step)),
         seconds=seconds,

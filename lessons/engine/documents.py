@@ -9,7 +9,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from lessons.engine.tree import Node
+from lessons.engine.explanation_tree import Node
 from lessons.format import template
 from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.results import line_shapes

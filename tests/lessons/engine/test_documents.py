@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import document
+from lessons.engine import documents
 from lessons.results.result import CheckResult, Failure, Judgement, Named, StepResult, Tensor
 from tests.lessons.making import code_step, doubling, lesson_of, text_step
 
@@ -32,8 +32,8 @@ def tensor(values: tuple[float, ...] | None, shape: tuple[int, ...], dtype: str 
     ],
 )
 def test_number(value: float, expected: float | str) -> None:
-    assert document.number(value) == expected
-    assert type(document.number(value)) is type(expected)
+    assert documents.number(value) == expected
+    assert type(documents.number(value)) is type(expected)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_number(value: float, expected: float | str) -> None:
 def test_values_are_nested_like_the_tensor(
     values: tuple[float, ...], shape: tuple[int, ...], dtype: str, expected: Any
 ) -> None:
-    nested = document.tensor(tensor(values, shape, dtype))["values"]
+    nested = documents.tensor(tensor(values, shape, dtype))["values"]
     assert nested == expected
     assert repr(nested) == repr(expected)
     json.dumps(nested, allow_nan=False)
 
 
 def test_tensor() -> None:
-    assert document.tensor(tensor((0.25, 0.75), (1, 2))) == {
+    assert documents.tensor(tensor((0.25, 0.75), (1, 2))) == {
         "shape": [1, 2],
         "dtype": "float32",
         "values": [[0.25, 0.75]],
@@ -73,13 +73,13 @@ def test_tensor() -> None:
 
 
 def test_tensor_without_rows_or_columns() -> None:
-    vector, scalar = document.tensor(tensor((1.0,), (1,))), document.tensor(tensor((1.0,), ()))
+    vector, scalar = documents.tensor(tensor((1.0,), (1,))), documents.tensor(tensor((1.0,), ()))
     assert (vector["rows"], vector["cols"]) == ([], ["a0"])
     assert (scalar["rows"], scalar["cols"], scalar["shape"]) == ([], [], [])
 
 
 def test_large_tensor_has_no_values() -> None:
-    assert document.tensor(tensor(None, (100, 100)))["values"] is None
+    assert documents.tensor(tensor(None, (100, 100)))["values"] is None
 
 
 LESSON = lesson_of(
@@ -96,7 +96,7 @@ RESULTS = {
 
 
 def test_lesson() -> None:
-    made = document.lesson(LESSON, RESULTS)
+    made = documents.lesson(LESSON, RESULTS)
     assert (made["lesson"], made["title"]) == ("made", "Made")
     why, one, two, task = made["steps"]
     assert [step["id"] for step in made["steps"]] == ["why", "one", "two", "doubling"]
@@ -114,19 +114,19 @@ def test_lesson() -> None:
         "tensors": {},
     }
     assert (one["prose"], one["code"], one["stdout"], one["error"]) == ("1.0", "x = 1", "here\n", None)
-    assert one["tensors"] == {"x": document.tensor(RESULTS["one"].tensors[0])}
+    assert one["tensors"] == {"x": documents.tensor(RESULTS["one"].tensors[0])}
     assert two["error"] == {"kind": "error", "message": "NameError", "line": 3}
     assert (task["stdout"], task["error"], task["tensors"]) == ("", None, {})
     assert json.loads(json.dumps(made, allow_nan=False)) == made
 
 
 def test_one_step_of_a_lesson() -> None:
-    made = document.lesson(LESSON, RESULTS, "two")
+    made = documents.lesson(LESSON, RESULTS, "two")
     assert [step["id"] for step in made["steps"]] == ["two"]
 
 
 def test_step_that_was_not_reached_is_empty() -> None:
-    made = document.lesson(LESSON, {})
+    made = documents.lesson(LESSON, {})
     assert all((step["stdout"], step["error"], step["tensors"]) == ("", None, {}) for step in made["steps"])
     assert made["steps"][0]["prose"] == "Because of …."
 
@@ -135,7 +135,7 @@ def test_judgement() -> None:
     checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
     named = (Named("m34", "something", "It is wrong."), Named("m35", "more", "So is this."))
     given = Judgement("one", "failed", "values: They differ.", 3, named, None, checks, 0.25, "printed\n", 7)
-    made = document.judgement(given)
+    made = documents.judgement(given)
     assert made == {
         "exercise": "one",
         "passed": False,
@@ -159,5 +159,5 @@ def test_judgement() -> None:
 
 
 def test_passed_judgement() -> None:
-    made = document.judgement(Judgement("one", "passed", "All checks pass."))
+    made = documents.judgement(Judgement("one", "passed", "All checks pass."))
     assert (made["passed"], made["line"], made["mistake"], made["checks"]) == (True, None, None, [])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lessons.engine.play import Play, Played
+from lessons.engine.prompt import Play, Played
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation

@@ -53,8 +53,8 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     from lessons.format.lesson import RunningStep
     from lessons.reading.loader import load_course
     from lessons.worker.jobs.execute import execute
-    from lessons.worker.jobs.stage import Stage
-    from lessons.worker.jobs.steps import seed
+    from lessons.worker.jobs.lesson_run import seed
+    from lessons.worker.jobs.run_state import Stage
 
     lesson = load_course().lesson(lesson_id)
     steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunningStep)]

@@ -241,7 +241,7 @@ class ZygoteLauncher:
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
         log = (Path(self._base) / "log").open("wb")
         fd = theirs.fileno()
-        process = _spawn("zygote", [str(fd), self._base], [fd], self.nice, log, log)
+        process = _spawn("fork_server", [str(fd), self._base], [fd], self.nice, log, log)
         log.close()
         theirs.close()
         self._process, self._control, self._ready = process, ours, False
@@ -351,7 +351,7 @@ class SpareJob:
         self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
         self.out, self.err = _output_files(self._scratch)
         fds = [their_talk.fileno(), their_life.fileno()]
-        self._process = _spawn("spare", [*map(str, fds), self._scratch], fds, nice, self.out, self.err)
+        self._process = _spawn("spare_process", [*map(str, fds), self._scratch], fds, nice, self.out, self.err)
         their_talk.close()
         their_life.close()
         self.ready = False

@@ -13,9 +13,9 @@ import torch
 
 from lessons.results import explanation as x
 from lessons.results import formula as f
-from lessons.worker.explaining.explain import Explainer
+from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.execute import execute
-from lessons.worker.recording.record import KEEP, MOST_EVENTS, Recorder
+from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
 
 SAMPLE = 4096
 """Cells of a tensor up to which all are checked."""

@@ -10,18 +10,18 @@ from __future__ import annotations
 from lessons.worker.advice import (
     calls,
     dtypes,
-    forgotten,
     gradients,
     indexing,
+    matrix_products,
+    missing_values,
     modules,
     naming,
-    products,
-    shapes,
+    shape_errors,
     syntax,
 )
+from lessons.worker.advice.exception_rules import RULES
 from lessons.worker.advice.own import with_own
-from lessons.worker.advice.registry import RULES
-from lessons.worker.advice.safe import is_a, text_of
+from lessons.worker.advice.safe_reading import is_a, text_of
 from lessons.worker.advice.scene import Scene
 
 __all__ = [

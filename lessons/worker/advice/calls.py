@@ -7,8 +7,8 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from lessons.worker.advice.registry import Match, rule
-from lessons.worker.advice.safe import UNKNOWN, Module, function_of, is_class
+from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
 from lessons.worker.advice.scene import Scene, nearest
 
 LONGEST = 100

@@ -6,11 +6,11 @@ import ast
 
 import torch
 
-from lessons.worker.advice.effects import is_torch
-from lessons.worker.advice.forgotten import nothing
-from lessons.worker.advice.registry import Match, always, rule
-from lessons.worker.advice.safe import Linear, Sized, exactly, parts, sized
+from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.missing_values import nothing
+from lessons.worker.advice.safe_reading import Linear, Sized, exactly, parts, sized
 from lessons.worker.advice.scene import Scene, operand
+from lessons.worker.advice.shape_effects import is_torch
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 CALLED = {"axis": "dim", "diag": "diagonal", "keepdims": "keepdim"}

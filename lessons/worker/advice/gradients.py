@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from lessons.worker.advice.registry import Match, always, rule
+from lessons.worker.advice.exception_rules import Match, always, rule
 from lessons.worker.advice.scene import Scene, operand, size
 
 

@@ -6,8 +6,8 @@ import ast
 import re
 from collections import OrderedDict
 
-from lessons.worker.advice.registry import Match, always, rule
-from lessons.worker.advice.safe import UNKNOWN, exactly, parts
+from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.safe_reading import UNKNOWN, exactly, parts
 from lessons.worker.advice.scene import Scene, nearest, size
 
 MOST_KEYS = 6

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from lessons.worker.advice.effects import product
-from lessons.worker.advice.forgotten import nothing
-from lessons.worker.advice.registry import Match, always, rule
-from lessons.worker.advice.safe import (
+from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.missing_values import nothing
+from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Linear,
@@ -20,6 +19,7 @@ from lessons.worker.advice.safe import (
     type_name,
 )
 from lessons.worker.advice.scene import BUILTINS, Scene, nearest, operand, size
+from lessons.worker.advice.shape_effects import product
 
 METHODS = frozenset({"method", "builtin_function_or_method", "function"})
 

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.worker.advice.registry import Match, rule
-from lessons.worker.advice.safe import (
+from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Module,

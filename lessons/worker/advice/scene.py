@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from lessons.worker.advice import effects
-from lessons.worker.advice.safe import UNKNOWN, Sized, attribute, exactly, item, sized
+from lessons.worker.advice import shape_effects
+from lessons.worker.advice.safe_reading import UNKNOWN, Sized, attribute, exactly, item, sized
 
 _trace: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _parse, _nearest = ast.parse, difflib.get_close_matches
@@ -166,9 +166,13 @@ class Scene:
             case ast.UnaryOp():
                 return self._unary(node.op, self.value(node.operand))
             case ast.BinOp():
-                return effects.binary(node.op, self.value(node.left), self.value(node.right)) or self._number(node)
+                return shape_effects.binary(node.op, self.value(node.left), self.value(node.right)) or self._number(
+                    node
+                )
             case ast.Compare() if len(node.comparators) == 1:
-                return effects.binary(ast.Add(), self.value(node.left), self.value(node.comparators[0])) or UNKNOWN
+                return (
+                    shape_effects.binary(ast.Add(), self.value(node.left), self.value(node.comparators[0])) or UNKNOWN
+                )
             case ast.Call():
                 return self._call(node)
         return UNKNOWN
@@ -201,13 +205,16 @@ class Scene:
             owner = self.value(node.func.value)
             tensor = sized(owner)
             if tensor is not None:
-                return effects.method(node.func.attr, tensor, given, named)
-            if effects.is_torch(owner) and (fresh := effects.made(node.func.attr, given, named)) is not None:
+                return shape_effects.method(node.func.attr, tensor, given, named)
+            if (
+                shape_effects.is_torch(owner)
+                and (fresh := shape_effects.made(node.func.attr, given, named)) is not None
+            ):
                 return fresh
-            if effects.is_torch(owner) and given:
+            if shape_effects.is_torch(owner) and given:
                 first = sized(given[0])
-                return effects.method(node.func.attr, first, given[1:], named) if first is not None else UNKNOWN
-        return effects.layer(self.value(node.func), given)
+                return shape_effects.method(node.func.attr, first, given[1:], named) if first is not None else UNKNOWN
+        return shape_effects.layer(self.value(node.func), given)
 
     # Words ------------------------------------------------------------------------------------------------------------
 

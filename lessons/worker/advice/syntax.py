@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lessons.worker.advice.registry import Match, rule
+from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.scene import Scene
 
 _line: Callable[[SyntaxError], object] = SyntaxError.__dict__["lineno"].__get__

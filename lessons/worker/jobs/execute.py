@@ -14,7 +14,7 @@ from typing import Any
 
 from lessons.worker.advice import advice
 from lessons.worker.advice.own import with_own
-from lessons.worker.advice.safe import is_a
+from lessons.worker.advice.safe_reading import is_a
 
 # Bound before any learner's code runs, which may replace the builtins.
 _compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type

@@ -22,9 +22,9 @@ from lessons.format import template
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import Known
 from lessons.worker import wire
-from lessons.worker.jobs import probe, shown, traced, values
-from lessons.worker.jobs.steps import seed as seed_generators
-from lessons.worker.jobs.trial import attempted
+from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
+from lessons.worker.jobs.answer_run import attempted
+from lessons.worker.jobs.lesson_run import seed as seed_generators
 
 SOLUTION = "<solution>"
 DIAGNOSIS = 2.5
@@ -57,7 +57,7 @@ class _Case:
         """What checks and templates may use about one hidden input."""
         got = self.gots[place] if place < len(self.gots) else {}
         parts = {"got": got, "want": self.wants[place], "context": self.contexts[place]}
-        return probe.tools() | {name: probe.attributes(part) for name, part in parts.items()}
+        return exercise_tools.tools() | {name: exercise_tools.attributes(part) for name, part in parts.items()}
 
 
 def decide(job: wire.Frame, talk: socket.socket) -> None:
@@ -76,7 +76,7 @@ def decide(job: wire.Frame, talk: socket.socket) -> None:
 
 
 def _context(code: str, number: int) -> Values:
-    namespace = probe.tools() | {"seed": number}
+    namespace = exercise_tools.tools() | {"seed": number}
     seed_generators(number)
     exec(compile(code, "<context>", "exec"), namespace)
     context: Values = namespace["context"]
@@ -270,7 +270,7 @@ def same(one: object, other: object) -> bool:
 def part(case: _Case, question: wire.Frame) -> Reply:
     """The first intermediate result of the model answer that the learner's code does not have, and what it has."""
     ours, theirs = _trace(case), _theirs(question)
-    found = traced.parting(theirs, ours)
+    found = intermediates.parting(theirs, ours)
     if found is None or found.theirs is None:
         return {"parting": None}, b""
     blob = bytearray()
@@ -279,8 +279,8 @@ def part(case: _Case, question: wire.Frame) -> Reply:
         "parting": {
             "name": yours.name,
             "line": yours.line,
-            "yours": shown.entry(yours.name, yours.value, blob),
-            "expected": shown.entry(expected.name, expected.value, blob),
+            "yours": tensor_entries.entry(yours.name, yours.value, blob),
+            "expected": tensor_entries.entry(expected.name, expected.value, blob),
             "agreed": [ours[place].name for place in found.agreed if ours[place].named],
         }
     }, bytes(blob)
@@ -289,7 +289,7 @@ def part(case: _Case, question: wire.Frame) -> Reply:
 def compare(case: _Case, question: wire.Frame) -> Reply:
     """All intermediate results of the model answer, and those of the learner's code that are the same."""
     ours, theirs = _trace(case), _theirs(question)
-    matched = traced.match(theirs, ours)
+    matched = intermediates.match(theirs, ours)
     rows: dict[tuple[str, int | None], Values] = {}
     for item, at in zip(ours, matched, strict=True):
         row = {"name": item.name, "line": item.line, "shape": list(item.value.shape), "yours": "", "your_line": None}
@@ -299,21 +299,21 @@ def compare(case: _Case, question: wire.Frame) -> Reply:
     own = [
         {"name": "", "line": None, "shape": list(item.value.shape), "yours": item.name, "your_line": item.line}
         for item in theirs
-        if not any(traced.equal(item.value, other.value) for other in ours)
+        if not any(intermediates.equal(item.value, other.value) for other in ours)
     ]
     return {"intermediates": [*rows.values()], "own": own}, b""
 
 
-def _theirs(question: wire.Frame) -> list[traced.Made]:
+def _theirs(question: wire.Frame) -> list[intermediates.Made]:
     """The results of the learner's code, as its process tells them: nothing if they cannot be read."""
     try:
-        return traced.of_plain(values.decode(question.header["made"], question.blob))
+        return intermediates.of_plain(values.decode(question.header["made"], question.blob))
     except (ValueError, KeyError, TypeError):
         return []
 
 
-def _trace(case: _Case) -> list[traced.Made]:
-    tracer = traced.Tracer(SOLUTION, case.header["solution"])
+def _trace(case: _Case) -> list[intermediates.Made]:
+    tracer = intermediates.Tracer(SOLUTION, case.header["solution"])
     with tracer.running():
         attempted(case.header["solution"], SOLUTION, case.probe, deepcopy(case.contexts[0]), case.seeds[0])
     return tracer.made()

@@ -12,9 +12,9 @@ import torch
 
 from lessons.results.result import MOST_PICTURES, MOST_STEPS
 from lessons.worker import wire
-from lessons.worker.jobs import kept, shown, steps
+from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
-from lessons.worker.jobs.stage import Stage, as_tensor
+from lessons.worker.jobs.run_state import Stage, as_tensor
 
 Spec = dict[str, Any]
 
@@ -55,7 +55,7 @@ class Camera:
         return number if math.isfinite(number) else str(number)
 
     def _tensor(self, spec: Spec, blob: bytearray) -> Spec:
-        return shown.entry(spec["name"], as_tensor(self._value(spec)), blob)
+        return tensor_entries.entry(spec["name"], as_tensor(self._value(spec)), blob)
 
     def _value(self, spec: Spec) -> Any:
         try:
@@ -77,21 +77,21 @@ def run_training(job: wire.Frame, talk: socket.socket) -> None:
     """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
     header, spec = job.header, job.header["training"]
     stage = Stage(header["cells"])
-    steps.seed(header["seed"])
+    lesson_run.seed(header["seed"])
     failure = stage.run(header["setup"], "setup")
     for step in header["steps"]:
         if failure is None:
-            failure = steps.run_step(stage, step, job.blob)
+            failure = lesson_run.run_step(stage, step, job.blob)
     if failure is not None:
         failure["line"] = None
         failure["message"] = f"The training was not started: {failure['message']}"
     else:
-        steps.seed(spec["seed"])
+        lesson_run.seed(spec["seed"])
         stage.namespace["frame"] = Camera(talk, stage, spec).frame
         # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
         failure = execute(spec["code"], f"<{spec['id']}>", stage.namespace)
     if failure is None:
-        data, failure = kept.packed(spec["keep"], stage.namespace)
+        data, failure = trained_state.packed(spec["keep"], stage.namespace)
     if failure is not None:
         wire.send(talk, {"op": "failed", "error": failure})
     else:

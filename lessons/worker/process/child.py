@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessons.worker import fence, wire
-from lessons.worker.jobs import judge, steps, training, trial
+from lessons.worker.jobs import answer_run, judge, lesson_run, training
 
 TALK = 3
 CUT_OFF = 97
@@ -70,11 +70,11 @@ def work(talk: socket.socket) -> None:
     try:
         job = wire.receive(talk)
         if job.op == "lesson":
-            steps.run_lesson(job, talk)
+            lesson_run.run_lesson(job, talk)
         elif job.op == "train":
             training.run_training(job, talk)
         elif job.op == "answer":
-            trial.answer(job, talk)
+            answer_run.answer(job, talk)
         elif job.op == "judge":
             judge.decide(job, talk)
     except wire.Closed:

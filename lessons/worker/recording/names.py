@@ -7,9 +7,9 @@ import itertools
 from dataclasses import dataclass
 
 from lessons.results.explanation import label
-from lessons.worker.recording.history import Element
-from lessons.worker.recording.places import Places, dotted
-from lessons.worker.recording.record import Binding, Event, Record, Region, Site
+from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.recorder import Binding, Event, Record, Region, Site
+from lessons.worker.recording.source_positions import Places, dotted
 
 LONGEST = 60
 PARTS = 8

@@ -12,9 +12,9 @@ import torch
 from lessons.format.lesson import Lesson, RunningStep, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import load_course
-from lessons.worker.jobs import kept
-from lessons.worker.jobs.stage import as_tensor
-from lessons.worker.jobs.steps import seed
+from lessons.worker.jobs import trained_state
+from lessons.worker.jobs.lesson_run import seed
+from lessons.worker.jobs.run_state import as_tensor
 from tests.lessons.tracing import SAMPLE, Traced, indices
 
 
@@ -37,7 +37,7 @@ def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.Mo
         if not isinstance(step, RunningStep):
             continue
         if isinstance(step, TrainStep):
-            namespace["trained"], failure = kept.opened(trained_models.find(lesson, step).data)
+            namespace["trained"], failure = trained_state.opened(trained_models.find(lesson, step).data)
             assert failure is None
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)

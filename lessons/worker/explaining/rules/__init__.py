@@ -9,17 +9,17 @@ from __future__ import annotations
 
 # Each of these registers its rules.
 from lessons.worker.explaining.rules import (
-    choosing,
+    constants,
     elementwise,
-    given,
+    losses,
+    masking,
     movement,
+    normalization,
     products,
-    random,
+    random_draws,
     reductions,
-    rows,
-    training,
 )
-from lessons.worker.explaining.rules.given import LEAVES, by_hand
+from lessons.worker.explaining.rules.constants import LEAVES, by_hand
 from lessons.worker.explaining.rules.movement import Moves, apply, copied, moves
 from lessons.worker.explaining.rules.registry import known
 

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.explaining.rules.random import dropout, dropped
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.rules.random_draws import dropout, dropped
 from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.history import Element
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.recorder import Event, Region
 
 CHAIN = 5000
 """Rounds of a loop that are added up in one formula."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -20,12 +21,11 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.history import Element
-from lessons.worker.recording.record import SNAPSHOT, Event, Region
+from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.recorder import SNAPSHOT, Event, Region
 
 if TYPE_CHECKING:
-    from lessons.worker.explaining.explain import Explainer
+    from lessons.worker.explaining.explainer import Explainer
 
 MOST_MOVED = 1 << 22
 """Elements up to which a rearrangement is followed; above, it is only named."""

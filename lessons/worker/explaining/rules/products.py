@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 
 
 def _dot(work: Work, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work
 from lessons.worker.explaining.rules.elementwise import term
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -21,8 +22,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.explaining.work import Index, Made, Work
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 
 
 def _axes(dim: Any, rank: int) -> tuple[int, ...]:

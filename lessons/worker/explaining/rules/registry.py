@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.work import Index, Made, Work
-from lessons.worker.recording.record import Region
+from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.recording.recorder import Region
 
 Rule = Callable[[Work, Index, float], Made]
 """Gets the work (the event and its operands so far), the index of a cell in the result, and its value."""

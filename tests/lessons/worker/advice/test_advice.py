@@ -13,10 +13,10 @@ from torch import nn
 import attention
 from lessons.engine.session import Session
 from lessons.worker.advice import advice
-from lessons.worker.advice.effects import broadcast, product, viewed
-from lessons.worker.advice.registry import RULES
-from lessons.worker.advice.safe import UNKNOWN, Sized, attribute, fields, indexed, is_a, sized, text_of
+from lessons.worker.advice.exception_rules import RULES
+from lessons.worker.advice.safe_reading import UNKNOWN, Sized, attribute, fields, indexed, is_a, sized, text_of
 from lessons.worker.advice.scene import nearest, size
+from lessons.worker.advice.shape_effects import broadcast, product, viewed
 from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
 from tests.lessons.making import doubling
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
-from lessons.worker.explaining import define
+from lessons.worker.explaining import fused_definitions
 from tests.lessons.tracing import Traced
 
 SETUP = "torch.manual_seed(2)\nF = torch.nn.functional\n"
@@ -28,7 +28,7 @@ def test_fused_attention(code: str, grad: bool) -> None:
     traced = Traced(SETUP + f"q, k, v = (torch.rand(2, 2, 5, 4, requires_grad={grad}) for _ in range(3))\nr = {code}\n")
     told = traced.tell("r", *([0] * traced.namespace["r"].dim()))
     ops = {event.op for event in traced.recorder.record.events}
-    assert bool(ops & define.DEFINED.keys()) == (define.NOTE in told.notes)
+    assert bool(ops & fused_definitions.DEFINED.keys()) == (fused_definitions.NOTE in told.notes)
     traced.check_all("r")
 
 
@@ -49,7 +49,7 @@ if w is None:
     )
     told = traced.tell("r", 0, 1, 2)
     fast = any(event.op == "_native_multi_head_attention" for event in traced.recorder.record.events)
-    assert (define.NOTE in told.notes) == fast
+    assert (fused_definitions.NOTE in told.notes) == fast
     traced.check_all("r", "w")
 
 

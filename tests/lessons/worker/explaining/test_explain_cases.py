@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
-from lessons.worker.explaining.explain import NoCell
-from lessons.worker.jobs import answers
-from lessons.worker.jobs.stage import Stage
+from lessons.worker.explaining.explainer import NoCell
+from lessons.worker.jobs import tensor_questions
+from lessons.worker.jobs.run_state import Stage
 from tests.lessons.tracing import Traced
 
 ATTEND = """
@@ -93,8 +93,8 @@ def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPat
     stage.explainer.show("one", "x", stage.namespace["x"])
 
     def asked(**more: object) -> str:
-        with pytest.raises(answers.Refused) as caught:
-            answers.explain(stage, {"step": "one", "name": "x", "index": [0], **more})
+        with pytest.raises(tensor_questions.Refused) as caught:
+            tensor_questions.explain(stage, {"step": "one", "name": "x", "index": [0], **more})
         return str(caught.value)
 
     assert asked(index=[2]) == asked(name="y") == asked(ref=10**6) == "no such cell"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 from tests.lessons.tracing import Traced, same
 
 

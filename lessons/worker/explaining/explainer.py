@@ -19,11 +19,11 @@ import torch
 
 from lessons.results import formula as f
 from lessons.results.explanation import label
-from lessons.worker.explaining import birth, check, define, rules
-from lessons.worker.explaining.work import Made, Work
-from lessons.worker.recording.history import Element, Forgotten, History
+from lessons.worker.explaining import formula_check, fused_definitions, nonfinite_origin, rules
+from lessons.worker.explaining.derivation import Made, Work
+from lessons.worker.recording.element_history import Element, Forgotten, History
 from lessons.worker.recording.names import Called, Names
-from lessons.worker.recording.record import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region, Site
+from lessons.worker.recording.recorder import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region, Site
 
 MOST_LIT = 4096
 """Cells of one explanation that are lit in the tensors of the step."""
@@ -113,7 +113,7 @@ class Explainer:
         formula = f.Number(value) if made.formula is None else made.formula
         place = self.place(event)
         calls = self._calls(work, called)
-        notes = [*made.notes, *birth.told(self, element, value, work, made)]
+        notes = [*made.notes, *nonfinite_origin.told(self, element, value, work, made)]
         if any("#" in call.name for call in calls):
             notes.append("#1, #2, ... number what the code called by one name or computed in one place, in its order.")
         values = self.history.values(work.elements)
@@ -154,7 +154,7 @@ class Explainer:
             values = self.history.values(work.elements)
         except Forgotten as forgotten:
             return self._nothing(element, f"It cannot be told how this was made. {forgotten}")
-        if made.formula is None or check.agrees(made.formula, values, value, element.region.dtype):
+        if made.formula is None or formula_check.agrees(made.formula, values, value, element.region.dtype):
             return event, work, made
         result = f.evaluate(made.formula, values)
         note = f"The record does not account for this value: what it holds would come to {result:.6g}."
@@ -271,7 +271,7 @@ class Explainer:
             inner = self._expand(event, output, index)
             if inner is not None:
                 _, work, made = self.made(inner)
-                made.notes.insert(0, define.NOTE)
+                made.notes.insert(0, fused_definitions.NOTE)
                 return event, work, made
             made = rules.apply(work, element, index, value)
             if made.source is None:
@@ -293,12 +293,12 @@ class Explainer:
 
     def _expand(self, event: Event, output: int, index: tuple[int, ...]) -> Element | None:
         """The element that the definition of a fused operation comes to, worked out once."""
-        definition = define.DEFINED.get(event.op)
+        definition = fused_definitions.DEFINED.get(event.op)
         if definition is None:
             return None
         key = (event.time, output, index)
         if key not in self._expanded:
-            row = define.expand(definition, self.recorder, self.history, event, output, index)
+            row = fused_definitions.expand(definition, self.recorder, self.history, event, output, index)
             self.names.update()
             for place, element in row.items():
                 self._expanded[event.time, output, place] = element
@@ -321,7 +321,7 @@ class Explainer:
         file = event.sites[0][0].co_filename
         if file.startswith(PACKAGE):
             file = "attention" + file[len(PACKAGE) :].replace("\\", "/")
-        elif file == define.__file__:
+        elif file == fused_definitions.__file__:
             file = "definition"
         outer = event.sites[-1]
         lesson = not outer[0].co_filename.startswith(PACKAGE)

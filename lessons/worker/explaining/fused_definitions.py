@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.history import Element, History
-from lessons.worker.recording.record import Event, Recorder, Region
+from lessons.worker.recording.element_history import Element, History
+from lessons.worker.recording.recorder import Event, Recorder, Region
 
 NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
 

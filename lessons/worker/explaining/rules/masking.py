@@ -7,9 +7,9 @@ import math
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.recorder import Event, Region
 
 
 def stored(work: Work, given: f.Formula) -> f.Formula:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.recording.history import Element
-from lessons.worker.recording.places import dotted
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.recorder import Event, Region
+from lessons.worker.recording.source_positions import dotted
 
 if TYPE_CHECKING:
-    from lessons.worker.explaining.explain import Explainer
+    from lessons.worker.explaining.explainer import Explainer
 
 Index = tuple[int, ...]
 

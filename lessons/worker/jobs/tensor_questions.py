@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from lessons.worker import wire
-from lessons.worker.explaining.explain import NoCell
-from lessons.worker.jobs import attempt, play, shown, views
-from lessons.worker.jobs.stage import Stage
+from lessons.worker.explaining.explainer import NoCell
+from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
+from lessons.worker.jobs.run_state import Stage
 
 LARGEST_WINDOW = 256
 
@@ -65,7 +65,7 @@ def window(stage: Stage, question: Question) -> Answer:
     top, left = int(question["top"]), int(question["left"])
     height, width = (min(int(question[key]), LARGEST_WINDOW) for key in ("height", "width"))
     part = matrix[top : top + height, left : left + width]
-    code, data = shown.numbers(part)
+    code, data = tensor_entries.numbers(part)
     return {"rows": part.shape[0], "cols": part.shape[1], "code": code}, data
 
 
@@ -73,9 +73,9 @@ def blocks(stage: Stage, question: Question) -> Answer:
     """The matrix at some leading indices, divided into blocks."""
     matrix = matrix_at(stage, question)
     rows, cols = int(question["rows"]), int(question["cols"])
-    if rows < 1 or cols < 1 or views.count(matrix, rows, cols) > views.MOST_BLOCKS:
+    if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > summaries.MOST_BLOCKS:
         raise Refused("no such blocks")
-    return views.blocks(matrix, rows, cols, "mean" if question["how"] == "mean" else "max")
+    return summaries.blocks(matrix, rows, cols, "mean" if question["how"] == "mean" else "max")
 
 
 def row(stage: Stage, question: Question) -> Answer:
@@ -83,7 +83,7 @@ def row(stage: Stage, question: Question) -> Answer:
     matrix, place = matrix_at(stage, question), int(question["row"])
     if not 0 <= place < matrix.shape[0]:
         raise Refused("no such row")
-    return views.row(matrix, place, int(question["top"]))
+    return summaries.row(matrix, place, int(question["top"]))
 
 
 def matrix_at(stage: Stage, question: Question) -> torch.Tensor:
@@ -101,7 +101,7 @@ ANSWERS: dict[str, Callable[[Stage, Question], Answer]] = {
     "window": window,
     "blocks": blocks,
     "row": row,
-    "play": play.play,
-    "attempt": attempt.attempt,
-    "names": play.listed,
+    "play": prompt.play,
+    "attempt": scratch_run.attempt,
+    "names": prompt.listed,
 }

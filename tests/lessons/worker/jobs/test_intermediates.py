@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.worker.jobs import traced
-from lessons.worker.jobs.traced import Made, Tracer
+from lessons.worker.jobs import intermediates
+from lessons.worker.jobs.intermediates import Made, Tracer
 
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 
@@ -28,35 +28,35 @@ def run(source: str) -> list[Made]:
 
 
 def test_equal_in_another_arrangement() -> None:
-    assert traced.equal(A, A.T)
-    assert traced.equal(A, A.reshape(2, 6))
-    assert not traced.equal(A, A.flip(0))
-    assert not traced.equal(A, B)
-    assert traced.equal(torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]))
+    assert intermediates.equal(A, A.T)
+    assert intermediates.equal(A, A.reshape(2, 6))
+    assert not intermediates.equal(A, A.flip(0))
+    assert not intermediates.equal(A, B)
+    assert intermediates.equal(torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]))
 
 
 def test_the_same_way_does_not_part() -> None:
-    assert traced.parting(made(A, B, C), made(A, B, C)) is None
+    assert intermediates.parting(made(A, B, C), made(A, B, C)) is None
 
 
 def test_ways_part_at_the_first_difference() -> None:
-    found = traced.parting(made(A, D, D + 1), made(A, B, C))
+    found = intermediates.parting(made(A, D, D + 1), made(A, B, C))
     assert found is not None
     assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
 
 
 def test_what_is_got_around_is_no_difference() -> None:
-    assert traced.parting(made(A, D, C), made(A, B, C)) is None
+    assert intermediates.parting(made(A, D, C), made(A, B, C)) is None
 
 
 def test_what_comes_after_all_of_ours() -> None:
-    found = traced.parting(made(A, B, D), made(A, B))
+    found = intermediates.parting(made(A, B, D), made(A, B))
     assert found is not None
     assert (found.ours, found.theirs) == (1, 2)
 
 
 def test_what_has_the_right_shape_is_shown_first() -> None:
-    found = traced.parting(made(A, torch.randn(2, 2), D), made(A, B))
+    found = intermediates.parting(made(A, torch.randn(2, 2), D), made(A, B))
     assert found is not None
     assert found.theirs == 2
 
@@ -65,7 +65,7 @@ def test_what_has_the_right_shape_is_shown_first() -> None:
 def test_a_parting_is_always_in_both(one: list[int], other: list[int]) -> None:
     values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
     theirs, ours = made(*(values[place] for place in one)), made(*(values[place] for place in other))
-    found = traced.parting(theirs, ours)
+    found = intermediates.parting(theirs, ours)
     if found is not None:
         assert 0 <= found.ours < len(ours)
         assert found.theirs is None or 0 <= found.theirs < len(theirs)
@@ -100,7 +100,7 @@ def test_a_module_is_one_result() -> None:
 
 def test_what_travels_comes_back() -> None:
     found = run("c = a + b\nd = c * 2\n")
-    again = traced.of_plain(traced.plain(found))
+    again = intermediates.of_plain(intermediates.plain(found))
     assert [(item.name, item.named, item.line, item.parents) for item in again] == [
         (item.name, item.named, item.line, item.parents) for item in found
     ]
@@ -108,6 +108,6 @@ def test_what_travels_comes_back() -> None:
 
 def test_what_comes_from_the_agreed_is_shown_before_what_does_not() -> None:
     theirs = [*made(A, B, chain=False), Made("after", True, 3, D, frozenset({0}))]
-    found = traced.parting(theirs, made(A, C))
+    found = intermediates.parting(theirs, made(A, C))
     assert found is not None
     assert found.theirs == 2

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.rules.choosing import masked_on
+from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.explaining.rules.masking import masked_on
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
-from lessons.worker.explaining.work import Index, Made, Work
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 
 
 def _row(given: Region, dim: Any, index: Index) -> tuple[str, int, list[Index]]:

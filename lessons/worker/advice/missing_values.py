@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from lessons.worker.advice.registry import Match, rule
-from lessons.worker.advice.safe import Module, is_a
+from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.safe_reading import Module, is_a
 from lessons.worker.advice.scene import Scene
 
 CHANGERS = ("append", "extend", "sort", "backward", "update", "reverse", "insert")

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
 from lessons.worker.explaining.rules.registry import make, ordinal, rule, short
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.recorder import Event, Region
 
 if TYPE_CHECKING:
-    from lessons.worker.explaining.explain import Explainer
+    from lessons.worker.explaining.explainer import Explainer
 
 
 @rule("rand", "rand_like", "uniform")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lessons.worker.advice.effects import PRODUCTS, Shape, is_torch, product
-from lessons.worker.advice.registry import Match, always, rule
-from lessons.worker.advice.safe import Linear, parts, sized
+from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.safe_reading import Linear, parts, sized
 from lessons.worker.advice.scene import Scene, operand, size
+from lessons.worker.advice.shape_effects import PRODUCTS, Shape, is_torch, product
 
 SWAPS = ("transpose", "t", "permute", "swapaxes")
 

@@ -6,10 +6,10 @@ import ast
 import math
 import re
 
-from lessons.worker.advice.effects import SAME, Shape, broadcast, is_torch, product
-from lessons.worker.advice.registry import Match, always, rule
-from lessons.worker.advice.safe import UNKNOWN, exactly
+from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.safe_reading import UNKNOWN, exactly
 from lessons.worker.advice.scene import Scene, operand, size
+from lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
 
 MASKED = ("masked_fill", "masked_fill_")
 MASK = re.compile("mask|hidden|causal")

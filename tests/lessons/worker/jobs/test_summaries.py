@@ -15,7 +15,7 @@ from lessons.engine import replies
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
-from lessons.worker.jobs import views
+from lessons.worker.jobs import summaries
 from lessons.worker.wire import Frame
 from tests.lessons.making import code_step, lesson_of
 
@@ -33,7 +33,7 @@ def same(one: float, other: float) -> bool:
 
 def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
     """The blocks as they arrive."""
-    header, blob = views.blocks(matrix, rows, cols, how)
+    header, blob = summaries.blocks(matrix, rows, cols, how)
     blocks = replies.blocks_in(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
     assert blocks is not None
     return blocks
@@ -124,7 +124,7 @@ def test_masked_scores() -> None:
 
 
 def test_row_from_the_worker() -> None:
-    header, blob = views.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
+    header, blob = summaries.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
     got = replies.row_of(Frame({"op": "row", **header}, blob), (3,), 1)
     assert got == row_stats((3,), 1, [0.25, 0.75], 5)
 

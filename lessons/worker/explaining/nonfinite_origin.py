@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.explaining.work import Made, Work
-from lessons.worker.recording.history import Element
+from lessons.worker.explaining.derivation import Made, Work
+from lessons.worker.recording.element_history import Element
 
 if TYPE_CHECKING:
-    from lessons.worker.explaining.explain import Explainer
+    from lessons.worker.explaining.explainer import Explainer
 
 CHAIN = 5000
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.history import Forgotten, History
-from lessons.worker.recording.places import Places
-from lessons.worker.recording.record import Event, Recorder, Region, Site
+from lessons.worker.recording.element_history import Forgotten, History
+from lessons.worker.recording.recorder import Event, Recorder, Region, Site
+from lessons.worker.recording.source_positions import Places
 
 MOST_TENSORS = 300
 MOST_ELEMENTS = 50_000

@@ -22,7 +22,7 @@ def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
 
 
 def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
-    """The blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them: numbers, then their greatest cells.
+    """The blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them: numbers, then greatest cells.
 
     Numbers travel as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
     """

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from lessons.worker.jobs import play, shown
-from lessons.worker.jobs.stage import Stage, as_tensor
+from lessons.worker.jobs import prompt, tensor_entries
+from lessons.worker.jobs.run_state import Stage, as_tensor
 
 MOST_TENSORS = 8
 
@@ -24,13 +24,13 @@ _setprofile = sys.setprofile
 def attempt(stage: Stage, question: Question) -> Answer:
     """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
     place = str(question["place"])
-    play.start_output()
+    prompt.start_output()
     before = dict(stage.namespace)
     inner: dict[str, torch.Tensor] = {}
     with _returning(f"<{place}>", inner):
         failure = stage.run(str(question["code"]), place)
     for name, value in stage.namespace.items():
-        if before.get(name) is not value and not name.startswith("_") and play.can_be_shown(value):
+        if before.get(name) is not value and not name.startswith("_") and prompt.can_be_shown(value):
             # The newest last, where both have the name.
             inner.pop(name, None)
             inner[name] = value
@@ -38,11 +38,11 @@ def attempt(stage: Stage, question: Question) -> Answer:
     entries = []
     for name, value in [*inner.items()][-MOST_TENSORS:]:
         tensor = as_tensor(value)
-        entries.append(shown.entry(name, tensor, blob))
+        entries.append(tensor_entries.entry(name, tensor, blob))
         stage.explainer.show(place, name, tensor)
         stage.kept[place, name] = tensor
-    header = {"error": failure, "tensors": entries, "shapes": stage.lines[: play.MOST_LINES]}
-    return {"attempt": header | {"printed": play.flushed_output()}}, bytes(blob)
+    header = {"error": failure, "tensors": entries, "shapes": stage.lines[: prompt.MOST_LINES]}
+    return {"attempt": header | {"printed": prompt.flushed_output()}}, bytes(blob)
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def _returning(filename: str, found: dict[str, torch.Tensor]) -> Iterator[None]:
     def note(frame: FrameType, event: str, arg: object) -> None:
         if event == "return" and frame.f_code.co_filename == filename and frame.f_code.co_name != "<module>":
             for name, value in frame.f_locals.items():
-                if name.isidentifier() and play.can_be_shown(value):
+                if name.isidentifier() and prompt.can_be_shown(value):
                     found.pop(name, None)
                     found[name] = value
 

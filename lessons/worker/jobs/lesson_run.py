@@ -13,9 +13,9 @@ from typing import Any
 import torch
 
 from lessons.worker import fence, wire
-from lessons.worker.jobs import answers, kept
+from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.execute import Failed
-from lessons.worker.jobs.stage import Stage
+from lessons.worker.jobs.run_state import Stage
 
 
 def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
@@ -53,7 +53,7 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
             break
     fence.allow_questions()
     wire.send(talk, {"op": "done"})
-    answers.serve(talk, stage)
+    tensor_questions.serve(talk, stage)
 
 
 def run_step(stage: Stage, step: dict[str, Any], blob: bytes) -> Failed | None:
@@ -62,7 +62,7 @@ def run_step(stage: Stage, step: dict[str, Any], blob: bytes) -> Failed | None:
         return {"kind": "error", "message": step["untrained"], "line": None}
     if "trained" in step:
         start, end = step["trained"]
-        stage.namespace["trained"], failure = kept.opened(blob[start:end])
+        stage.namespace["trained"], failure = trained_state.opened(blob[start:end])
         if failure is not None:
             return failure
     seed(step["seed"])

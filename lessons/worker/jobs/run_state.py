@@ -10,12 +10,12 @@ import torch
 
 from lessons.format.template import FACT, Field
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
-from lessons.worker.explaining.explain import Explainer
-from lessons.worker.jobs import shown
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.jobs import tensor_entries
+from lessons.worker.jobs.cell_changes import Patch
 from lessons.worker.jobs.execute import Failed, describe, execute
-from lessons.worker.jobs.patch import Patch
-from lessons.worker.recording.record import Recorder
-from lessons.worker.recording.ribbon import Line, Ribbon
+from lessons.worker.recording.line_shapes import Line, Ribbon
+from lessons.worker.recording.recorder import Recorder
 
 
 class Stage:
@@ -63,7 +63,7 @@ class Stage:
                 with self.recorder:
                     tensor = as_tensor(eval(compile(spec["expr"], place, "eval"), self.namespace))
                 self.explainer.show(step, spec["name"], tensor)
-                entry = shown.entry(spec["name"], tensor, blob)
+                entry = tensor_entries.entry(spec["name"], tensor, blob)
             except BaseException as error:
                 failure = describe(error, f"<{step}>")
                 failure["message"] = f"{spec['name']} cannot be shown: {failure['message']}"

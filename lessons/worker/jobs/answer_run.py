@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessons.worker import wire
-from lessons.worker.jobs import probe, traced, values
+from lessons.worker.jobs import exercise_tools, intermediates, values
 from lessons.worker.jobs.execute import YOUR_CODE, Failed, describe, execute
-from lessons.worker.jobs.steps import seed as seed_generators
+from lessons.worker.jobs.lesson_run import seed as seed_generators
 
 PROBE = "<probe>"
 OURS = "lessons"
@@ -29,7 +29,7 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
     """Run the learner's source, then probe it on the hidden inputs, which arrive only after it has run."""
     header = job.header
     source = job.blob.decode("utf-8", "surrogatepass")
-    tracer = traced.Tracer(YOUR_CODE, source) if header["trace"] else None
+    tracer = intermediates.Tracer(YOUR_CODE, source) if header["trace"] else None
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
     _forbid([OURS, *header["without"]])
     seed_generators(header["seed"])
@@ -48,7 +48,7 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
         if failure:
             break
         gots.append(got)
-    results = traced.plain(tracer.made()) if tracer else gots
+    results = intermediates.plain(tracer.made()) if tracer else gots
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:
@@ -57,7 +57,7 @@ def answer(job: wire.Frame, talk: socket.socket) -> None:
     wire.send(talk, {"op": "answered", "error": failure, "gots": tree}, blob)
 
 
-def _watching(tracer: traced.Tracer | None) -> AbstractContextManager[None]:
+def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[None]:
     return tracer.running() if tracer else nullcontext()
 
 
@@ -76,7 +76,7 @@ def probed(
     learner: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
 ) -> tuple[dict[str, Any] | None, Failed | None]:
     """Run the probe on one hidden input with the names of `learner`: what it got, or why it could not."""
-    namespace = learner | probe.tools() | {"context": SimpleNamespace(**context), "seed": number}
+    namespace = learner | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number)
     try:
         exec(compile(code, PROBE, "exec"), namespace)

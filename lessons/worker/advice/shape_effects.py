@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.worker.advice.safe import UNKNOWN, Linear, Sized, exactly, parts, sized
+from lessons.worker.advice.safe_reading import UNKNOWN, Linear, Sized, exactly, parts, sized
 
 Shape = tuple[int, ...]
 Given = list[Any]

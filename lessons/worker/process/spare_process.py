@@ -25,9 +25,9 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     code = 99
     try:
         gc.disable()
-        from lessons.worker.process import zygote
+        from lessons.worker.process import fork_server
 
-        zygote.load()
+        fork_server.load()
         gc.enable()
         from lessons.worker.process import child
 

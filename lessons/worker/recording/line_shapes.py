@@ -13,8 +13,8 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.worker.recording.places import Places
-from lessons.worker.recording.record import Event, Record, Site
+from lessons.worker.recording.recorder import Event, Record, Site
+from lessons.worker.recording.source_positions import Places
 
 MOST = 6
 """Tensors of one line, at most."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work
 from lessons.worker.explaining.rules.registry import ZERO, make, rule, short
-from lessons.worker.explaining.work import Index, Made, Work
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 
 LEAVES = frozenset(
     {

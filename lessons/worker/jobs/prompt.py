@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.worker.jobs import shown
-from lessons.worker.jobs.stage import Stage, as_tensor
+from lessons.worker.jobs import tensor_entries
+from lessons.worker.jobs.run_state import Stage, as_tensor
 
 MOST_TENSORS = 4
 MOST_AXES = 4
@@ -147,7 +147,7 @@ def shown_of(stage: Stage, place: str, given: list[tuple[str, object]], blob: by
     for name, value in given:
         if can_be_shown(value) and len(entries) < MOST_TENSORS:
             tensor = as_tensor(value)
-            entries.append(shown.entry(name, tensor, blob))
+            entries.append(tensor_entries.entry(name, tensor, blob))
             stage.explainer.show(place, name, tensor)
             stage.kept[place, name] = tensor
     return entries

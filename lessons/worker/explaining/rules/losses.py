@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
+from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.rules.normalization import _layer_norm as _normalized
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
@@ -22,9 +24,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.explaining.rules.rows import _layer_norm as _normalized
-from lessons.worker.explaining.work import Index, Made, Work, broadcast
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import Region
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.recorder import Event, Record, Region
 
 NARROW = 16
 """A write to so few elements is filed under each of them: a loop that fills a matrix makes thousands."""

@@ -30,7 +30,7 @@ SCREEN = {
     "tui": {"textual", "pydantic", "sqlite3"},
     "tui.cli": {"textual"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
-    "tui.render.plain": {"textual"},
+    "tui.render.linear_text": {"textual"},
     "tui.app": set[str](),
 }
 

@@ -23,14 +23,14 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
-from tui.render import help as helps
-from tui.screens.map import MapView
-from tui.state import standing
-from tui.tty import lifeline
-from tui.tty.forgiving import forgive
+from tui.render import help_text as helps
+from tui.screens.map_view import MapView
+from tui.state import milestones
+from tui.tty import hangup_guard
 from tui.tty.terminal import Terminal, theme
-from tui.widgets.line import Line
-from tui.widgets.pane import TextPane
+from tui.tty.textual_patches import forgive
+from tui.widgets.text_line import Line
+from tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from lessons.format.lesson import Course, Lesson
     from lessons.results.result import Picture, Tensor
     from lessons.what_if.changes import History
-    from tui.controllers.asking import Asking
-    from tui.screens.explaining import Explaining
-    from tui.screens.glossary import GlossaryView
-    from tui.screens.lesson import LessonView
-    from tui.screens.play import PlayView
-    from tui.screens.training import TrainingView
+    from tui.controllers.question_session import Asking
+    from tui.screens.explaining_view import Explaining
+    from tui.screens.glossary_view import GlossaryView
+    from tui.screens.lesson_view import LessonView
+    from tui.screens.prompt_view import PlayView
+    from tui.screens.training_view import TrainingView
     from tui.screens.workbench import Workbench
-    from tui.state.engine import Engine
-    from tui.state.running import Films, Results
-    from tui.state.store import Store
+    from tui.state.async_session import Engine
+    from tui.state.progress_store import Store
+    from tui.state.step_results import Films, Results
     from tui.state.training import Film
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
@@ -161,11 +161,11 @@ class TutorApp(App[None]):
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
         await asyncio.to_thread(_import_views)
-        from tui.controllers.asking import Asking
-        from tui.screens.glossary import GlossaryView
-        from tui.screens.lesson import LessonView
-        from tui.screens.play import PlayView
-        from tui.screens.training import TrainingView
+        from tui.controllers.question_session import Asking
+        from tui.screens.glossary_view import GlossaryView
+        from tui.screens.lesson_view import LessonView
+        from tui.screens.prompt_view import PlayView
+        from tui.screens.training_view import TrainingView
         from tui.screens.workbench import Workbench
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
@@ -301,7 +301,7 @@ class TutorApp(App[None]):
         thumbnail: Tensor | None = (
             next((each for each in result.tensors if each.name == name), None) if result else None
         )
-        self.map_view.about(lesson, self.store, thumbnail, standing.due(self.course, self.store))
+        self.map_view.about(lesson, self.store, thumbnail, milestones.due(self.course, self.store))
 
     # Trainings ---------------------------------------------------------------------------------------------------
 
@@ -554,7 +554,7 @@ class TutorApp(App[None]):
 
     def on_map_view_review(self) -> None:
         """Open the next exercise that is to be done again."""
-        due = standing.due(self.course, self.store) if self.loaded else []
+        due = milestones.due(self.course, self.store) if self.loaded else []
         if due:
             lesson, exercise = due[0]
             self.open_when_made(lesson, lesson.index(exercise.id), review=True)
@@ -578,16 +578,16 @@ class TutorApp(App[None]):
     @work(group="windows", exit_on_error=False)
     async def on_explaining_missing(self, event: Explaining.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
-        from tui.controllers import answers
+        from tui.controllers import tensor_answers
 
-        await answers.fetch(self.engine, event)
+        await tensor_answers.fetch(self.engine, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_asked(self, event: Explaining.Asked) -> None:
         """Have a number explained by the worker that made it."""
-        from tui.controllers import answers
+        from tui.controllers import tensor_answers
 
-        if why_not := await answers.explain(self.engine, event):
+        if why_not := await tensor_answers.explain(self.engine, event):
             self.notify(why_not, markup=False, timeout=6)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
@@ -601,7 +601,7 @@ class TutorApp(App[None]):
         """Go on to the next step; what was read or run is done then."""
         if self.lesson is None or self.views.current == "map" or not self._may_leave():
             return
-        remark = standing.pass_over(self.store, self.lesson, self.lesson.steps[self.index])
+        remark = milestones.pass_over(self.store, self.lesson, self.lesson.steps[self.index])
         if self.index + 1 < len(self.lesson.steps):
             self.open_step(self.lesson, self.index + 1, remark=remark)
             return
@@ -727,9 +727,9 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Film
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.loader import LessonError, load_course
-    from tui.state.engine import Engine
-    from tui.state.running import Films, Results
-    from tui.state.store import Store
+    from tui.state.async_session import Engine
+    from tui.state.progress_store import Store
+    from tui.state.step_results import Films, Results
 
     try:
         course = load_course()
@@ -741,14 +741,14 @@ def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Film
 
 def _import_views() -> None:
     """Have the modules of the views imported."""
-    from tui.controllers import asking  # noqa: F401
-    from tui.screens import glossary, lesson, play, training, workbench  # noqa: F401
+    from tui.controllers import question_session  # noqa: F401
+    from tui.screens import glossary_view, lesson_view, prompt_view, training_view, workbench  # noqa: F401
 
 
 def open_tutor(terminal: Terminal) -> int:
     """Open the tutor on this terminal and return its exit status."""
     forgive()
-    lifeline.guard()
+    hangup_guard.guard()
     app = TutorApp(terminal)
     try:
         app.run()

@@ -170,13 +170,13 @@ def _open_screen(terminal: Terminal) -> int:
 
 def _open_plain() -> int:
     """Without a terminal to draw on: the map, then the lesson that the learner is in."""
-    from tui.render import plain
+    from tui.render import linear_text
 
     course = _course()
     progress = _progress()
     _print(["attn-tutor: understand attention by touching every number.", ""])
     _print(["(This is the linear form: there is no terminal to draw on.)", ""])
-    _print(plain.course(course, progress.states()))
+    _print(linear_text.course(course, progress.states()))
     position = progress.position()
     here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
     _print(["", "attn-tutor run LESSON prints any of them. Continue here:", ""])
@@ -186,7 +186,7 @@ def _open_plain() -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from tui.commands import history
-    from tui.render import plain
+    from tui.render import linear_text
 
     course = _course()
     if options.knobs is not None:
@@ -234,7 +234,7 @@ def _list(options: argparse.Namespace) -> int:
         for lesson in course.lessons:
             _print([f"{lesson.number}. {lesson.title}  [{lesson.id}]"])
             for step in lesson.steps:
-                state = plain.STATE_WORDS[states.get((lesson.id, step.id), "new")]
+                state = linear_text.STATE_WORDS[states.get((lesson.id, step.id), "new")]
                 _print([f"     {step.id:24} {step.kind:9} {step.title:36} {state}".rstrip()])
         _print(["", "Exercises"])
         for lesson in course.lessons:
@@ -247,13 +247,13 @@ def _list(options: argparse.Namespace) -> int:
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
     from lessons.engine import documents
-    from tui.render import plain
+    from tui.render import linear_text
 
     entries = [documents.knob(lesson, knob) for knob in lesson.knobs]
     if as_json:
         _print_json({"lesson": lesson.id, "knobs": entries})
     else:
-        _print(plain.knobs(entries))
+        _print(linear_text.knobs(entries))
     return OK
 
 
@@ -276,7 +276,7 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from lessons.what_if import changes
-    from tui.render import plain
+    from tui.render import linear_text
 
     made = made or changes.UNCHANGED
     session = Session()
@@ -296,8 +296,8 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
         _print_json(documents.lesson(lesson, results, only, made))
     else:
         if made:
-            _print(plain.changes(changes.describe(lesson, made)))
-        _print(plain.lesson(changes.apply(lesson, made), results, only))
+            _print(linear_text.changes(changes.describe(lesson, made)))
+        _print(linear_text.lesson(changes.apply(lesson, made), results, only))
     # A change that could not be made is a finding too.
     return NOT_PASSED if any(result.error or result.notes for result in run.steps) else OK
 
@@ -389,7 +389,7 @@ def _explain(options: argparse.Namespace) -> int:
     from lessons.engine import documents, explanation_tree
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from tui.render import plain
+    from tui.render import linear_text
 
     lesson, step, index = _to_explain(options)
     depth = options.depth if options.depth is not None or options.json else 2
@@ -398,7 +398,7 @@ def _explain(options: argparse.Namespace) -> int:
         run = session.run(lesson, step)
         result = run.result(step) or run.steps[-1]
         if result.error is not None:
-            print(f"attn-tutor: {plain.failure(result.error)}", file=sys.stderr)
+            print(f"attn-tutor: {linear_text.failure(result.error)}", file=sys.stderr)
             return NOT_PASSED
         shape = next(item.shape for item in result.tensors if item.name == options.tensor)
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
@@ -418,7 +418,7 @@ def _explain(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(documents.explanation(found))
     else:
-        _print(plain.explanation(found))
+        _print(linear_text.explanation(found))
     return OK
 
 
@@ -457,7 +457,7 @@ def _check(options: argparse.Namespace) -> int:
     from lessons.format.lesson import ExerciseStep
     from lessons.results.result import WorkerError
     from tui.commands import history
-    from tui.render import plain
+    from tui.render import linear_text
 
     lesson, exercise = _find_exercise(options.exercise)
     # Bytes that are no UTF-8 stay in the text: the judge says in which line they are.
@@ -481,7 +481,7 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(documents.judgement(verdict))
     else:
-        _print(plain.judgement(verdict))
+        _print(linear_text.judgement(verdict))
     return OK if verdict.passed else NOT_PASSED
 
 
@@ -584,7 +584,7 @@ def _history(options: argparse.Namespace) -> int:
 
 
 def _glossary(options: argparse.Namespace) -> int:
-    from tui.render import lookup
+    from tui.render import glossary_text
 
     course, words = _course(), _words()
     text = " ".join(options.term)
@@ -594,18 +594,18 @@ def _glossary(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"terms": [term.model_dump() for term in found]})
     else:
-        _print(lookup.terms(found, course))
+        _print(glossary_text.terms(found, course))
     return OK
 
 
 def _references(options: argparse.Namespace) -> int:
-    from tui.render import lookup
+    from tui.render import glossary_text
 
     found = _words().references
     if options.json:
         _print_json({"references": [reference.model_dump() for reference in found]})
     else:
-        _print(lookup.references(found))
+        _print(glossary_text.references(found))
     return OK
 
 
@@ -755,10 +755,10 @@ def _print_line(line: str) -> None:
 
 def _print_code(code: str) -> None:
     """Print code byte for byte, so that it can go to a file; but on a terminal without what would move its cursor."""
-    from tui.render import plain
+    from tui.render import linear_text
 
     if sys.stdout.isatty():
-        _print(plain.clean(code).removesuffix("\n").split("\n"))
+        _print(linear_text.clean(code).removesuffix("\n").split("\n"))
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(code.encode())

@@ -16,7 +16,7 @@ from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
-from tui.widgets.pane import TextPane
+from tui.widgets.text_pane import TextPane
 
 SSH = Terminal(depth="16")
 COURSE = load_course()

@@ -16,7 +16,7 @@ from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor,
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
-from tui.widgets.pane import TextPane
+from tui.widgets.text_pane import TextPane
 
 MAP_KEYS = "up/down choose   enter open   c challenge   ? help   q quit"
 TASK_KEYS = "enter edit   f5 check   f6 run   f3 hint   n next   ? help   m map   q quit"

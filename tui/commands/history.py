@@ -14,7 +14,7 @@ from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import Attempt, Kept, Progress
 from lessons.results.result import Judgement
-from tui.render import plain
+from tui.render import linear_text
 
 WHY = {
     "reset": "kept on a reset",
@@ -88,7 +88,7 @@ def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
         yield "Nothing has been checked yet."
     width = max((len(exercise) for exercise, _ in attempts), default=0)
     for exercise, attempt in reversed(attempts):
-        yield f"{_local(attempt.time)}  {plain.clean(exercise):{width}}  {_said(attempt)}".rstrip()
+        yield f"{_local(attempt.time)}  {linear_text.clean(exercise):{width}}  {_said(attempt)}".rstrip()
 
 
 def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Entry:
 
     def diff(self) -> list[str]:
         """What it changed, as a unified diff without control characters."""
-        texts = (plain.clean(code).split("\n") for code in (self.before, self.what.code))
+        texts = (linear_text.clean(code).split("\n") for code in (self.before, self.what.code))
         before, after = (lines[:-1] if lines[-1] == "" else lines for lines in texts)
         return list(difflib.unified_diff(before, after, self.before_label, self.name, lineterm=""))
 
@@ -149,7 +149,7 @@ class Past:
     def lines(self, *, coloured: bool = False) -> Iterator[str]:
         """Every attempt with the judge's word and its diff, and what was kept."""
         title = "not in the course any more" if self.exercise is None else self.exercise.title
-        yield f"{plain.clean(self.name)}: {title}"
+        yield f"{linear_text.clean(self.name)}: {title}"
         if not self.entries:
             yield "Nothing has been checked yet."
         for entry in self.entries:
@@ -223,15 +223,15 @@ def _entry(entry: Entry) -> Iterator[str]:
     """The head of an entry: when, the verdict or why it was kept, and the sentence."""
     what = entry.what
     if isinstance(what, Kept):
-        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, plain.clean(what.why))}"
+        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, linear_text.clean(what.why))}"
         return
     yield f"{entry.label}  {_local(what.time)}  {_said(what)}"
-    yield from textwrap.wrap(plain.clean(what.message), plain.WIDTH)
+    yield from textwrap.wrap(linear_text.clean(what.message), linear_text.WIDTH)
 
 
 def _said(attempt: Attempt) -> str:
     """The verdict and the mistakes that were named, as columns."""
-    return f"{plain.verdict_word(attempt.verdict):10}  {plain.clean(', '.join(attempt.mistakes))}".rstrip()
+    return f"{linear_text.verdict_word(attempt.verdict):10}  {linear_text.clean(', '.join(attempt.mistakes))}".rstrip()
 
 
 def _attempt_document(attempt: Attempt | Kept) -> dict[str, Any]:
@@ -275,18 +275,18 @@ def check_again(course: Course, passed: dict[str, str], session: Session) -> Ite
 
 def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
     """A line for one exercise; if it does not pass any more, why."""
-    word = plain.verdict_word(judgement.verdict)
+    word = linear_text.verdict_word(judgement.verdict)
     yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
     if not judgement.passed:
         yield from textwrap.wrap(
-            plain.clean(judgement.message), plain.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
+            linear_text.clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
         )
 
 
 def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
     """What is said at the end: exercises that cannot be judged any more, and how many pass."""
     for exercise in gone:
-        yield f"{'gone':10}  {'':8}  {plain.clean(exercise):24} This exercise is not in the course any more."
+        yield f"{'gone':10}  {'':8}  {linear_text.clean(exercise):24} This exercise is not in the course any more."
     if judgements:
         yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
     elif not gone:

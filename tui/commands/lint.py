@@ -91,9 +91,9 @@ def try_claims(report: Report) -> None:
 
 def measure(report: Report) -> None:
     """Lay every step out on the smallest screen and see whether it fits."""
-    from tui.commands import fit
+    from tui.commands import screen_fit
 
-    report.findings += fit.findings(report.lessons)
+    report.findings += screen_fit.findings(report.lessons)
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

@@ -26,7 +26,7 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, WorkerError
 from tui.commands.history import note
-from tui.render import plain
+from tui.render import linear_text
 
 EVERY = 0.3
 """Seconds from one look at the file to the next."""
@@ -179,7 +179,7 @@ class Watch:
 
     @property
     def _name(self) -> str:
-        return plain.clean(str(self._path)).replace("\n", "\ufffd")
+        return linear_text.clean(str(self._path)).replace("\n", "\ufffd")
 
     def _look(self) -> None:
         """Have the file judged if it was saved."""
@@ -247,13 +247,13 @@ class Watch:
         try:
             judgement = future.result()
         except WorkerError as error:
-            self._say([f"This could not be checked: {plain.clean(str(error))}"])
+            self._say([f"This could not be checked: {linear_text.clean(str(error))}"])
             return error
         if judgement.stopped:
             self._say(["The file was changed meanwhile, so this check was stopped."])
             return judgement
         note(self._progress, self._lesson, self._exercise, code, judgement)
-        self._say(plain.judgement(judgement))
+        self._say(linear_text.judgement(judgement))
         return judgement
 
     def _keep(self, code: str) -> None:

@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from lessons.results.result import Tensor
-from tui.drawings.marks import sign
-from tui.drawings.picture import (
+from tui.drawings.grid import (
     Face,
     Layout,
     Scene,
@@ -28,10 +27,11 @@ from tui.drawings.picture import (
     title,
     values_of,
 )
-from tui.drawings.runs import RunLine, Runs
-from tui.render.bars import Ruler
+from tui.drawings.marks import sign
+from tui.drawings.styled_line import RunLine, Runs
 from tui.render.numbers import truncated
 from tui.render.palette import Palette
+from tui.render.ruler import Ruler
 
 KEYS = "arrows bar"
 

@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite, log10
 from rich.cells import cell_len
 from rich.style import Style
 
-from tui.drawings.runs import RunLine, Runs
+from tui.drawings.styled_line import RunLine, Runs
 from tui.render.numbers import short, truncated, visible
 
 NARROWEST, LOWEST = 18, 4

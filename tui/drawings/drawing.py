@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from lessons.results.result import Tensor
-from tui.drawings import bars, picture, strip
-from tui.drawings.picture import Face, Layout, Scene
-from tui.drawings.runs import Runs
-from tui.render import memory
+from tui.drawings import bars, grid, memory_strip
+from tui.drawings.grid import Face, Layout, Scene
+from tui.drawings.styled_line import Runs
+from tui.render import memory_text
 
 
 class Drawing(Protocol):
@@ -52,13 +52,13 @@ class Drawing(Protocol):
         """Where the first digit under the cursor may stand."""
 
 
-MATRIX: Drawing = picture
+MATRIX: Drawing = grid
 BARS: Drawing = bars
-MEMORY: Drawing = strip
+MEMORY: Drawing = memory_strip
 
 
 def drawing_of(tensor: Tensor) -> Drawing:
     """The way to draw a tensor: as its lesson wants it, or as a matrix if it is too large for that."""
     if tensor.values is not None and tensor.size and tensor.draw == "bars":
         return BARS
-    return MEMORY if tensor.values is not None and tensor.draw == "memory" and memory.drawable(tensor) else MATRIX
+    return MEMORY if tensor.values is not None and tensor.draw == "memory" and memory_text.drawable(tensor) else MATRIX

@@ -10,9 +10,9 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
+from tui.drawings.grid import Face, Layout, Scene, background, draw, layout
 from tui.drawings.overview import Plan, bounds, caption, face_of
-from tui.drawings.picture import Face, Layout, Scene, background, draw, layout
-from tui.drawings.runs import RunLine, Runs
+from tui.drawings.styled_line import RunLine, Runs
 from tui.render.numbers import truncated, visible
 
 NARROWEST, LOWEST = 4, 2

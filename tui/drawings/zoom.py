@@ -9,10 +9,10 @@ from typing import Literal
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of
 from tui.drawings import heads, overview
+from tui.drawings.grid import Scene, layout
 from tui.drawings.heads import Heads, Thumbs
 from tui.drawings.marks import Marked, Marks
 from tui.drawings.overview import Plan
-from tui.drawings.picture import Scene, layout
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]

@@ -18,17 +18,17 @@ from textual.message import Message
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
-from tui.render import judged, solved
-from tui.screens.difference import DifferenceView
-from tui.screens.exercise import ExerciseView
-from tui.screens.scratch import ScratchView
-from tui.screens.solution import SolutionView
-from tui.state import standing
-from tui.state.engine import Engine
-from tui.state.store import Store
-from tui.tty import external
+from tui.render import solution_text, verdict_text
+from tui.screens.difference_view import DifferenceView
+from tui.screens.exercise_view import ExerciseView
+from tui.screens.scratch_run_view import ScratchView
+from tui.screens.solution_view import SolutionView
+from tui.state import milestones
+from tui.state.async_session import Engine
+from tui.state.progress_store import Store
+from tui.tty import external_editor
 from tui.tty.terminal import Terminal
-from tui.widgets.drawn import Box
+from tui.widgets.line_widget import Box
 
 DIM = Style(dim=True)
 CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
@@ -161,7 +161,7 @@ class Workbench(Box):
             told = "Passed before.   "
         elif self._store.gave_up(step.exercise):
             told = "You gave up on this one; you can still solve it.   "
-        elif step.challenge and standing.first_open(lesson, self._store) != step.id:
+        elif step.challenge and milestones.first_open(lesson, self._store) != step.id:
             told = f"{CHALLENGE}\n"
         left = len(step.hints) - self._hints
         many = f" ({left} left)" if self._hints else f" (there are {left})"
@@ -253,10 +253,12 @@ class Workbench(Box):
         if judgement.passed:
             self._reviewed.discard(step.exercise)
             self._gave_up.discard(step.exercise)
-            more = standing.pass_step(self._store, lesson, step)
+            more = milestones.pass_step(self._store, lesson, step)
         if self._opened == opened:
             self._judgement = judgement
-            told = judged.verdict(judgement, help=f"f3: {self._help_key}", more=more, unicode=self._terminal.unicode)
+            told = verdict_text.verdict(
+                judgement, help=f"f3: {self._help_key}", more=more, unicode=self._terminal.unicode
+            )
             self._say(told, code, None if judgement.passed or judgement.stopped else judgement.line)
             self.post_message(self.Changed())
 
@@ -355,7 +357,9 @@ class Workbench(Box):
         assert step is not None
         name = step.exercise
         gave_up = self._store.gave_up(name) and (name in self._gave_up or not self._store.passed(name))
-        text = solved.solution(step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode)
+        text = solution_text.solution(
+            step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
+        )
         if gave_up:
             text = Text.assemble(("You gave up.   u: take that back, and hide this again\n\n", DIM), text)
         self._solution.show(text, gave_up=gave_up, keep=keep)
@@ -427,16 +431,16 @@ class Workbench(Box):
             self._back()
         name, code = self._step.exercise, self.writing.code
         try:
-            words = external.command(os.environ)
+            words = external_editor.command(os.environ)
             with self.app.suspend():
-                edited = external.edit(words, name, code)
+                edited = external_editor.edit(words, name, code)
                 if edited.code is not None:
                     # Before the screen comes back: the line may have been lost meanwhile.
                     self._store.save_draft(name, edited.code)
-        except external.EditorError as error:
-            edited = external.Edited(message=str(error))
+        except external_editor.EditorError as error:
+            edited = external_editor.Edited(message=str(error))
         except SuspendNotSupported:
-            edited = external.Edited(message="This terminal cannot be given to another program.")
+            edited = external_editor.Edited(message="This terminal cannot be given to another program.")
         if edited.code is not None:
             self.writing.put(edited.code)
         if edited.message:

@@ -14,7 +14,7 @@ from lessons.format.steps import Curve
 from lessons.results.result import Failure, Picture, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.drawings.curve import LOWEST, WANTED, Plot, number
-from tui.render.arrange import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
+from tui.render.step_layout import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
 """Where the pictures come from, or what the training does."""

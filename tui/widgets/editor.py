@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
-from tui.widgets.drawn import settle
+from tui.widgets.line_widget import settle
 
 NARROW, GUTTER = 60, 6
 """The least columns that the editor will have if they are not known yet, and those that line numbers take."""

@@ -24,16 +24,16 @@ from textual.strip import Strip
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from tui.drawings.drawing import MATRIX, Drawing, drawing_of
+from tui.drawings.grid import TILE, Face, Scene, index_of, tiles_missing, value_at
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
-from tui.drawings.picture import TILE, Face, Scene, index_of, tiles_missing, value_at
-from tui.drawings.runs import Runs, differing_width
+from tui.drawings.styled_line import Runs, differing_width
 from tui.drawings.zoom import Level, Zoom
 from tui.render.numbers import visible
 from tui.render.palette import palette
-from tui.render.rows import TOP, row_text
+from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal
-from tui.widgets.drawn import Drawn, over
+from tui.widgets.line_widget import Drawn, over
 
 WINDOWS_KEPT = 32
 """Windows of one tensor that are remembered."""

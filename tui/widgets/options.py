@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.tty.terminal import Terminal
-from tui.widgets.drawn import Drawn
+from tui.widgets.line_widget import Drawn
 
 CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)
 INDENT = 6

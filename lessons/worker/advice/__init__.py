@@ -1,7 +1,7 @@
 """What an exception means and what to do about it, in one or two sentences for a learner.
 
-A rule (`registry.py`) is a pattern of Python's message and a function that gets the scene of the exception: the piece
-of code that raised it and the values that its names had then (`scene.py`), read without running anything (`safe.py`).
+A rule (`exception_rules.py`) is a pattern of Python's message and a function that gets the scene of the exception: the piece
+of code that raised it and the values that its names had then (`scene.py`), read without running anything (`safe_reading.py`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = [
     "advice",
     "calls",
     "dtypes",
-    "forgotten",
     "gradients",
     "indexing",
+    "matrix_products",
+    "missing_values",
     "modules",
     "naming",
-    "products",
-    "shapes",
+    "shape_errors",
     "syntax",
 ]
 

@@ -16,7 +16,7 @@ from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
 from tui import cli
-from tui.render import plain
+from tui.render import linear_text
 
 PICTURES = [Picture(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
 LESSON = lesson_of(
@@ -169,7 +169,7 @@ def test_a_training_as_a_document() -> None:
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])
 def test_a_training_as_text(origin: str | None) -> None:
     result = StepResult("train", trained=origin)  # type: ignore[arg-type]
-    text = list(plain.lesson_step(LESSON.step("train"), result, "2 of 2"))
+    text = list(linear_text.lesson_step(LESSON.step("train"), result, "2 of 2"))
     assert "The training, which 'attn-tutor train LESSON' runs here:" in text
     assert "    for step in range(40):" in text
-    assert text.index(plain.TRAINED_WORDS[origin]) < text.index("    model.load(trained)")
+    assert text.index(linear_text.TRAINED_WORDS[origin]) < text.index("    model.load(trained)")

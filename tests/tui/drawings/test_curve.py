@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 
 from tui.drawings.curve import LOWEST, NARROWEST, WANTED, Place, Plot, arrange, bounds, draw, number
 from tui.tty.terminal import Terminal
-from tui.widgets.curve import Curves
+from tui.widgets.curves import Curves
 
 FALLING = tuple((25 * step, 3.9 * exp(-step / 12)) for step in range(41))
 BRAILLE = {chr(code) for code in range(0x2801, 0x2900)}

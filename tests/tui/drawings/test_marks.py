@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, of_words, scene, scores, tensor, text
+from tui.drawings.grid import draw
 from tui.drawings.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
-from tui.drawings.picture import draw
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 

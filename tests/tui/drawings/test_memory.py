@@ -13,10 +13,10 @@ from lessons.results.result import Layout, Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
-from tui.drawings import strip
+from tui.drawings import memory_strip
 from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
 from tui.drawings.marks import Cells, Marks
-from tui.render import memory, plain
+from tui.render import linear_text, memory_text
 from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)
@@ -54,11 +54,11 @@ def batch() -> Tensor:
 
 
 def test_places() -> None:
-    assert memory.elements(turned()) == {0: (0, 0), 3: (0, 1), 1: (1, 0), 4: (1, 1), 2: (2, 0), 5: (2, 1)}
-    assert sorted(memory.elements(part())) == [1, 2, 4, 5]
+    assert memory_text.elements(turned()) == {0: (0, 0), 3: (0, 1), 1: (1, 0), 4: (1, 1), 2: (2, 0), 5: (2, 1)}
+    assert sorted(memory_text.elements(part())) == [1, 2, 4, 5]
     # Where several indices lie at one place, the first is told.
     twice = stored("twice", (1.0, 2.0, 1.0, 2.0), (2, 2), Layout((0, 1), 0, 2, False, "A"))
-    assert memory.elements(twice) == {0: (0, 0), 1: (0, 1)}
+    assert memory_text.elements(twice) == {0: (0, 0), 1: (0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_places() -> None:
     ],
 )
 def test_sums(layout: Layout, index: tuple[int, ...], said: str) -> None:
-    assert memory.sum_text(layout, index) == said
+    assert memory_text.sum_text(layout, index) == said
 
 
 def test_facts() -> None:
-    assert memory.facts(inputs()) == ("strides (3, 1)", "contiguous", "offset 0", "storage A: 6 numbers")
-    assert memory.facts(part())[1:] == ("not contiguous", "offset 1", "storage A: 4 of 6 numbers")
+    assert memory_text.facts(inputs()) == ("strides (3, 1)", "contiguous", "offset 0", "storage A: 6 numbers")
+    assert memory_text.facts(part())[1:] == ("not contiguous", "offset 1", "storage A: 4 of 6 numbers")
 
 
 def test_what_is_too_large_is_a_matrix() -> None:
@@ -105,7 +105,7 @@ def test_a_row_of_the_transpose_jumps() -> None:
     assert text(picture).splitlines()[1] == " strides (1, 3)   not contiguous   offset 0   storage A: 6 numbers"
     assert text(picture).splitlines()[3] == "         0.4300 (0.1500) 0.8900  0.5500 ▐0.8700▌ 0.6600"
     assert cursor_text(picture).startswith("0.8700")
-    assert strip.describe(picture.face, (), 1, 1, 0.87) == "turned[1,1] = 0.87   offset = 1*1 + 1*3 = 4"
+    assert memory_strip.describe(picture.face, (), 1, 1, 0.87) == "turned[1,1] = 0.87   offset = 1*1 + 1*3 = 4"
 
 
 def test_what_is_not_of_the_tensor_is_a_dot() -> None:
@@ -146,7 +146,7 @@ def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
     for shown in (inputs(), turned(), part(), batch()):
         picture = scene(shown, width, terminal=Terminal(depth=depth))
         for y in range(picture.layout.height):
-            assert sum(cell_len(piece) for piece, _ in strip.draw(picture, y)) == width
+            assert sum(cell_len(piece) for piece, _ in memory_strip.draw(picture, y)) == width
 
 
 def test_a_scalar_and_a_vector() -> None:
@@ -196,7 +196,7 @@ async def test_hidden_numbers_are_hidden() -> None:
 
 
 def test_memory_as_text() -> None:
-    lines = list(plain.drawn(part()))
+    lines = list(linear_text.drawn(part()))
     assert lines[0].startswith("part  2×2  rows: token, columns: dim")
     assert lines[4:] == [
         "  in memory: strides (3, 1), not contiguous, offset 1, storage A: 4 of 6 numbers",

@@ -15,10 +15,10 @@ from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of, row_stats
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
+from tui.drawings.grid import Face, Scene, draw
 from tui.drawings.heads import Heads, Thumbs, draw_heads
 from tui.drawings.marks import NO_MARKS, Cells, Marks
 from tui.drawings.overview import Plan
-from tui.drawings.picture import Face, Scene, draw
 from tui.drawings.zoom import Zoom
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal

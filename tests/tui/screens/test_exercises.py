@@ -14,9 +14,9 @@ from lessons.results.result import Difference, Failure, Judgement, Named, StepRe
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed
 from tui.screens.workbench import Workbench
-from tui.tty import external
+from tui.tty import external_editor
 from tui.tty.terminal import Terminal
-from tui.widgets.pane import TextPane
+from tui.widgets.text_pane import TextPane
 
 LESSON, STEP_ID = "attention-classes", "same-numbers"
 EXERCISE = task(STEP_ID)
@@ -337,13 +337,13 @@ async def test_an_editor_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
-    def edit(words: list[str], name: str, code: str) -> external.Edited:
+    def edit(words: list[str], name: str, code: str) -> external_editor.Edited:
         assert (words, name) == (["true"], NAME)
-        return external.Edited(f"{code}# more\n")
+        return external_editor.Edited(f"{code}# more\n")
 
     monkeypatch.setenv("EDITOR", "true")
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setattr(external, "edit", edit)
+    monkeypatch.setattr(external_editor, "edit", edit)
     async with tutor() as learner:
         monkeypatch.setattr(learner.app, "suspend", nullcontext)
         await learner.goes_to(LESSON, STEP_ID)

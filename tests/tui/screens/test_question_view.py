@@ -23,9 +23,9 @@ from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
-from tui.screens.question import QuestionView
+from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation import ExplanationView
+from tui.widgets.explanation_pane import ExplanationView
 from tui.widgets.matrix import MatrixView
 from tui.widgets.options import Option, Options, lines
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lessons.format.lesson import Curve
 from lessons.results.result import Failure, Picture, Training
-from tui.render.arrange import CODE, Needs
+from tui.render.step_layout import CODE, Needs
 from tui.state.training import Film, bar, line, note, plan, seconds, shared, standing
 
 CURVES = (Curve(name="loss", label="loss", expr="0"), Curve(name="score", label="score", expr="0"))

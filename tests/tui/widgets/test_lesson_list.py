@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from tui.widgets.lessons import Entry, LessonList
+from tui.widgets.lesson_list import Entry, LessonList
 
 ENTRIES = (
     Entry("▶", "Continue: 2. Softmax", strong=True),

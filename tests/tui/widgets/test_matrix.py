@@ -22,7 +22,7 @@ from textual.widgets import Static
 
 from lessons.results.result import Tensor, Window
 from tests.tui.pty_harness import Pty
-from tui.drawings.picture import (
+from tui.drawings.grid import (
     TILE,
     Face,
     Scene,
@@ -34,7 +34,7 @@ from tui.drawings.picture import (
     tiles_missing,
     values_of,
 )
-from tui.drawings.runs import differing_width
+from tui.drawings.styled_line import differing_width
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
 from tui.widgets.matrix import WINDOWS_KEPT, MatrixView

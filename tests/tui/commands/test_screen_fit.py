@@ -1,0 +1,49 @@
+"""Whether steps fit on the smallest screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessons.reading.loader import load_course, load_lesson
+from lessons.reading.yaml_nodes import Finding
+from tui.commands import screen_fit
+
+
+def test_the_course_fits() -> None:
+    assert list(map(str, screen_fit.findings(load_course().lessons))) == []
+
+
+def lesson_with(folder: Path, prose: str, code: str) -> list[Finding]:
+    place = folder / "01-first"
+    place.mkdir(exist_ok=True)
+    step = f"  - id: one\n    kind: run\n    title: One\n    prose: {prose}\n    code: |\n{code}"
+    (place / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
+    return screen_fit.findings([load_lesson(place)])
+
+
+def test_a_text_that_is_too_long_is_found(tmp_path: Path) -> None:
+    code = "      x = 1\n" * 14
+    assert lesson_with(tmp_path, "word " * 60, code) == []
+    (found,) = lesson_with(tmp_path, "word " * 240, code)
+    assert (found.line, found.column) == (7, 12)
+    assert "lines of text get a place of" in found.problem
+
+
+def test_a_question_whose_matrices_are_not_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "01-first"
+    (folder / "exercises").mkdir(parents=True)
+    option = "word " * 30
+    options = "".join(f"\n      - {{text: {option}{number}, why: W.}}" for number in range(8))
+    (folder / "lesson.yaml").write_text(
+        "title: T\ngoal: G\nsteps:\n"
+        "  - id: one\n    kind: choice\n    exercise: one\n    title: One\n"
+        f"    prose: {'word ' * 200}\n    code: x = [[1.0, 2.0], [3.0, 4.0]]\n"
+        "    show:\n      - {name: x, kind: vector}\n"
+        f"    options:\n      - {{text: yes it is, why: W., right: true}}{options}\n"
+        "    why: W.\n    hints: [a., b., c.]\n"
+    )
+    (folder / "recorded.json").write_text(
+        '{"steps": {"one": {"stdout": "", "text": {}, "shapes": [], "tensors": {"x": {"dtype": "float32", '
+        '"shape": [2, 2], "low": 1.0, "high": 4.0, "values": [1.0, 2.0, 3.0, 4.0]}}}}}\n'
+    )
+    assert screen_fit.findings([load_lesson(folder)]) != []

@@ -1,0 +1,49 @@
+"""Code with colours and line numbers."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+from rich.style import Style
+
+from tui.render.code_text import rich_code
+
+CODE = "import torch\n\n# all of them\nweights = torch.softmax(scores, dim=-1)\n"
+THEMES = ["ansi_dark", "monokai"]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_numbers(theme: str) -> None:
+    assert rich_code(CODE, theme).plain.split("\n") == [
+        "1  import torch",
+        "2  ",
+        "3  # all of them",
+        "4  weights = torch.softmax(scores, dim=-1)",
+    ]
+    assert rich_code(CODE, theme, numbered=False).plain == CODE.rstrip("\n")
+    # All numbers are as wide as the last one.
+    assert rich_code("pass\n" * 10, theme).plain.split("\n")[8:] == [" 9  pass", "10  pass"]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("numbered", [True, False])
+def test_colours_without_a_background(theme: str, numbered: bool) -> None:
+    text = rich_code(CODE, theme, numbered)
+    styles = [style for _, _, style in text.spans if isinstance(style, Style)]
+    assert len({style.color for style in styles if style.color}) >= 2
+    assert all(style.bgcolor is None for style in styles)
+    keyword = text.get_style_at_offset(Console(), text.plain.index("import"))
+    plain = text.get_style_at_offset(Console(), text.plain.index("scores"))
+    assert keyword != plain
+
+
+def test_sixteen_colours() -> None:
+    for _, _, style in rich_code(CODE, "ansi_dark").spans:
+        if isinstance(style, Style) and style.color is not None:
+            assert style.color.number is not None
+            assert style.color.number < 16
+
+
+def test_brackets_are_no_markup() -> None:
+    assert rich_code("print('[red]x[/red]')", "ansi_dark").plain == "1  print('[red]x[/red]')"
+    assert rich_code("", "ansi_dark", numbered=False).plain == ""

@@ -1,0 +1,377 @@
+"""An explanation in words and digits: what is written is true, and it fits."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, localcontext
+from math import inf, nan
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation
+from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
+from tui.render import explanation_text
+from tui.render.explanation_text import Digits, Group
+
+MORE = re.compile(r"\((\d+) more: ([^)]*)\)")
+WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
+
+
+def arithmetic(text: str) -> Decimal:
+    """What a line of sums and products comes to, exactly as it is written."""
+    text = MORE.sub(r"(\2)", text).replace("·", "*")
+    with localcontext(prec=2000):
+        found: Decimal = eval(WRITTEN.sub(r"Decimal('\g<0>')", text), {"Decimal": Decimal})
+    return found
+
+
+def all_texts(e: Explanation, unicode: bool) -> str:
+    """Everything that is ever said of an explanation."""
+    lines = [explanation_text.one_line(e, width, unicode=unicode) for width in (20, 80, 200)]
+    return "\n".join(
+        [*lines, *explanation_text.report(e, unicode), explanation_text.crumbs([e] * 9, "x[:]", unicode, 30)]
+    )
+
+
+tidy = st.integers(-9999, 9999).map(lambda number: single(number / 10_000))
+small = st.floats(-1, 1, width=32)
+wild = st.floats(width=32, allow_nan=False, allow_infinity=False)
+anything = st.one_of(tidy, small, wild)
+
+
+def sums(numbers: st.SearchStrategy[float], most: int = 8) -> st.SearchStrategy[Explanation]:
+    """Dot products of up to so many terms."""
+    pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=most)
+    return pairs.map(lambda found: dot("scores", (1, 2), *zip(*found, strict=True)))
+
+
+dots = sums(anything, 40)
+
+IDS = [e.name for e in VARIED]
+
+
+# Digits -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_dot_product() -> None:
+    e = dot("scores", (1, 2), [0.55, 0.87, 0.66], [0.57, 0.85, 0.64])
+    assert explanation_text.digits(e) == Digits("0.55·0.57 + 0.87·0.85 + 0.66·0.64", "=", "1.4754")
+    assert explanation_text.digits(e, unicode=False) == Digits("0.55 * 0.57 + 0.87 * 0.85 + 0.66 * 0.64", "=", "1.4754")
+    # What is exactly so is said to be so.
+    assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).sign == "="
+    assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).text == "0.5·0.5 + (-2·3)"
+
+
+@given(dots, st.integers(1, 8))
+def test_equal_signs_are_true_to_the_letter(e: Explanation, most: int) -> None:
+    found = explanation_text.digits(e, most)
+    assume(found.result.lstrip("-") != "inf")
+    exactly = arithmetic(found.text) == Decimal(found.result) and " more: " not in found.text
+    assert found.sign == ("=" if exactly else "≈")
+
+
+@given(sums(st.one_of(tidy, small), 40), st.integers(1, 8))
+def test_what_is_written_comes_out(e: Explanation, most: int) -> None:
+    """Rounded to its digits, the arithmetic on the screen gives the result on the screen."""
+    assume(e.value == 0 or abs(e.value) >= 0.001)
+    # Where the exact number is as far from one as from the other no digits decide.
+    assume(abs(abs(e.value * 10_000) % 1 - 0.5) > 0.05)
+    found = explanation_text.digits(e, most)
+    assert abs(arithmetic(found.text) - Decimal(found.result)) <= Decimal("0.00005")
+
+
+@given(dots, st.integers(1, 8))
+def test_of_a_long_sum_the_largest_terms_are_kept(e: Explanation, most: int) -> None:
+    products = sorted((abs(a * b) for a, b in zip(e.values[::2], e.values[1::2], strict=True)), reverse=True)
+    found = explanation_text.digits(e, most)
+    left_out = max(0, len(products) - most)
+    more = MORE.search(found.text)
+    assert (int(more[1]) if more else 0) == left_out
+    assert found.text.count("·") == len(products) - left_out
+    if left_out:
+        short = f.shorten(e.formula, e.values, most)
+        kept = [abs(f.evaluate(part, e.values)) for part in (short.formula.parts if most > 1 else [short.formula])]  # type: ignore[union-attr]
+        assert sorted(kept, reverse=True) == products[:most]
+
+
+def test_a_dot_product_of_gpt2() -> None:
+    e = long()
+    found = explanation_text.digits(e)
+    more = MORE.search(found.text)
+    assert more is not None
+    assert int(more[1]) == 760
+    assert found.sign == "≈"
+    assert arithmetic(found.text).quantize(Decimal("0.0001")) == Decimal(found.result)
+    assert explanation_text.symbols(e) == "queries[0,:]·keys[1,:]"
+    assert [len(group.places) for group in explanation_text.groups(e)] == [768, 768]
+
+
+def test_digits_are_added_until_the_sum_comes_out() -> None:
+    """Four decimals of the factors would give 0.0001·1000 = 0.1, not 0.149."""
+    e = dot("x", (), [0.000149], [1000.0])
+    assert explanation_text.digits(e) == Digits("0.000149·1000", "=", "0.149")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ([inf, 1.0], [2.0, 1.0], Digits("inf·2 + 1·1", "=", "inf")),
+        ([inf, 1.0], [-2.0, 1.0], Digits("inf·(-2) + 1·1", "=", "-inf")),
+        ([nan], [2.0], Digits("nan·2", "=", "nan")),
+        ([inf, inf], [1.0, -1.0], Digits("inf·1 + inf·(-1)", "=", "nan")),
+        ([1e30], [1e30], Digits("1e+30·1e+30", "≈", "inf")),
+        ([1e-30], [1e-10], Digits("1e-30·1e-10", "=", "1e-40")),
+        ([0.0, -0.0], [1.0, 1.0], Digits("0·1 + 0·1", "=", "0")),
+    ],
+)
+def test_odd_numbers(left: list[float], right: list[float], expected: Digits) -> None:
+    assert explanation_text.digits(dot("x", (), left, right)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "decimals", "expected"),
+    [
+        (1.0, "bool", 4, "1"),
+        (0.0, "bool", 4, "0"),
+        (7.0, "int64", 4, "7"),
+        (-3.0, "int64", 9, "-3"),
+        (0.5, "float32", 4, "0.5"),
+        (2.0, "float32", 4, "2"),
+        (-0.0, "float32", 4, "0"),
+        (single(1 / 3), "float32", 4, "0.3333"),
+        (single(1 / 3), "float32", 9, "0.33333334"),
+        (1 / 3, "float64", 9, "0.333333333"),
+        (single(1.23456789e-5), "float32", 4, "1.235e-05"),
+        (single(1.23456789e7), "float32", 4, "12345679"),
+        (1.234567891234e7, "float64", 4, "1.235e+07"),
+        (1 / 3, "float16", 4, "0.3333"),
+        (nan, "float32", 4, "nan"),
+        (-inf, "float64", 9, "-inf"),
+    ],
+)
+def test_numbers_for_people(value: float, dtype: str, decimals: int, expected: str) -> None:
+    assert explanation_text.shown(value, dtype, decimals) == expected
+
+
+@given(st.one_of(small, wild), st.integers(4, 9))
+def test_a_number_is_rounded_and_never_cut(value: float, decimals: int) -> None:
+    text = explanation_text.shown(value, "float32", decimals)
+    assert len(text) <= 17
+    assert float(text) == pytest.approx(value, rel=1e-3, abs=0.00005)
+    assert "0" <= text.lstrip("-")[0] <= "9"
+    assert text != "-0"
+
+
+# Symbols ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    list(
+        zip(
+            VARIED,
+            [
+                "queries[0,:]·keys[1,:]",
+                "softmax(scores[1,:])",
+                "scores[1,0]",
+                "float('-inf') if mask[0,1] else scores[0,1]",
+                "scores[0,0] / d_out^0.5",
+                "(x[0] + x[1] + x[2]) / 3",
+                "sqrt(x[0]·x[0] + x[1]·x[1])",
+                "cumprod(x[0])",
+                "written in the code",
+                "drawn at random",
+            ],
+            strict=True,
+        )
+    ),
+    ids=IDS,
+)
+def test_symbols(e: Explanation, expected: str) -> None:
+    assert explanation_text.symbols(e) == expected
+
+
+def test_a_dot_product_and_a_bias() -> None:
+    e = dot("y", (0,), [0.5, 0.25], [1.0, 2.0])
+    assert isinstance(e.formula, f.Op)
+    with_bias = explanation(
+        "y", (0,), 1.5, f.add(*e.formula.parts, f.Cell(4)), [*e.operands, operand("bias", (0,), 0.5)], op="linear"
+    )
+    assert explanation_text.symbols(with_bias) == "queries[0,:]·keys[1,:] + bias[0]"
+    assert [group.pattern for group in explanation_text.groups(with_bias)] == ["queries[0,:]", "keys[1,:]", "bias[0]"]
+    assert explanation_text.digits(with_bias) == Digits("0.5·1 + 0.25·2 + 0.5", "=", "1.5")
+
+
+def test_long_sums() -> None:
+    cells = [operand("x", (place,), place / 4) for place in range(1, 6)]
+    total = f.add(*map(f.Cell, range(5)))
+    squares = f.add(*(f.Op("**", (f.Cell(at), f.Number(2.0))) for at in range(5)))
+
+    def said(formula: f.Formula, unicode: bool = True) -> list[str]:
+        e = explanation("t", (), f.evaluate(formula, [cell.value for cell in cells]), formula, cells, op="sum")
+        found = explanation_text.digits(e, 2, unicode)
+        return [explanation_text.symbols(e, unicode), f"{found.text} {found.sign} {found.result}"]
+
+    assert said(total) == ["sum(x[:])", "1 + 1.25 + (3 more: 1.5) ≈ 3.75"]
+    assert said(f.Op("/", (total, f.Number(5.0)))) == ["sum(x[:]) / 5", "(1 + 1.25 + (3 more: 1.5)) / 5 ≈ 0.75"]
+    assert said(f.call("max", *map(f.Cell, range(5)))) == ["max(x[:])", "max(1, 1.25, (3 more: 0.75)) ≈ 1.25"]
+    assert said(squares) == ["x[1]^2 + x[2]^2 + x[3]^2 + … (5 terms)", "1^2 + 1.25^2 + (3 more: 0.875) ≈ 3.4375"]
+    assert said(f.call("sqrt", squares), unicode=False) == [
+        "sqrt(x[1]**2 + x[2]**2 + x[3]**2 + ... (5 terms))",
+        "sqrt(1**2 + 1.25**2 + (3 more: 0.875)) ~ 1.8540",
+    ]
+
+
+# Operands in rows ---------------------------------------------------------------------------------------------------
+
+
+@given(dots)
+def test_every_operand_is_in_a_row(e: Explanation) -> None:
+    for varied in (e, *VARIED):
+        places = [place for group in explanation_text.groups(varied) for place in group.places]
+        assert sorted(set(places)) == list(range(len(varied.operands)))
+
+
+def test_rows_of_a_dot_product() -> None:
+    e = dot("x", (), [1.0, 2.0], [3.0, 4.0])
+    assert explanation_text.groups(e) == (Group("queries", "queries[0,:]", (0, 2)), Group("keys", "keys[1,:]", (1, 3)))
+    # A row with itself, and the rounds of a loop.
+    square = explanation("x", (), 1.0, f.multiply(f.Cell(0), f.Cell(0)), [operand("y", (0,), 1.0)])
+    assert [group.places for group in explanation_text.groups(square)] == [(0,), (0,)]
+    rounds = explanation("x", (), 3.0, f.add(f.Cell(0), f.Cell(1)), [operand("r#1", (), 1.0), operand("r#2", (), 2.0)])
+    assert explanation_text.groups(rounds) == (Group("r", "r", (0, 1)),)
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [
+        ([(1, 0), (1, 1)], "w[1,:]"),
+        ([(0, 2), (1, 2)], "w[:,2]"),
+        ([(0, 0), (1, 1)], "w[:,:]"),
+        ([(3, 4)], "w[3,4]"),
+        ([()], "w"),
+        ([(0,), (0, 1)], "w"),
+    ],
+)
+def test_patterns(indices: list[tuple[int, ...]], expected: str) -> None:
+    assert explanation_text.pattern([operand("w", index, 0.0) for index in indices]) == expected
+
+
+# Lines --------------------------------------------------------------------------------------------------------------
+
+
+def test_one_line_says_as_much_as_fits() -> None:
+    e = VARIED[0]
+    said = {explanation_text.one_line(e, width, "product") for width in range(20, 201)}
+    symbols, digits, line = "queries[0,:]·keys[1,:]", "0.5512·0.57 + 0.87·(-0.85)", "   line 4"
+    assert said == {
+        f"scores[1,2] = {symbols} = {digits} ≈ -0.4253{line}",
+        f"scores[1,2] = {symbols} = {digits} ≈ -0.4253",
+        f"scores[1,2] = {digits} ≈ -0.4253{line}",
+        f"scores[1,2] = {digits} ≈ -0.4253",
+        f"scores[1,2] = {symbols} ≈ -0.4253",
+    }
+
+
+@given(dots, st.integers(20, 200))
+def test_one_line_fits_or_is_the_shortest(e: Explanation, width: int) -> None:
+    for each in (e, *VARIED):
+        line = explanation_text.one_line(each, width, "product")
+        assert "\n" not in line
+        assert len(line) <= width or line == explanation_text.one_line(each, 20, "product")
+
+
+def test_one_line_of_numbers_made_from_nothing() -> None:
+    inputs, drawn = VARIED[-2:]
+    assert explanation_text.one_line(inputs, 80, "inputs") == "inputs[1,0] = 0.55   written in the code   line 3"
+    assert explanation_text.one_line(inputs, 30, "inputs") == "inputs[1,0] = 0.55   line 3"
+    assert explanation_text.one_line(inputs, 20, "inputs") == "inputs[1,0] = 0.55"
+    assert explanation_text.one_line(drawn, 80) == "W_query[0,0] = 0.2961   The first draw after the seed 123."
+    assert explanation_text.one_line(drawn, 40) == "W_query[0,0] = 0.2961   drawn at random"
+
+
+def test_nothing_is_said_twice() -> None:
+    by_name = {e.name: explanation_text.one_line(e, 200) for e in VARIED}
+    assert by_name["flat"] == "flat[3] = scores[1,0] = 0.5"
+    assert by_name["masked"] == "masked[0,1] = float('-inf') if mask[0,1] else scores[0,1] = -inf"
+    assert by_name["untold"] == "untold = cumprod(x[0]) = 0.5"
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "expected"),
+    [
+        ("product", 4, "line 4"),
+        ("", 4, "line 4"),
+        ("setup", 3, "line 3 of the setup"),
+        ("inputs", 1, "line 1 of 'inputs'"),
+        ("attention/causal.py", 95, "attention/causal.py, line 95"),
+        ("product", None, ""),
+    ],
+)
+def test_where(file: str, line: int | None, expected: str) -> None:
+    assert explanation_text.where(leaf("x", (), 1.0, file=file, line=line), "product") == expected
+
+
+@pytest.mark.parametrize("e", VARIED, ids=IDS)
+def test_ascii(e: Explanation) -> None:
+    assert all_texts(e, unicode=False).isascii()
+    assert e.name in all_texts(e, unicode=True)
+
+
+@given(dots)
+def test_ascii_of_any_sum(e: Explanation) -> None:
+    assert all_texts(e, unicode=False).isascii()
+
+
+def test_report() -> None:
+    assert explanation_text.report(VARIED[0]) == [
+        "scores[1,2] = -0.4253   line 4 of 'product': queries @ keys.T",
+        "  = queries[0,:]·keys[1,:]",
+        "  = 0.5512·0.57 + 0.87·(-0.85) ≈ -0.4253",
+    ]
+    assert explanation_text.report(VARIED[1]) == [
+        "weights[1,1] = 0.5815",
+        "  = softmax(scores[1,:])",
+        "  = 1 / 1.7197 ≈ 0.5815",
+        "  exp: 0.6213  1  0.0984",
+        "  sum of exp: 1.7197",
+    ]
+    assert explanation_text.report(VARIED[-1]) == ["W_query[0,0] = 0.2961", "  The first draw after the seed 123."]
+
+
+def test_rows_of_numbers() -> None:
+    assert explanation_text.numbers([0.5, nan, -inf, 1e-7]) == "0.5  nan  -inf  1e-7"
+    assert explanation_text.numbers([1.0] * 13) == "  ".join("1" * 12) + "  (and 1 more)"
+
+
+# The way ------------------------------------------------------------------------------------------------------------
+
+WAY = [
+    leaf("context", (1, 0), 1.0),
+    leaf("weights", (1, 2), 1.0),
+    leaf("scores", (1, 2), 1.0),
+    leaf("queries", (1, 0), 1.0),
+]
+
+
+def test_crumbs() -> None:
+    text = "context[1,0] < weights[1,2] < scores[1,2] < queries[1,0] < W_query[:,0]"
+    assert explanation_text.crumbs(WAY, "W_query[:,0]") == text
+    assert explanation_text.crumbs(WAY, "W_query[:,0]", width=71) == text
+    assert explanation_text.crumbs(WAY, "W_query[:,0]", width=70) == (
+        "context[1,0] < … < scores[1,2] < queries[1,0] < W_query[:,0]"
+    )
+    assert explanation_text.crumbs(WAY, "W_query[:,0]", False, 50) == "context[1,0] < ... < queries[1,0] < W_query[:,0]"
+    assert explanation_text.crumbs(WAY[:1]) == "context[1,0]"
+
+
+@given(st.integers(1, 30), st.integers(1, 120))
+def test_crumbs_keep_both_ends(count: int, width: int) -> None:
+    way = [leaf("x", (place,), 1.0) for place in range(count)]
+    text = explanation_text.crumbs(way, width=width)
+    assert text.startswith("x[0]")
+    assert text.endswith(f"x[{count - 1}]")
+    assert len(text) <= max(width, len(f"x[0] < … < x[{count - 1}]"))

@@ -1,0 +1,442 @@
+"""Lessons as linear text: everything that the screen shows, in lines that any terminal, pipe or reader takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.results.result import CheckResult, Difference, Failure, Judgement, Named, StepResult, Tensor, Window
+from tui.render import linear_text
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
+
+
+def tensor(
+    values: tuple[float, ...] | None,
+    shape: tuple[int, ...],
+    labels: tuple[tuple[str, ...], ...] | None = None,
+    axes: tuple[str, ...] | None = None,
+    **fields: Any,
+) -> Tensor:
+    finite = [value for value in values or () if value - value == 0]
+    usual: dict[str, Any] = {
+        "name": "x",
+        "kind": "weight",
+        "dtype": "float32",
+        "low": min(finite, default=None),
+        "high": max(finite, default=None),
+    }
+    return Tensor(
+        shape=shape,
+        values=values,
+        axes=("batch", "head", "query", "key")[4 - len(shape) :] if axes is None else axes,
+        labels=tuple(tuple(f"k{place}" for place in range(size)) for size in shape) if labels is None else labels,
+        **usual | fields,
+    )
+
+
+def text(lines: object) -> str:
+    assert isinstance(lines, Iterator)
+    return "\n".join(lines) + "\n"
+
+
+def expected(lines: str) -> str:
+    return dedent(lines).lstrip("\n")
+
+
+# What programs print -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given_text", "cleaned"),
+    [
+        ("plain\n\ttext", "plain\n\ttext"),
+        ("Ω é 漢 🙂", "Ω é 漢 🙂"),
+        ("one\r\ntwo", "one\ntwo"),
+        ("one\rtwo", "one\ufffdtwo"),
+        ("\x1b[31mred\x1b[0m", "\ufffd[31mred\ufffd[0m"),
+        ("\x9b31m", "\ufffd31m"),
+        ("a\x00b\x07c\x08d\x7f", "a\ufffdb\ufffdc\ufffdd\ufffd"),
+        ("\u202eright to left\u202c", "\ufffdright to left\ufffd"),
+        ("[bold]marks[/bold]", "[bold]marks[/bold]"),
+    ],
+)
+def test_clean(given_text: str, cleaned: str) -> None:
+    assert linear_text.clean(given_text) == cleaned
+
+
+@given(st.text())
+def test_nothing_that_moves_a_cursor_comes_through(given_text: str) -> None:
+    cleaned = linear_text.clean(given_text)
+    assert all(character.isprintable() or character in "\n\t" for character in cleaned)
+    assert linear_text.clean(cleaned) == cleaned
+
+
+# Matrices ------------------------------------------------------------------------------------------------------------
+
+
+def test_matrix() -> None:
+    words = ("Your", "journey")
+    shown = tensor((0.25, 0.75, 1.0, 0.0), (2, 2), (words, words), name="weights")
+    assert text(linear_text.matrix(shown)) == expected("""
+        weights  2×2  rows: query, columns: key  from 0 to 1
+                      Your  journey
+             Your   0.2500   0.7500
+          journey   1.0000   0.0000
+    """)
+
+
+def test_vector() -> None:
+    shown = tensor((1.5, -2.0), (2,), (("d0", "d1"),), ("dim",), kind="vector")
+    assert text(linear_text.matrix(shown)) == expected("""
+        x  2  columns: dim  from -2 to 1.5
+                 d0       d1
+             1.5000  -2.0000
+    """)
+
+
+def test_single_number() -> None:
+    assert text(linear_text.matrix(tensor((1.4754,), ()))) == expected("""
+        x  a single number
+            1.4754
+    """)
+
+
+def test_mask_of_booleans() -> None:
+    shown = tensor((1, 0, 1, 1), (2, 2), (("a", "b"), ("a", "b")), kind="mask", dtype="bool", low=0.0, high=1.0)
+    assert text(linear_text.matrix(shown)) == expected("""
+        x  2×2  rows: query, columns: key  from 0 to 1
+             a  b
+          a  1  0
+          b  1  1
+    """)
+
+
+def test_range_has_three_digits_and_whole_numbers_all() -> None:
+    shown = tensor((0.123456, 1234.5678), (2,))
+    assert next(linear_text.matrix(shown)).endswith("  from 0.123 to 1.23e+03")
+    shown = tensor((-7, 1769472), (2,), dtype="int64")
+    assert next(linear_text.matrix(shown)).endswith("  from -7 to 1769472")
+
+
+def test_infinity_and_nan() -> None:
+    shown = tensor((0.5, float("-inf"), float("nan"), float("inf")), (2, 2), (("a", "b"), ("a", "b")))
+    assert text(linear_text.matrix(shown)) == expected("""
+        x  2×2  rows: query, columns: key  from 0.5 to 0.5
+                  a       b
+          a  0.5000    -inf
+          b     nan     inf
+    """)
+
+
+def test_nothing_finite() -> None:
+    lines = list(linear_text.matrix(tensor((float("nan"),), (1,))))
+    assert lines[0] == "x  1  columns: key"
+    assert lines[-1].split() == ["nan"]
+
+
+def test_leading_axes_become_tables() -> None:
+    shown = tensor(tuple(range(8)), (2, 2, 1, 2), dtype="int64")
+    assert text(linear_text.matrix(shown)) == expected("""
+        x  2×2×1×2  rows: query, columns: key  from 0 to 7
+          batch 0, head 0:
+              k0  k1
+          k0   0   1
+          batch 0, head 1:
+              k0  k1
+          k0   2   3
+          batch 1, head 0:
+              k0  k1
+          k0   4   5
+          batch 1, head 1:
+              k0  k1
+          k0   6   7
+    """)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+def test_empty_tensor(shape: tuple[int, ...]) -> None:
+    lines = list(linear_text.matrix(tensor((), shape)))
+    assert lines[0].startswith("x  " + "×".join(map(str, shape)))
+
+
+def test_columns_that_do_not_fit_follow_below() -> None:
+    shown = tensor(tuple(range(60)), (2, 30), dtype="int64")
+    lines = list(linear_text.matrix(shown, width=40))
+    assert max(map(len, lines[1:])) <= 40
+    tops = [word for line in lines[1::3] for word in line.split()]
+    assert tops == [f"k{place}" for place in range(30)]
+    first_row = [word for line in lines[2::3] for word in line.split()[1:]]
+    assert first_row == [str(place) for place in range(30)]
+
+
+def test_large_tensor_shows_its_corner_and_says_so() -> None:
+    rows = tuple(tuple(float(row * 100 + col) for col in range(32)) for row in range(32))
+    window = Window((0, 0), 0, 0, rows)
+    shown = tensor(None, (1, 12, 1024, 1024), axes=("batch", "head", "query", "key"), low=0.0, high=1e4, window=window)
+    lines = list(linear_text.matrix(shown))
+    assert max(map(len, lines)) <= linear_text.WIDTH
+    assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0 to 1e+04"
+    assert len(lines) == 2 + linear_text.MOST_ROWS + 1
+    columns = len(lines[1].split())
+    assert lines[-1] == f"  (the first 24 of 1024 rows and {columns} of 1024 columns of batch 0, head 0)"
+
+
+def test_large_vector() -> None:
+    window = Window((), 0, 0, (tuple(map(float, range(32))),))
+    lines = list(linear_text.matrix(tensor(None, (5000,), low=0.0, high=4999.0, window=window)))
+    assert lines[-1].startswith("  (the first 1 of 1 rows and ")
+    assert lines[-1].endswith(" of 5000 columns of the whole)")
+
+
+def test_wide_and_odd_labels_keep_the_columns_straight() -> None:
+    labels = ("漢字漢字漢字漢字漢字漢字", "a very long label indeed", "\x1b[2J", " x ", "")
+    shown = tensor(tuple(float(value) for value in range(25)), (5, 5), (labels, labels))
+    lines = list(linear_text.matrix(shown))
+    assert len({cell_len(line) for line in lines[1:]}) == 1
+    assert all(character.isprintable() for line in lines for character in line)
+    # Two labels never touch.
+    assert "…a" not in lines[1]
+
+
+# Steps and lessons ---------------------------------------------------------------------------------------------------
+
+READ = ReadStep(id="why", kind="read", title="Why", prose="Because *of* the **first** `{x}`.\n\nAnd more.")
+RUN = RunStep(id="one", kind="run", title="One", prose="It is `{x:.2f}`.", code="x = 1\n\ny = 2\n")
+TASK = ExerciseStep.model_validate(
+    {
+        "id": "task",
+        "kind": "exercise",
+        "exercise": "one",
+        "number": "9.1",
+        "title": "A task",
+        "prose": "Write `one()`.",
+        "defines": ["one"],
+        "starter": "def one():\n    pass\n",
+        "solution": "def one():\n    return 1\n",
+        "hints": ["It returns.", "It returns something.", "It returns 1."],
+        "why": "One is one.",
+        "mistakes": [
+            {"id": "two", "name": "two instead of one", "why": "It is one.", "code": "def one():\n    return 2\n"}
+        ],
+        "context": "context = {}",
+        "probe": "got = {}",
+        "checks": [{"name": "one", "test": "True", "fail": "No."}],
+    }
+)
+LESSON = Lesson(id="made", number=3, folder="", title="Made", goal="You will see.", steps=(READ, RUN, TASK))
+RESULTS = {
+    "why": StepResult("why", text={"x": "one"}),
+    "one": StepResult(
+        "one", stdout="printed\nmore", text={"x:.2f": "1.00"}, tensors=(tensor((1,), (), dtype="int64"),)
+    ),
+}
+
+
+def test_lesson() -> None:
+    assert text(linear_text.lesson(LESSON, RESULTS)) == expected("""
+        Lesson 3: Made
+        You will see.
+
+        Step 1 of 3: Why  [why]
+
+        Because of the first `one`.
+
+        And more.
+
+        Step 2 of 3: One  [one]
+
+        It is 1.00.
+
+        Code:
+            x = 1
+
+            y = 2
+
+        Output:
+            printed
+            more
+
+        x  a single number
+            1
+
+        Step 3 of 3: A task  [task]
+
+        Write `one()`.
+
+        Exercise 9.1 (one). Start from this:
+            def one():
+                pass
+        Check your file with: attn-tutor check one FILE
+        Or have it checked each time you save it: attn-tutor watch one
+    """)
+
+
+def test_question_is_asked_and_not_answered() -> None:
+    question = ChoiceStep.model_validate(
+        {
+            "id": "ask", "kind": "choice", "exercise": "which", "title": "Which", "prose": "Which one?",
+            "code": "x = 1",
+            "hints": ["One.", "Two.", "Three."], "why": "So it is.",
+            "options": [
+                {"text": "It is `{x:.2f}`.", "why": "Told later.", "right": True},
+                {"text": "It is none. " * 8, "why": "Told never."},
+            ],
+        }
+    )  # fmt: skip
+    shown = text(linear_text.lesson_step(question, RESULTS["one"], "1 of 1"))
+    assert shown.endswith(
+        "  a)  It is 1.00.\n"
+        "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
+        "      is none. It is none.\n"
+        "A question (which). Answer with a letter from a to b, for example: b\n"
+    )
+    assert "Code:\n    x = 1\n" in shown
+    assert "Told" not in shown
+
+
+def test_one_step() -> None:
+    lines = list(linear_text.lesson(LESSON, RESULTS, "one"))
+    assert [line for line in lines if line.startswith("Step ")] == ["Step 2 of 3: One  [one]"]
+
+
+def test_solution_and_hints_are_not_told() -> None:
+    shown = text(linear_text.lesson(LESSON, RESULTS))
+    assert "return 1" not in shown
+    assert "It returns" not in shown
+
+
+def test_lesson_without_results_marks_what_is_missing() -> None:
+    assert "It is `…`." in text(linear_text.lesson(LESSON, {}))
+
+
+def test_long_prose_is_wrapped() -> None:
+    step = READ.model_copy(update={"prose": "word " * 100})
+    lines = list(linear_text.lesson_step(step, StepResult("why"), "1 of 1", 40))
+    assert max(map(len, lines)) <= 40
+
+
+def test_source_of_the_package() -> None:
+    step = READ.model_copy(update={"source": "attention.causal:CausalAttention"})
+    shown = text(linear_text.lesson_step(step, RESULTS["why"], "1 of 1"))
+    assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in shown
+
+
+@pytest.mark.parametrize(("line", "where"), [(3, " (line 3)"), (None, "")])
+def test_failure(line: int | None, where: str) -> None:
+    result = StepResult("one", error=Failure("error", "NameError: name 'x' is not defined", line))
+    shown = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    assert f"This step did not come to its end{where}: NameError: name 'x' is not defined\n" in shown
+
+
+def test_hostile_output_stays_text() -> None:
+    result = StepResult("one", stdout=HOSTILE, error=Failure("error", HOSTILE, 1), text={"x:.2f": HOSTILE})
+    shown = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    assert all(character.isprintable() or character in "\n\t" for character in shown)
+    assert shown.count("[@click=app.quit]x[/] [/nope]") == 3
+
+
+def test_map() -> None:
+    course = Course(lessons=(LESSON, LESSON.model_copy(update={"id": "next", "number": 10, "title": "Next"})))
+    assert text(linear_text.course(course, {("made", "why"): "done", ("made", "one"): "seen"})) == (
+        "  3  made                 Made                                1 of  3  started\n"
+        " 10  next                 Next                                0 of  3\n"
+    )
+    done = {("made", step.id): "done" for step in LESSON.steps}
+    assert next(linear_text.course(course, done)).endswith("3 of  3  done")
+    skipped = {("made", step.id): "skipped" for step in LESSON.steps}
+    assert next(linear_text.course(course, skipped)).endswith("0 of  3  started")
+
+
+# Verdicts ------------------------------------------------------------------------------------------------------------
+
+CHECKS = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
+
+
+def test_passed() -> None:
+    value = Judgement("one", "passed", "All checks pass.", checks=(CheckResult("shape", True),), stdout="hello\n")
+    assert text(linear_text.judgement(value)) == expected("""
+        PASSED  one
+        All checks pass.
+          ok   shape
+        Your program printed:
+            hello
+    """)
+
+
+def test_failed() -> None:
+    value = Judgement("one", "failed", "values: They differ.", checks=CHECKS)
+    assert text(linear_text.judgement(value)) == expected("""
+        NOT PASSED  one
+        values: They differ.
+          ok   shape
+          no   values
+               They differ.
+    """)
+
+
+def test_mistakes_are_named() -> None:
+    named = (Named("two", "two instead of one", "It is one. " * 10), Named("no-scale", "no scaling", "\x1b[2J"))
+    value = Judgement("one", "failed", "values: They differ.", mistakes=named, seed=7)
+    assert text(linear_text.judgement(value)) == expected("""
+        NOT PASSED  one
+        values: They differ.
+        What it looks like: two instead of one.
+            It is one. It is one. It is one. It is one. It is one. It is one. It is one.
+            It is one. It is one. It is one.
+        What it looks like: no scaling.
+            \ufffd[2J
+        The hidden inputs were those of --seed 7.
+    """)
+
+
+def test_the_first_difference_is_told() -> None:
+    value = Judgement(
+        "one", "failed", "Not so.", difference=Difference("scores", 3, tensor((1,), ()), None, ("q", "k"))
+    )
+    assert text(linear_text.judgement(value)) == expected("""
+        NOT PASSED  one
+        Not so.
+        As expected: q, k. The first that differs: scores (line 3).
+    """)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word"), [("error", "ERROR"), ("timeout", "TOO LONG"), ("memory", "TOO LARGE"), ("crash", "CRASH")]
+)
+def test_program_that_did_not_end(verdict: Any, word: str) -> None:
+    checks = tuple(CheckResult(check.name, False) for check in CHECKS)
+    value = Judgement("one", verdict, "It stopped.", 4, checks=checks)
+    # Checks that were not made are not called wrong.
+    assert text(linear_text.judgement(value)) == f"{word}  one\nIt stopped. (line 4)\n"
+
+
+def test_line_that_the_message_names_is_not_repeated() -> None:
+    for message in ("Stopped after 1 seconds of computing at line 4.", "Stopped after 2 seconds. It was at line 4."):
+        assert text(linear_text.judgement(Judgement("one", "timeout", message, 4))) == f"TOO LONG  one\n{message}\n"
+    # Nor is another line taken for it.
+    value = Judgement("one", "error", "SyntaxError: '(' of line 42 was never closed", 4)
+    assert text(linear_text.judgement(value)).endswith("never closed (line 4)\n")
+
+
+def test_program_without_what_was_asked_for() -> None:
+    value = Judgement("one", "failed", "Your code does not define `one`.", checks=(CheckResult("shape", False),))
+    assert text(linear_text.judgement(value)) == "NOT PASSED  one\nYour code does not define `one`.\n"
+
+
+def test_hostile_verdict_stays_text() -> None:
+    checks = (CheckResult("shape", False, HOSTILE),)
+    shown = text(linear_text.judgement(Judgement("one", "failed", HOSTILE, checks=checks, stdout=HOSTILE)))
+    assert all(character.isprintable() or character in "\n\t" for character in shown)
+
+
+def test_long_message_is_wrapped() -> None:
+    shown = list(linear_text.judgement(Judgement("one", "failed", "word " * 100)))
+    assert max(map(len, shown)) <= linear_text.WIDTH

@@ -1,0 +1,71 @@
+"""An answer beside the model answer, as text."""
+
+from __future__ import annotations
+
+from lessons.format.lesson import ExerciseStep
+from lessons.results.result import Comparison, Intermediate
+from tui.render import solution_text
+
+EXERCISE = ExerciseStep.model_construct(
+    title="Task",
+    exercise="task",
+    why="Both hold `the same`, √2·2.",
+    starter="a = 1\n",
+    solution="a = 2\n",
+    hints=("x",) * 3,
+)
+COMPARED = Comparison(
+    (Intermediate("scores", 3, (6, 6), "s", 5), Intermediate("weights", None, ())),
+    (
+        Intermediate("", None, (6, 2), "queries / 2", 6),
+        Intermediate("", None, (12, 2), "queries / 2", 6),
+        Intermediate("own", 7, (6, 2)),
+    ),
+)
+
+
+def test_the_diff_says_whose_each_line_is() -> None:
+    text = solution_text.code_diff("a = 1\nb = 2\n\n", "a = 1\nc = 3\n")
+    assert text.plain.split("\n") == ["  a = 1", "- b = 2", "+ c = 3"]
+    assert {
+        text.plain[span.start] for span in text.spans if span.style in (solution_text.YOURS, solution_text.MODEL)
+    } == {"-", "+"}
+
+
+def test_all_of_both_codes_is_there() -> None:
+    same = "\n".join(f"x{place} = {place}" for place in range(30))
+    text = solution_text.code_diff(f"{same}\nend\n", f"{same}\nfinish\n")
+    assert text.plain.count("\n") == 31
+
+
+def test_the_same_code() -> None:
+    assert solution_text.code_diff("a\n\n", "a\n").plain == "They are the same.\n  a"
+
+
+def test_no_code() -> None:
+    assert solution_text.code_diff("", "a\n").plain.split("\n") == ["-", "+ a"]
+
+
+def test_intermediates() -> None:
+    assert solution_text.intermediates(COMPARED).plain.split("\n") == [
+        "= scores (6×6): yours s, line 5, equal",
+        "+ weights (one number): not in yours",
+        # Once, though it was made twice.
+        "- queries / 2, line 6 (6×2): only in yours",
+        "- own, line 7 (6×2): only in yours",
+    ]
+    assert solution_text.intermediates(Comparison(())).plain.startswith("Neither")
+
+
+def test_all_of_it() -> None:
+    text = solution_text.solution(EXERCISE, EXERCISE.starter, COMPARED).plain
+    assert text.startswith("Why it works\nBoth hold the same, √2·2.")
+    assert "- a = 1\n+ a = 2" in text
+    assert "= scores" in text
+    text = solution_text.solution(EXERCISE, "", "comparing…", gave_up=True).plain
+    assert text.startswith("Why the model answer works")
+    assert text.endswith("Intermediate results\ncomparing…")
+
+
+def test_ascii() -> None:
+    assert solution_text.solution(EXERCISE, EXERCISE.starter, COMPARED, unicode=False).plain.isascii()

@@ -1,0 +1,158 @@
+"""Where the parts of a step stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.render.step_layout import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
+
+LEAST = 6
+"""Lines from which the pane that the learner has chosen is always to be seen."""
+
+SIX = (40, 9)
+"""A matrix of six rows, with its heading."""
+
+lines = st.integers(0, 60)
+needs = st.builds(
+    Needs,
+    prose=lines,
+    code=lines,
+    output=lines,
+    matrices=st.lists(st.tuples(st.integers(4, 200), st.integers(3, 40)), max_size=4).map(tuple),
+    code_width=st.integers(0, 200),
+    widest=st.integers(0, 200),
+)
+sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
+
+
+def column_heights(plan: Arrangement) -> list[int]:
+    """How many lines each column of the screen takes."""
+    text = plan.prose + plan.code + plan.output
+    below = sum(plan.matrices)
+    return [text + plan.panel, below + plan.panel] if plan.wide else [text + below + plan.panel]
+
+
+def height_of(plan: Arrangement, pane: int) -> int:
+    return plan.code + plan.output if pane == CODE else plan.matrices[pane]
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_nothing_is_negative_or_beyond_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    width, height = size
+    plan = arrange(width, height, wanted, active)
+    assert min(plan.prose, plan.code, plan.output, *plan.matrices, 0) >= 0
+    assert max(column_heights(plan)) <= height
+    assert 0 < plan.text_width <= width
+    assert len(plan.matrices) == len(wanted.matrices)
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_nobody_gets_lines_that_they_do_not_need(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    plan = arrange(*size, wanted, active)
+    assert plan.prose <= wanted.prose
+    assert plan.code <= wanted.code
+    assert plan.output <= wanted.output
+    for got, (_, asked) in zip(plan.matrices, wanted.matrices, strict=True):
+        assert got <= asked + 1  # an empty line below it
+
+
+@given(st.tuples(st.integers(20, 250), st.integers(LEAST, 80)), needs)
+def test_the_chosen_pane_is_seen(size: tuple[int, int], wanted: Needs) -> None:
+    for pane in panes(wanted):
+        assert height_of(arrange(*size, wanted, pane), pane) > 0
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_all_at_once_if_it_fits(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    width, height = size
+    text, matrices = wanted.prose + wanted.code + wanted.output, sum(asked for _, asked in wanted.matrices)
+    beside = width >= WIDE and bool(wanted.matrices)
+    if (max(text, matrices) if beside else text + matrices) > height:
+        return
+    plan = arrange(width, height, wanted, active)
+    assert (plan.prose, plan.code, plan.output) == (wanted.prose, wanted.code, wanted.output)
+    assert all(got >= asked for got, (_, asked) in zip(plan.matrices, wanted.matrices, strict=True))
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_a_matrix_has_its_heading_or_is_not_shown(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    """Only the chosen one may be cut: it scrolls."""
+    plan = arrange(*size, wanted, active)
+    cut = [
+        place
+        for place, (got, (_, asked)) in enumerate(zip(plan.matrices, wanted.matrices, strict=True))
+        if 0 < got < asked
+    ]
+    assert cut in ([], [active if active in range(len(wanted.matrices)) else 0])
+
+
+def test_an_ssh_screen() -> None:
+    """80x24 leaves 20 lines."""
+    assert arrange(80, 20, Needs(4, 3, 0, (SIX,))) == Arrangement(False, 80, 4, 3, 0, (9,))
+    # The second matrix has to wait, the code need not.
+    two = Needs(4, 3, 0, (SIX, SIX))
+    assert arrange(80, 20, two) == Arrangement(False, 80, 4, 3, 0, (9, 0))
+    assert arrange(80, 20, two, 1) == Arrangement(False, 80, 4, 3, 0, (0, 9))
+    # Long code: the matrix first, the code when it is chosen.
+    long = Needs(4, 12, 2, (SIX,))
+    assert arrange(80, 20, long) == Arrangement(False, 80, 4, 0, 0, (9,))
+    assert arrange(80, 20, long, CODE) == Arrangement(False, 80, 4, 12, 2, (0,))
+
+
+def test_a_large_screen() -> None:
+    """160x50: text left, matrices right, everything at once."""
+    plan = arrange(160, 46, Needs(6, 20, 3, (SIX, SIX), 70))
+    assert plan == Arrangement(True, 70, 6, 20, 3, (10, 9))
+    # Without matrices the text has the whole width.
+    assert arrange(160, 46, Needs(6, 20, 3)) == Arrangement(False, 160, 6, 20, 3, ())
+
+
+@pytest.mark.parametrize(
+    ("width", "code", "with_shapes", "matrix", "expected"),
+    [
+        (80, 0, 0, 40, 80),
+        (109, 70, 70, 40, 109),
+        (110, 0, 0, 40, 52),
+        (160, 70, 70, 40, 70),
+        (160, 120, 120, 40, 80),
+        # What stands beside the code takes what the matrix leaves, and never more than half.
+        (160, 60, 75, 40, 75),
+        (160, 60, 75, 90, 70),
+        (160, 60, 75, 140, 60),
+        (160, 60, 100, 40, 80),
+    ],
+)
+def test_the_width_of_the_text(width: int, code: int, with_shapes: int, matrix: int, expected: int) -> None:
+    wanted = Needs(0, 0, 0, ((matrix, 9),), code_width=code, widest=with_shapes)
+    assert text_width(width, wanted) == expected
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_a_panel_stays_on_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    width, height = size
+    plan = arrange(width, height, replace(wanted, panel=True), active)
+    assert plan.panel >= 0
+    assert max(column_heights(plan)) <= height
+    # Somebody waits for it: it is to be seen where anything is.
+    assert plan.panel or height < 3 or plan.wide
+
+
+def test_a_panel_takes_the_place_of_the_prose() -> None:
+    without = arrange(80, 20, Needs(6, 3, 0, (SIX,)))
+    plan = arrange(80, 20, Needs(6, 3, 0, (SIX,), panel=True))
+    assert plan.prose == 0
+    assert plan.panel >= without.prose
+    assert (plan.code, plan.matrices) == (without.code, without.matrices)
+    wide = arrange(120, 36, Needs(6, 3, 0, (SIX,), panel=True))
+    assert wide.panel == PANEL
+    assert wide.prose == 6
+
+
+def test_panes() -> None:
+    assert panes(Needs(3, 0, 0)) == ()
+    assert panes(Needs(3, 2, 0)) == (CODE,)
+    assert panes(Needs(3, 0, 1, (SIX, SIX))) == (CODE, 0, 1)

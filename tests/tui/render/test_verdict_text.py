@@ -1,0 +1,107 @@
+"""The judge's word as text."""
+
+from __future__ import annotations
+
+import pytest
+from rich.style import Style
+
+from lessons.results.result import CheckResult, Difference, Judgement, Named, Tensor
+from tui.render import verdict_text
+
+CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))
+
+
+def tensor(name: str, *values: float) -> Tensor:
+    return Tensor(name, "vector", "float32", (len(values),), ("dim",), (("a", "b"),), min(values), max(values), values)
+
+
+def lines(judgement: Judgement, more: str = "") -> list[str]:
+    return verdict_text.verdict(judgement, help="f3: hint", more=more).plain.split("\n")
+
+
+def test_not_yet() -> None:
+    assert lines(Judgement("e", "failed", "numbers: they differ", checks=CHECKS, seed=7)) == [
+        "✗ Not yet.   f3: hint",
+        "✗ numbers: they differ",
+        "✓ shape   ✓ masks",
+        "seed 7: attn-tutor check e FILE --seed 7 repeats this",
+    ]
+
+
+def test_passed() -> None:
+    passed = Judgement("e", "passed", "All checks pass.", checks=(CheckResult("shape", True),), seed=7)
+    assert lines(passed) == ["✓ Passed.   f3: hint   f8: go on", "✓ shape"]
+    assert lines(passed, more="Tested out.")[1:] == ["Tested out.", "✓ shape"]
+
+
+def test_mistakes_come_first_and_by_name() -> None:
+    two = (Named("a", "scaled twice", "once is `enough`"), Named("b", "no mask", "the future leaks"))
+    text = verdict_text.verdict(Judgement("e", "failed", "x", 7, two, checks=CHECKS, seed=3), help="f3: hint")
+    assert text.plain.split("\n")[:4] == [
+        "✗ Not yet.   f3: hint",
+        "scaled twice (line 7): once is enough",
+        "no mask: the future leaks",
+        "✗ numbers: they differ",
+    ]
+    bold = [text.plain[span.start : span.end] for span in text.spans if span.style == Style(bold=True)]
+    assert bold == ["scaled twice", "no mask"]
+
+
+def test_an_error_that_is_a_known_mistake_says_both() -> None:
+    told = lines(Judgement("e", "error", "ValueError: no", 4, (Named("a", "one head", "why"),)))
+    assert told == ["✗ Error, line 4: ValueError: no", "one head (line 4): why"]
+
+
+def test_where_the_ways_part() -> None:
+    difference = Difference("weights", 7, tensor("weights", 1, 2), tensor("weights", 1, 3), ("scores", "queries"))
+    told = lines(Judgement("e", "failed", "x", 7, difference=difference, checks=CHECKS, seed=3, stdout="hello\n\n"))
+    assert told[0] == "✗ Not yet.   d: see where it differs   f3: hint"
+    assert told[3:] == [
+        "The first result that differs: weights, line 7 (agreeing before: scores, queries).",
+        "It printed:",
+        "hello",
+        "seed 3: attn-tutor check e FILE --seed 3 repeats this",
+    ]
+    alone = Difference("weights", None, tensor("weights", 1, 2), None)
+    assert verdict_text.parting(alone).plain == "The first result that the model answer does not have: weights."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "first"),
+    [
+        ("error", "Error"),
+        ("timeout", "Too long"),
+        ("memory", "Out of memory"),
+        ("crash", "Crash"),
+        ("failed", "Not yet"),
+    ],
+)
+def test_what_did_not_run(verdict: str, first: str) -> None:
+    checks = (CheckResult("shape", False),)
+    [line] = lines(Judgement("e", verdict, "it [b]is[/b] `so`", 2, checks=checks))  # type: ignore[arg-type]
+    assert line == f"✗ {first}, line 2: it [b]is[/b] `so`"
+
+
+def test_stopped_is_no_verdict() -> None:
+    assert lines(Judgement("e", "error", "Stopped by you.", stopped=True, seed=1)) == ["Stopped by you."]
+
+
+def test_nothing_of_a_program_reaches_the_terminal() -> None:
+    nasty = "\x1b[2J\u202e"
+    mistakes = (Named("a", nasty, nasty),)
+    difference = Difference(nasty, 1, tensor("x", 1, 2), None, (nasty,))
+    checks = (CheckResult("shape", False, nasty),)
+    for verdict in ("failed", "error"):
+        text = verdict_text.verdict(Judgement("e", verdict, nasty, 1, mistakes, difference, checks, stdout=nasty))
+        assert all(letter.isprintable() or letter == "\n" for letter in text.plain)
+
+
+def test_ascii() -> None:
+    told = verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS, seed=1), help="f3: hint", unicode=False)
+    assert told.plain.isascii()
+
+
+def test_aged() -> None:
+    text = verdict_text.aged(verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
+    assert text.plain.split("\n")[0] == "✗ Not yet.   f3: hint   (of earlier code)"
+    assert [span.style for span in text.spans] == [Style(dim=True)]

@@ -1,0 +1,365 @@
+"""The prompt on the screen: what was entered, what came of it, and where the keys go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.message import Message
+
+import tui
+from lessons.engine.prompt import Played
+from lessons.reading.loader import load_course
+from lessons.results import formula
+from lessons.results.explanation import Explanation, Operand
+from lessons.results.result import Failure, Tensor
+from tui.screens.prompt_view import PlayView, entry, heights, outline, welcome
+from tui.tty.terminal import Terminal
+from tui.widgets.explanation_pane import ExplanationView
+from tui.widgets.matrix import MatrixView
+from tui.widgets.prompt_input import Prompt
+from tui.widgets.text_pane import TextPane
+
+LESSON = load_course().lesson("all-queries")
+NAMES = (("inputs", "(6,3)"), ("scores", "(6,6)"))
+
+
+def tensor(name: str, rows: int = 2, cols: int = 3) -> Tensor:
+    return Tensor(
+        name,
+        "vector",
+        "float32",
+        (rows, cols),
+        ("index", "index"),
+        (tuple(map(str, range(rows))), tuple(map(str, range(cols)))),
+        0.0,
+        1.0,
+        tuple(place / (rows * cols) for place in range(rows * cols)),
+    )
+
+
+def played(number: int = 1, **fields: Any) -> Played:
+    return Played(f"play {number}", **({"names": NAMES} | fields))
+
+
+# The transcript ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "result", "told"),
+    [
+        ("2 + 2", played(value="4"), ">>> 2 + 2\n4\n"),
+        ("if 1:\n    print(3)", played(stdout="3\n"), ">>> if 1:\n...     print(3)\n3\n"),
+        ("x", played(tensors=(tensor("x"),)), ">>> x\nx  2×3 float32\n"),
+        ("1/0", played(error=Failure("error", "Z: by zero", 1)), ">>> 1/0\nZ: by zero\n"),
+        ("a\n1/0", played(error=Failure("error", "Z: by zero", 2)), ">>> a\n... 1/0\nline 2: Z: by zero\n"),
+        ("a\nb", played(error=Failure("timeout", "It was at line 2.", 2)), ">>> a\n... b\nIt was at line 2.\n"),
+        ("b", played(stdout="no end", value="4"), ">>> b\nno end\n4\n"),
+        ("b", played(stdout="\x1b[2J"), ">>> b\n\ufffd[2J\n"),
+        ("pass", played(), ">>> pass\n"),
+    ],
+)
+def test_an_entry(code: str, result: Played, told: str) -> None:
+    assert entry(code, result, "ansi_dark").plain == told
+
+
+def test_of_a_long_output_the_end() -> None:
+    text = entry("x", played(stdout="".join(f"{number}\n" for number in range(1000))), "ansi_dark").plain
+    assert text.split("\n")[1:3] == ["(960 lines more)", "960"]
+    assert text.endswith("\n999\n")
+
+
+def test_ascii() -> None:
+    assert entry("x", played(tensors=(tensor("x"),)), "ansi_dark", unicode=False).plain.isascii()
+    assert outline(tensor("x"), unicode=False) == "x  2x3 float32"
+
+
+def test_welcome() -> None:
+    assert welcome(NAMES).plain.endswith("inputs (6,3)   scores (6,6)\n")
+    assert "torch" not in welcome((("torch", "module"), *NAMES)).plain
+    assert "inputs" not in welcome(()).plain
+
+
+@pytest.mark.parametrize(
+    ("room", "wanted", "active", "lines"),
+    [
+        (20, [8, 8], 0, [8, 8]),
+        (10, [8, 8], 0, [8, 0]),
+        (10, [8, 8], 1, [0, 8]),
+        (5, [8, 4], 0, [5, 0]),
+        (12, [8, 9, 4], 0, [8, 0, 4]),
+        (0, [8], 0, [0]),
+        (5, [], 0, []),
+    ],
+)
+def test_heights(room: int, wanted: list[int], active: int, lines: list[int]) -> None:
+    assert heights(room, wanted, active) == lines
+
+
+# The view ------------------------------------------------------------------------------------------------------------
+
+
+class PlayApp(App[None]):
+    """The view alone, and what it posted."""
+
+    CSS_PATH = Path(tui.__file__).parent / "app.tcss"
+
+    def __init__(self, unicode: bool = True) -> None:
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.view = PlayView(Terminal(True, "16", unicode, False), "ansi_dark")
+        self.posted: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.view.open(LESSON, LESSON.step("product"), NAMES)
+
+    @on(PlayView.Entered)
+    @on(PlayView.Stopped)
+    @on(PlayView.Closed)
+    @on(PlayView.Missing)
+    @on(PlayView.Asked)
+    def note(self, event: Message) -> None:
+        self.posted.append(event)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [type(event).__name__ for event in self.posted]
+
+    @property
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def drawn(self) -> str:
+        return "\n".join(self.lines)
+
+
+async def enter(app: PlayApp, pilot: Any, code: str, result: Played) -> None:
+    await pilot.press(*code, "enter")
+    app.view.show_result(result)
+    await pilot.pause()
+
+
+async def test_an_input_and_its_result() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "inputs (6,3)   scores (6,6)" in app.drawn
+        assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
+        await pilot.press(*"x", "enter")
+        (event,) = app.posted
+        assert isinstance(event, PlayView.Entered)
+        assert event.code == "x"
+        assert app.view.waiting
+        assert "esc: stop" in app.drawn
+        app.view.show_result(played(tensors=(tensor("x"), tensor("y"))))
+        await pilot.pause()
+        assert not app.view.waiting
+        assert ">>> x" in app.drawn
+        assert [line.strip().partition("  ")[0] for line in app.lines if "2×3   rows" in line] in (["x", "y"], [])
+        assert [view.tensor.name for view in app.query(MatrixView) if view.display and view.tensor] == ["x", "y"]
+        assert app.view._prompt.has_focus
+        # The last line is the prompt.
+        await pilot.press(*"next")
+        assert app.lines[-1].strip() == "next"
+
+
+async def test_nothing_is_drawn_twice_or_lost_with_several_results() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        for number in range(1, 30):
+            await enter(app, pilot, f"{number}", played(number, value=f"value {number}"))
+        assert "value 29" in app.drawn
+        assert app.drawn.count("value 29") == 1
+        assert not any(view.display for view in app.query(MatrixView))
+        pane = app.query_one("#transcript", TextPane)
+        assert "value 1\n" in pane.text
+
+
+async def test_nothing_more_is_entered_while_something_runs() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"a", "enter", *"b", "enter")
+        assert app.kinds == ["Entered"]
+        await pilot.press("escape")
+        assert app.kinds == ["Entered", "Stopped"]
+        app.view.show_result(played(error=Failure("stopped", "Stopped by you.")))
+        await pilot.pause()
+        assert "Stopped by you." in app.drawn
+        await pilot.press("enter", "escape")
+        assert app.kinds == ["Entered", "Stopped", "Entered", "Stopped"]
+
+
+async def test_escape_leaves() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("escape")
+        assert app.kinds == ["Closed"]
+
+
+async def test_nothing_could_be_run() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"a", "enter")
+        app.view.say("There is no PyTorch.")
+        await pilot.pause()
+        assert "There is no PyTorch." in app.drawn
+        assert not app.view.waiting
+        await pilot.press(*"b", "enter")
+        assert app.kinds == ["Entered", "Entered"]
+
+
+async def test_panes() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "x", played(tensors=(tensor("x"), tensor("y"))))
+        order = []
+        for _ in range(4):
+            app.view.move_pane(1)
+            await pilot.pause()
+            order.append(app.focused.id if app.focused else None)
+        assert order == ["made0", "made1", "transcript", "prompt"]
+        app.view.move_pane(-1)
+        app.view.move_pane(-1)
+        await pilot.pause()
+        assert app.focused is not None
+        assert app.focused.id == "made1"
+        await pilot.press("right")
+        assert " y[0,1] = 0.1666" in app.drawn
+        assert "explain" in app.view.keys
+        await pilot.press("escape")
+        assert app.view._prompt.has_focus
+        assert app.kinds == ["Entered"]
+
+
+async def test_a_matrix_that_is_gone_has_no_keys() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        await pilot.press(*"4")
+        app.view.move_pane(1)
+        app.view.show_result(played(2, value="4"))
+        await pilot.pause()
+        assert app.view._prompt.has_focus
+
+
+def explained() -> Explanation:
+    operand = Operand("inputs", (0, 1), 2.0, "float32", 7, leaf=False)
+    return Explanation(
+        "x",
+        (0, 0),
+        2.0,
+        "float32",
+        "add",
+        "inputs + 0",
+        "play 1",
+        1,
+        1,
+        formula.Cell(0),
+        (operand,),
+        lit={"x": ((1, 1),)},
+    )
+
+
+async def test_a_number_explains_itself() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        app.view.move_pane(1)
+        await pilot.press("enter")
+        asked = app.posted[-1]
+        assert isinstance(asked, PlayView.Asked)
+        assert (asked.step, asked.name, asked.index, asked.ref) == ("play 1", "x", (0, 0), None)
+        app.view.explain(explained(), further=False)
+        await pilot.pause()
+        panel = app.query_one(ExplanationView)
+        assert panel.has_focus
+        assert "inputs[0,1]" in app.drawn
+        await pilot.press("enter")
+        asked = app.posted[-1]
+        assert isinstance(asked, PlayView.Asked)
+        assert asked.ref == 7
+        app.view.explain(explained(), further=True)
+        await pilot.press("backspace", "escape")
+        await pilot.pause()
+        assert not panel.display
+        assert app.focused is not None
+        assert app.focused.id == "made0"
+        # Another result closes it, since its references may mean nothing any more.
+        app.view.explain(explained(), further=False)
+        app.view.show_result(played(2, value="4"))
+        await pilot.pause()
+        assert not panel.display
+        assert app.view._prompt.has_focus
+
+
+async def test_large_tensors_ask_for_what_is_missing() -> None:
+    large = Tensor(
+        "big",
+        "vector",
+        "float32",
+        (100, 100),
+        ("index", "index"),
+        (tuple(map(str, range(100))),) * 2,
+        0.0,
+        1.0,
+        None,
+    )
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "x", played(3, tensors=(large,)))
+        missing = next(event for event in app.posted if isinstance(event, PlayView.Missing))
+        assert missing.step == "play 3"
+        assert isinstance(missing.wanted, MatrixView.WindowWanted)
+        assert missing.wanted.tensor is large
+
+
+async def test_an_input_of_several_lines_makes_room() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"if 1:", "enter", *"a", "enter")
+        assert app.query_one(Prompt).size.height == 3
+        await pilot.press("enter")
+        assert app.query_one(Prompt).size.height == 1
+        assert isinstance(app.posted[-1], PlayView.Entered)
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40), (200, 12), (20, 5), (1, 1)])
+async def test_any_size(size: tuple[int, int]) -> None:
+    app = PlayApp(unicode=False)
+    async with app.run_test(size=size) as pilot:
+        await enter(app, pilot, "x", played(tensors=(tensor("x", 6, 6), tensor("y", 3, 30)), stdout="a\n" * 50))
+        app.view.move_pane(1)
+        await pilot.resize_terminal(size[0] + 7, size[1] + 3)
+        await pilot.pause()
+        assert app.view.keys
+        assert all(line.isascii() for line in app.lines)
+
+
+async def test_wide_screens_have_matrices_at_the_right() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        transcript, matrix = app.query_one("#transcript"), app.query_one("#made0")
+        assert matrix.region.x >= transcript.region.right
+        assert matrix.region.y == transcript.region.y
+
+
+async def test_opening_again_begins_anew() -> None:
+    app = PlayApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "first", played(value="4"))
+        app.view.open(LESSON, LESSON.step("context"))
+        await pilot.pause()
+        assert "first" not in app.drawn
+        await pilot.press("up")
+        assert app.query_one(Prompt).text == ""
+        app.view.know((("later", "(2)"),))
+        await pilot.pause()
+        assert "later (2)" in app.drawn

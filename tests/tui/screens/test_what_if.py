@@ -1,0 +1,361 @@
+"""What a learner may change: the rows, what they do, and the panel in which they are walked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.widgets import Input
+
+from lessons.format.lesson import Lesson
+from lessons.what_if.cells import Cell
+from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
+from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tui.state import what_if_rows
+from tui.state.what_if_rows import Row, Spot
+from tui.tty.terminal import Terminal
+from tui.widgets.what_if_panel import Rows, WhatIfView, row_text
+
+INPUTS = "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your\n                       [0.55, 0.87, 0.66]])  # journey\n"
+HEADS = {"kind": "number", "name": "heads", "label": "Heads", "default": 2, "values": [1, 2, 4]}
+RATE = {"kind": "number", "name": "rate", "label": "Rate", "default": 0.5, "least": 0, "most": 0.9, "step": 0.2}
+SCALING = {"kind": "choice", "name": "scaling", "label": "Scaling", "options": {"on": " / 2", "off": ""}}
+KNOBS: list[Fields] = [
+    {"kind": "words", "name": "words", "label": "Your own words"},
+    {"kind": "seed", "name": "seed", "label": "Seed"},
+    HEADS | {"find": "n=2", "replace": "n={value}"},
+    RATE | {"find": "p=0.5", "replace": "p={value}"},
+    SCALING,
+]
+LESSON = lesson_of(
+    text_step("why", "Read."),
+    code_step("one", "n=2\np=0.5\nx = inputs / 2", "x"),
+    code_step("two", "y = x + n", "y"),
+    setup=f"import torch\n{INPUTS}",
+    tokens=["Your", "journey"],
+    knobs=KNOBS,
+    seed=123,
+)
+SPOT = Spot("x", (1, 0), "0.275")
+CELL = Cell("one", "x", (1, 0), 0.5)
+
+
+def rows(changes: Changes = UNCHANGED, step: str = "one", spot: Spot | None = SPOT) -> dict[str, Row]:
+    return {row.label: row for row in what_if_rows.rows(LESSON, step, changes, spot)}
+
+
+def knob(name: str, changes: Changes = UNCHANGED) -> Row:
+    return next(row for row in rows(changes).values() if row.knob is not None and row.knob.name == name)
+
+
+def setting(name: str, value: object) -> Changes:
+    return UNCHANGED.with_knob(LESSON, name, value)  # type: ignore[arg-type]
+
+
+# Rows ---------------------------------------------------------------------------------------------------------------
+
+
+def test_rows() -> None:
+    found = rows()
+    assert [(row.kind, row.label, row.value) for row in found.values()] == [
+        ("spot", "x[1,0]", "0.275"),
+        ("knob", "Your own words", "Your journey"),
+        ("knob", "Seed", "123"),
+        ("knob", "Heads", "2"),
+        ("knob", "Rate", "0.5"),
+        ("knob", "Scaling", "on"),
+        ("new", "any other cell", ""),
+    ]
+    assert not any(row.changed for row in found.values())
+    assert [row.hint for row in found.values()][3:6] == [
+        "left, right: 1, 2, 4",
+        "left, right, or enter a number from 0 to 0.9",
+        "left, right: on / off",
+    ]
+    assert "toy embeddings" in found["Your own words"].hint
+
+
+def test_rows_of_what_is_changed() -> None:
+    changes = setting("heads", 4).with_cell(LESSON, CELL)
+    found = rows(changes, spot=None)
+    assert [(row.label, row.value) for row in found.values() if row.changed] == [("x[1,0]", "0.5"), ("Heads", "4")]
+    assert next(iter(found.values())).cell == CELL
+
+
+def test_knobs_that_change_nothing_yet_are_not_offered() -> None:
+    assert {row.label for row in rows(step="why").values()} == {"x[1,0]", "Your own words", "Seed", "any other cell"}
+
+
+# Turning ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "expected"),
+    [
+        ("heads", 1, [4, 4]),
+        ("heads", -1, [1, 1]),
+        ("scaling", 1, ["off", "on"]),
+        ("scaling", -1, ["off", "on"]),
+        ("seed", 1, [124, 125]),
+        ("seed", -124, [0, 0]),
+        ("rate", 1, [0.7, 0.9, 0.9]),
+        ("rate", -1, [0.3, 0.1, 0, 0]),
+        ("words", 1, ["Your journey"]),
+    ],
+)
+def test_turning(name: str, by: int, expected: list[object]) -> None:
+    changes, seen = UNCHANGED, []
+    for _ in expected:
+        changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
+        seen.append(changes.settings.get(name, {"scaling": "on", "words": "Your journey"}.get(name)))
+    assert seen == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from([item["name"] for item in KNOBS]), st.sampled_from([-1, 1])), max_size=20))
+def test_however_knobs_are_turned_there_is_code(turns: list[tuple[str, int]]) -> None:
+    changes = UNCHANGED
+    for name, by in turns:
+        changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
+        apply(LESSON, changes)
+    for row in rows(changes).values():
+        changes = what_if_rows.put_back(LESSON, changes, row)
+    assert changes == UNCHANGED
+
+
+def test_a_cell_cannot_be_turned() -> None:
+    for row in rows(UNCHANGED.with_cell(LESSON, CELL)).values():
+        if row.knob is None:
+            assert what_if_rows.turned(LESSON, UNCHANGED, row, 1) == UNCHANGED
+
+
+# Typing -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "expected"),
+    [
+        ("x[1,0]", "0.5", UNCHANGED.with_cell(LESSON, CELL)),
+        ("x[1,0]", "-inf", UNCHANGED.with_cell(LESSON, Cell("one", "x", (1, 0), float("-inf")))),
+        ("any other cell", "two:y[0,1] = 3", UNCHANGED.with_cell(LESSON, Cell("two", "y", (0, 1), 3))),
+        ("any other cell", "inputs[0,0]=1", UNCHANGED.with_cell(LESSON, Cell("setup", "inputs", (0, 0), 1))),
+        ("Your own words", "one two three", setting("words", "one two three")),
+        ("Seed", "7", setting("seed", 7)),
+        ("Seed", "123", UNCHANGED),
+        ("Heads", "4", setting("heads", 4)),
+        ("Rate", "0.25", setting("rate", 0.25)),
+        ("Scaling", "OFF", setting("scaling", "off")),
+    ],
+)
+def test_typing(label: str, text: str, expected: Changes) -> None:
+    assert what_if_rows.typed(LESSON, "one", UNCHANGED, rows()[label], SPOT, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "sentence"),
+    [
+        ("x[1,0]", "much", "'much' is no number"),
+        ("any other cell", "0.9", "is no change of a cell"),
+        ("any other cell", "nothing[0]=1", "There is no variable 'nothing'"),
+        ("Your own words", "one", "At least 2 words"),
+        ("Seed", "-1", "is no seed"),
+        ("Heads", "3", "'heads' cannot be 3; it can be 1, 2 or 4."),
+        ("Rate", "1", "it can be a number from 0 to 0.9"),
+        ("Scaling", "perhaps", "is none of the choices"),
+    ],
+)
+def test_what_cannot_be(label: str, text: str, sentence: str) -> None:
+    with pytest.raises(ChangeError, match=sentence):
+        what_if_rows.typed(LESSON, "one", UNCHANGED, rows()[label], SPOT, text)
+
+
+def test_a_changed_cell_gets_another_number_or_its_own() -> None:
+    changes = UNCHANGED.with_cell(LESSON, CELL)
+    row = rows(changes, spot=None)["x[1,0]"]
+    assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (Cell("one", "x", (1, 0), 2),)
+    assert what_if_rows.put_back(LESSON, changes, row) == UNCHANGED
+    with pytest.raises(ChangeError, match="no number under the cursor"):
+        what_if_rows.typed(LESSON, "one", changes, rows()["x[1,0]"], None, "2")
+
+
+def test_a_lesson_of_several_seeds() -> None:
+    """There is no seed that would be the default; it begins at that of the lesson, and goes back to each one's own."""
+    lesson = lesson_of(
+        code_step("one", "x = 1", "x"), code_step("two", "y = 1", "y", seed=7), knobs=[KNOBS[1]], seed=123
+    )
+
+    def row(changes: Changes) -> Row:
+        return next(row for row in what_if_rows.rows(lesson, "two", changes, None) if row.knob)
+
+    assert (row(UNCHANGED).value, row(UNCHANGED).changed) == ("each step its own", False)
+    changes = what_if_rows.turned(lesson, UNCHANGED, row(UNCHANGED), 1)
+    assert (row(changes).value, row(changes).changed) == ("124", True)
+    assert what_if_rows.put_back(lesson, changes, row(changes)) == UNCHANGED
+
+
+# One row on the screen ----------------------------------------------------------------------------------------------
+
+
+@given(st.integers(10, 160), st.integers(0, 6), st.booleans(), st.booleans())
+def test_a_row_fits(width: int, place: int, chosen: bool, unicode: bool) -> None:
+    row = list(rows(setting("words", " ".join(["extraordinarily"] * 12)) if place % 2 else UNCHANGED).values())[place]
+    text = row_text(row, width, chosen, unicode)
+    assert text.cell_len <= width
+    assert unicode or text.plain.isascii()
+
+
+def test_a_row_says_what_it_is() -> None:
+    assert row_text(knob("heads"), 78, False, True).plain.split() == ["Heads", "2"]
+    assert row_text(knob("heads"), 78, True, True).plain.split() == [
+        ">",
+        "Heads",
+        "2",
+        "left,",
+        "right:",
+        "1,",
+        "2,",
+        "4",
+    ]
+    changed = knob("heads", setting("heads", 4))
+    assert row_text(changed, 78, False, True).plain.split() == ["•", "Heads", "4"]
+    assert row_text(changed, 78, False, False).plain.split() == ["*", "Heads", "4"]
+
+
+# The panel ----------------------------------------------------------------------------------------------------------
+
+
+class Asking(App[None]):
+    """The panel alone, and what it has posted."""
+
+    def __init__(self, lesson: Lesson = LESSON) -> None:
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.view = WhatIfView(Terminal(depth="16"))
+        self.lesson = lesson
+        self.history = History()
+        self.changed: list[Changes] = []
+        self.closed = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.view.styles.height = 9
+        self.view.show(self.lesson, "one", SPOT, self.history)
+        self.view.focus_rows()
+
+    def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
+        self.changed.append(event.changes)
+
+    def on_what_if_view_closed(self) -> None:
+        self.closed += 1
+
+    @property
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def chosen(self) -> str:
+        row = self.query_one(Rows).row
+        return row.label if row else ""
+
+    @property
+    def written(self) -> str:
+        return self.query_one(Input).value
+
+
+async def test_knobs_are_turned() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.pause()
+        assert app.lines[0] == " What if …"
+        assert [line.split()[0] for line in app.lines[1:8]] == [">", "Your", "Seed", "Heads", "Rate", "Scaling", "any"]
+        await pilot.press("right")  # a cell cannot be turned
+        await pilot.press("down", "down", "down", "right", "right", "plus", "left", "minus")
+        assert [changes.settings for changes in app.changed] == [{"heads": 4}, {}, {"heads": 1}]
+        assert app.lines[4].split()[:3] == ["•", "Heads", "1"]
+        await pilot.press("delete")
+        assert app.changed[-1] == app.history.current == UNCHANGED
+        # Enter turns what can only be turned.
+        await pilot.press("enter")
+        assert app.changed[-1].settings == {"heads": 4}
+        assert not app.view.typing
+
+
+async def test_a_number_is_typed() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("-", "2", ".", "5", "enter")
+        assert app.changed == [Changes(cells=(Cell("one", "x", (1, 0), -2.5),))]
+        assert (app.view.typing, app.chosen) == (False, "x[1,0]")
+        assert any(line.split()[:3] == ["•", "x[1,0]", "-2.5"] for line in app.lines)
+        # The row is that of the changed cell now, and begins with what it is.
+        await pilot.press("enter")
+        assert (app.view.typing, app.written) == (True, "-2.5")
+        await pilot.press("enter")
+        assert len(app.changed) == 1
+        # Nothing typed is nothing changed.
+        await pilot.press("enter", *["backspace"] * 4, "enter")
+        assert len(app.changed) == 1
+        assert not app.view.typing
+
+
+async def test_what_is_wrong_stays_with_a_sentence() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("down", "down", "1", "x", "enter")
+        assert app.lines[0] == " '1x' is no seed: it is a whole number from 0 to 4294967295."
+        assert (app.view.typing, app.written, app.changed) == (True, "1x", [])
+        await pilot.press("backspace", "enter")
+        assert (app.lines[0], app.changed[-1].settings) == (" What if …", {"seed": 1})
+        await pilot.press(*["down"] * 4, "enter", "x", "enter")
+        assert app.lines[0].startswith(" 'x' is no change of a cell")
+        await pilot.press("escape")
+        assert (app.lines[0], app.view.typing, app.closed) == (" What if …", False, 0)
+        assert len(app.changed) == 1
+        await pilot.press("escape")
+        assert app.closed == 1
+
+
+async def test_undo_and_redo() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("down", "down", "right", "right", "ctrl+z")
+        assert [changes.settings for changes in app.changed] == [{"seed": 124}, {"seed": 125}, {"seed": 124}]
+        assert app.lines[3].split()[:3] == ["•", "Seed", "124"]
+        await pilot.press("ctrl+z", "ctrl+z", "ctrl+y", "ctrl+y", "ctrl+y")
+        assert [changes.settings.get("seed") for changes in app.changed[3:]] == [None, 124, 125]
+
+
+async def test_any_other_cell() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press(*["down"] * 6, "enter")
+        await pilot.press(*"inputs", "[", "1", ",", "0", "]", "=", "0", ".", "9", "enter")
+        assert app.changed == [Changes(cells=(Cell("setup", "inputs", (1, 0), 0.9),))]
+
+
+async def test_the_cursor_moves_on() -> None:
+    """The row of its cell stays chosen, whatever cell that is."""
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        app.view.at(Spot("x", (0, 2), "0.445"))
+        await pilot.pause()
+        assert app.lines[1].split()[:3] == [">", "x[0,2]", "0.445"]
+        app.view.at(None)
+        await pilot.pause()
+        assert app.chosen == "Your own words"
+
+
+async def test_with_little_room_the_chosen_row_is_seen() -> None:
+    app = Asking()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.view.styles.height = 3
+        for _ in range(7):
+            await pilot.pause()
+            assert any(line.startswith(" > ") for line in app.lines[1:3])
+            await pilot.press("down")
+        # Also where it is typed.
+        await pilot.press("enter", "i")
+        assert "i" in app.lines[2]

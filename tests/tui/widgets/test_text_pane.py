@@ -1,0 +1,165 @@
+"""Text that is wrapped and scrolls."""
+
+from __future__ import annotations
+
+import pytest
+from rich.style import Style
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+
+from tui.widgets.text_pane import TextPane
+
+TEN = "\n".join(f"line {number}" for number in range(1, 11))
+
+
+class PaneApp(App[None]):
+    """A pane above something else that can have the focus."""
+
+    CSS = "#pane { height: 5; } #other { height: 2; }"
+
+    def __init__(self, theme: str = "ansi-dark") -> None:
+        super().__init__()
+        self.theme = theme
+        self.pane = TextPane(id="pane")
+        self.other = TextPane(id="other")
+        self.refreshed: list[Region] = []
+
+    def compose(self) -> ComposeResult:
+        yield from (self.pane, self.other)
+
+    def on_mount(self) -> None:
+        self.pane.focus()
+
+    def watch_refreshes(self) -> None:
+        """From now on note what the pane repaints."""
+        refresh = self.pane.refresh
+
+        def noted(*regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> TextPane:
+            if repaint:
+                self.refreshed += regions or [self.pane.size.region]
+            return refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+        self.pane.refresh = noted  # type: ignore[method-assign]
+
+    @property
+    def screen_lines(self) -> list[str]:
+        """What is painted, which is not always what would be painted now."""
+        strips = self.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    @property
+    def lines(self) -> list[str]:
+        """The painted lines of the pane."""
+        return self.screen_lines[: self.pane.size.height]
+
+
+async def test_long_lines_are_wrapped() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(20, 10)) as pilot:
+        app.pane.show(Text("The query meets every key.\n\nAnother."))
+        await pilot.pause()
+        assert app.lines == [" The query meets", " every key.", "", " Another.", ""]
+        assert app.pane.text == "The query meets every key.\n\nAnother."
+        assert (app.pane.lines_at(20), app.pane.lines_at(80), app.other.lines_at(20)) == (4, 3, 0)
+        assert app.pane.widest == len("The query meets every key.") + 2
+
+
+async def test_markup_and_control_characters_are_letters() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text("[red]x[/red] [/] [link=y]"))
+        await pilot.pause()
+        assert app.lines[0] == " [red]x[/red] [/] [link=y]"
+
+
+async def test_more_lines() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text(TEN))
+        await pilot.pause()
+        assert app.lines == [" line 1", " line 2", " line 3", " line 4", " … 6 more lines: arrows"]
+        await pilot.press("down")
+        assert app.lines == [" line 2", " line 3", " line 4", " line 5", " … 5 more lines: arrows"]
+        await pilot.press("pagedown")
+        assert app.lines[0] == " line 5"
+        await pilot.press("end", "down")
+        assert app.lines == [f" line {number}" for number in range(6, 11)]
+        await pilot.press("home", "up", "pageup")
+        assert app.lines[0] == " line 1"
+        app.pane.show(Text("one\ntwo"))
+        await pilot.press("down", "end")
+        assert app.lines == [" one", " two", "", "", ""]
+
+
+async def test_the_hint_tells_how_to_get_there() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text(TEN))
+        await pilot.pause()
+        assert app.lines[-1] == " … 6 more lines: arrows"
+        app.other.focus()
+        await pilot.pause()
+        assert app.lines[-1] == " … 6 more lines: tab, then arrows"
+        app.pane.focus()
+        await pilot.pause()
+        assert app.lines[-1] == " … 6 more lines: arrows"
+
+
+async def test_another_text_begins_at_its_top() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text(TEN))
+        await pilot.press("end")
+        app.pane.show(Text(TEN.replace("line", "word")))
+        await pilot.pause()
+        assert app.lines[0] == " word 1"
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "textual-dark"])
+async def test_only_lines_that_differ_are_repainted(theme: str) -> None:
+    app = PaneApp(theme)
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text("one\ntwo\nthree"))
+        await pilot.pause()
+        app.watch_refreshes()
+        app.pane.show(Text("one\ntwo\nthree"))
+        assert app.refreshed == []
+        app.pane.show(Text("one\n2\nthree\nfour"))
+        assert app.refreshed == [Region(0, 1, 40, 1), Region(0, 3, 40, 1)]
+        app.refreshed.clear()
+        app.pane.show(Text.assemble("one\n2\n", ("three", Style(bold=True)), "\nfour"))
+        assert app.refreshed == [Region(0, 2, 40, 1)]
+        await pilot.pause()
+        assert app.lines == [" one", " 2", " three", " four", ""]
+
+
+async def test_what_comes_while_it_is_hidden_is_shown_later() -> None:
+    """A pane that comes back does not show the text that it had when it went."""
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.pane.show(Text("before"))
+        await pilot.pause()
+        app.pane.display = False
+        await pilot.pause()
+        app.pane.show(Text("after"))
+        app.pane.display = True
+        await pilot.pause()
+        assert app.lines[0] == " after"
+
+
+async def test_another_size() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.pane.show(Text(TEN + " and so on and on"))
+        await pilot.press("end")
+        assert app.lines[-1] == " line 10 and so on and on"
+        app.pane.styles.height = 8
+        await pilot.pause()
+        # There is more room now, and it is used.
+        assert app.lines == [*(f" line {number}" for number in range(3, 10)), " line 10 and so on and on"]
+        await pilot.resize_terminal(16, 20)
+        assert app.lines[-2:] == [" line 9", " … 2 more lines:"]
+        await pilot.resize_terminal(40, 20)
+        await pilot.press("home")
+        assert app.lines[0] == " line 1"

@@ -1,0 +1,330 @@
+"""The same lessons as linear text: for pipes, screen readers and terminals that cannot draw."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+
+from lessons.engine import explanation_tree, questions
+from lessons.format import template
+from lessons.format.lesson import (
+    ChoiceStep,
+    Course,
+    ExerciseStep,
+    Lesson,
+    PointStep,
+    Question,
+    ReadStep,
+    RunningStep,
+    Step,
+    TrainStep,
+)
+from lessons.reading import package_source
+from lessons.results.result import Failure, Judgement, StepResult, Tensor
+from tui.render import explanation_text, memory_text
+from tui.render.numbers import number_format, short, truncated, visible
+from tui.render.prose import plain_lines
+from tui.render.ruler import Ruler
+
+WIDTH = 80
+MOST_ROWS = 24
+TRAINED_WORDS = {
+    None: "In its place this is run, with what was trained:",
+    "own": "You have trained it here. In place of the training this is run, with your model:",
+    "course": "In its place this is run, with the model that ships with the course:",
+    "missing": "In its place this is run, once it has been trained:",
+}
+STATE_WORDS = {"new": "", "seen": "started", "skipped": "skipped", "done": "done"}
+_VERDICT_WORDS = {"failed": "not passed", "timeout": "too long", "memory": "too large"}
+
+States = Mapping[tuple[str, str], str]
+
+
+def clean(text: str) -> str:
+    """Text from a program without control characters, which could move the cursor or worse; newlines and tabs stay."""
+    return "".join(
+        character if character in "\n\t" or (character.isprintable() and character not in "\x7f") else "\ufffd"
+        for character in text.replace("\r\n", "\n")
+    )
+
+
+def course(spec: Course, states: States) -> Iterator[str]:
+    """The course map: one line a lesson, with what has been done."""
+    for lesson in spec.lessons:
+        done = sum(states.get((lesson.id, step.id)) == "done" for step in lesson.steps)
+        started = any(states.get((lesson.id, step.id), "new") != "new" for step in lesson.steps)
+        word = "done" if done == len(lesson.steps) else "started" if started else ""
+        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(lesson.steps):2}  {word}".rstrip()
+
+
+def lesson(
+    spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH
+) -> Iterator[str]:
+    """A lesson, or one step of it, with what its code gave."""
+    yield f"Lesson {spec.number}: {spec.title}"
+    yield from plain_lines(spec.goal, width)
+    for number, step in enumerate(spec.steps, 1):
+        if only in (None, step.id):
+            yield ""
+            yield from lesson_step(
+                step, results.get(step.id, StepResult(step.id)), f"{number} of {len(spec.steps)}", width
+            )
+
+
+def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
+    """What the learner has changed, above a lesson that was run with it."""
+    yield "With these changes:"
+    for change in told:
+        yield from textwrap.wrap(clean(change), width, initial_indent="    ", subsequent_indent="    ")
+    yield from textwrap.wrap("The code is what was run. The text was written for the lesson without them.", width)
+    yield ""
+
+
+def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What may be changed in a lesson, from the entries of `lessons.engine.documents.knob`."""
+    for entry in entries:
+        if "values" in entry:
+            what = ", ".join(str(value) for value in entry["values"])
+        else:
+            what = f"{entry['least']} to {entry['most']}{' words' if entry['kind'] == 'words' else ''}"
+        now = "" if entry["default"] is None else f"  (is: {entry['default']})"
+        yield f"{entry['name']:14} {entry['label']}: {what}{now}"
+
+
+def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) -> Iterator[str]:
+    """One step: title, prose, code, output, matrices."""
+    yield f"Step {place}: {step.title}  [{step.id}]"
+    yield ""
+    yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
+    if isinstance(step, ReadStep | RunningStep) and step.source:
+        yield ""
+        yield f"The code of {step.source.partition(':')[2]}:"
+        yield from _indented(package_source.read(step.source))
+    if isinstance(step, TrainStep):
+        yield ""
+        yield "The training, which 'attn-tutor train LESSON' runs here:"
+        yield from _indented(step.training)
+        yield ""
+        yield TRAINED_WORDS[result.trained]
+    if isinstance(step, RunningStep) and step.code:
+        yield ""
+        yield "Code:"
+        yield from _indented(step.code)
+    if isinstance(step, ExerciseStep):
+        number = f"{step.number} " if step.number else ""
+        yield ""
+        yield f"Exercise {number}({step.exercise}). Start from this:"
+        yield from _indented(step.starter)
+        yield f"Check your file with: attn-tutor check {step.exercise} FILE"
+        yield f"Or have it checked each time you save it: attn-tutor watch {step.exercise}"
+    if result.stdout:
+        yield ""
+        yield "Output:"
+        yield from _indented(clean(result.stdout))
+    if result.error is not None:
+        yield ""
+        yield failure(result.error)
+    for note in result.notes:
+        yield ""
+        yield from plain_lines(clean(note), width)
+    for tensor in questions.visible(step, result, answered=False) if isinstance(step, Question) else result.tensors:
+        yield ""
+        hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
+        yield from _hidden(tensor) if hidden else drawn(tensor, width)
+    if isinstance(step, Question):
+        yield ""
+        yield from _question(step, result, width)
+
+
+def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
+    """What there is to choose from, and where to answer."""
+    if isinstance(step, ChoiceStep):
+        for option in questions.choices(step, result):
+            for place, line in enumerate(plain_lines(clean(option.text), width - 6)):
+                yield (f"  {option.letter})  " if place == 0 else "      ") + line
+    yield f"A question ({step.exercise}). {questions.form(step, result)}"
+
+
+def _hidden(tensor: Tensor) -> Iterator[str]:
+    """A tensor whose numbers are not to be seen yet."""
+    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape))}: its numbers are hidden until you have answered."
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in text.rstrip().splitlines():
+        yield f"    {line}".rstrip()
+
+
+def drawn(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as its lesson wants it drawn."""
+    if tensor.draw == "bars" and tensor.values:
+        yield from bars(tensor, width)
+        return
+    yield from matrix(tensor, width)
+    if tensor.draw == "memory" and memory_text.drawable(tensor):
+        yield from stored(tensor)
+
+
+def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as bars: label, number, bar."""
+    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape)) or 'a single number'}"
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
+    group_width, label_width = (max(map(cell_len, texts), default=0) for texts in (groups, labels))
+    group_width, label_width = min(16, group_width), min(32, label_width)
+    ruler = Ruler.of(tensor.low, tensor.high, max(8, width - group_width - label_width - form.width - 8), unicode=False)
+    rows, cols = tensor.matrix_shape
+    for lead in _leads(tensor.lead_shape):
+        yield from _lead_line(tensor, lead)
+        for row in range(rows):
+            for col, value in enumerate(tensor.row(lead, row, 0, cols) or ()):
+                group = _right(groups[row] if groups and col == 0 else "", group_width)
+                label = _right(labels[col] if labels else "", label_width)
+                below, above = ruler.bar(value)
+                bar = f"{below}|{above}" if ruler.left else above
+                yield f"  {group}{'  ' if groups else ''}{label}  {form.text(value)}  {bar}".rstrip()
+
+
+def stored(tensor: Tensor) -> Iterator[str]:
+    """The storage of a tensor: its numbers in the order of memory, with the index that each has in the tensor."""
+    yield "  in memory: " + ", ".join(memory_text.facts(tensor))
+    assert tensor.layout is not None
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    found = memory_text.elements(tensor)
+    for position in range(tensor.layout.size):
+        index = found.get(position)
+        if index is None:
+            yield f"  {position:4}  not in {tensor.name}"
+        else:
+            text = form.text(memory_text.value(tensor, index) or 0.0)
+            yield f"  {position:4}  {text}  {tensor.name}[{','.join(map(str, index))}]"
+
+
+def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """A tensor as aligned tables, one for each leading index; of a large one the corner that is here."""
+    shape = "×".join(map(str, tensor.shape)) or "a single number"
+    bounds = ""
+    if tensor.shape and tensor.low is not None and tensor.high is not None:
+        bounds = f"  from {short(tensor.low, tensor.dtype)} to {short(tensor.high, tensor.dtype)}"
+    names = ""
+    if len(tensor.shape) > 1:
+        names = f"  rows: {tensor.axes[-2]}, columns: {tensor.axes[-1]}"
+    elif tensor.shape:
+        names = f"  columns: {tensor.axes[-1]}"
+    yield f"{tensor.name}  {shape}{names}{bounds}"
+    if tensor.values is None:
+        yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
+        return
+    for lead in _leads(tensor.lead_shape):
+        yield from _lead_line(tensor, lead)
+        yield from _table(tensor, lead, width)
+
+
+def _lead_line(tensor: Tensor, lead: tuple[int, ...]) -> Iterator[str]:
+    """Which of the leading indices the lines below belong to, if there are any."""
+    if lead:
+        yield "  " + ", ".join(f"{axis} {index}" for axis, index in zip(tensor.axes, lead, strict=False)) + ":"
+
+
+def _leads(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if not shape:
+        yield ()
+        return
+    for first in range(shape[0]):
+        for rest in _leads(shape[1:]):
+            yield (first, *rest)
+
+
+def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
+    rows, cols = tensor.matrix_shape
+    if tensor.window is not None:
+        here_rows, here_cols = len(tensor.window.rows), len(tensor.window.rows[0]) if tensor.window.rows else 0
+    else:
+        here_rows, here_cols = rows, cols
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    head = [visible(label) for label in tensor.row_labels[:here_rows]]
+    tops = [visible(label) for label in tensor.col_labels[:here_cols]]
+    label_width = min(16, max(map(cell_len, head), default=0))
+    cell = max(form.width, min(10, max(map(cell_len, tops), default=0))) + 2
+    fit = max(1, (width - label_width - 2) // cell)
+    shown_rows = min(here_rows, MOST_ROWS) if tensor.window is not None else here_rows
+    # Columns that do not fit beside each other follow below.
+    for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
+        right = min(left + fit, here_cols)
+        if tops:
+            yield (
+                "  " + " " * label_width + "".join(_right(truncated(text, cell - 2), cell) for text in tops[left:right])
+            )
+        for row in range(shown_rows):
+            values = tensor.row(lead, row, left, right) or ()
+            label = _right(head[row], label_width) if head else " " * label_width
+            yield "  " + label + "".join(form.text(value).rjust(cell) for value in values)
+    if tensor.values is None:
+        left_out = f"the first {shown_rows} of {rows} rows and {min(here_cols, fit)} of {cols} columns"
+        yield f"  ({left_out} of {', '.join(f'{a} 0' for a in tensor.axes[:-2]) or 'the whole'})"
+
+
+def failure(error: Failure) -> str:
+    """Why a step did not come to its end."""
+    where = f" (line {error.line})" if error.line else ""
+    return f"This step did not come to its end{where}: {clean(error.message)}"
+
+
+def explanation(root: explanation_tree.Node) -> Iterator[str]:
+    """How a number was made: its formula, then indented the same for the numbers it was made from, each once."""
+    told: set[str] = set()
+    for node, level in explanation_tree.walk(root):
+        indent = "    " * level
+        label = node.explanation.label
+        if label in told and node.explanation.op not in ("set",):
+            continue
+        told.add(label)
+        for line in explanation_text.report(node.explanation):
+            hanging = indent + ("      " if line.startswith(" ") else "    ")
+            yield from textwrap.wrap(
+                clean(line), WIDTH, initial_indent=indent, subsequent_indent=hanging, drop_whitespace=True
+            )
+
+
+def verdict_word(verdict: str) -> str:
+    """A verdict as it is called in front of learners."""
+    return _VERDICT_WORDS.get(verdict, verdict)
+
+
+def judgement(value: Judgement) -> Iterator[str]:
+    """The judge's word, check by check."""
+    yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
+    where = f" (line {value.untold_line})" if value.untold_line else ""
+    yield from textwrap.wrap(clean(value.message) + where, WIDTH)
+    yield from _diagnosis(value)
+    ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
+    for check in value.checks if ran else ():
+        yield f"  {'ok  ' if check.passed else 'no  '} {check.name}"
+        if check.message:
+            yield from textwrap.wrap(clean(check.message), WIDTH, initial_indent="       ", subsequent_indent="       ")
+    if value.stdout:
+        yield "Your program printed:"
+        yield from _indented(clean(value.stdout))
+    if value.verdict == "failed" and value.seed is not None:
+        yield f"The hidden inputs were those of --seed {value.seed}."
+
+
+def _diagnosis(value: Judgement) -> Iterator[str]:
+    """The known mistakes that an answer shows, or where it leaves the way of the model answer."""
+    for mistake in value.mistakes:
+        yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}."), WIDTH)
+        yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    difference = value.difference
+    if difference is not None:
+        where = f" (line {difference.line})" if difference.line else ""
+        agreed = f"As expected: {', '.join(difference.agreed)}. " if difference.agreed else ""
+        yield from textwrap.wrap(clean(f"{agreed}The first that differs: {difference.name}{where}."), WIDTH)
+
+
+def _right(text: str, width: int) -> str:
+    """The text right-justified in exactly `width` cells, cut if it must be."""
+    text = truncated(text, width)
+    return " " * (width - cell_len(text)) + text

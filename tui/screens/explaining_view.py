@@ -1,0 +1,165 @@
+"""What a step and the Python prompt have in common: matrices whose numbers explain themselves in a panel."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from lessons.results.explanation import Explanation
+from lessons.results.result import StepResult
+from tui.tty.terminal import Terminal
+from tui.widgets.explanation_pane import ExplanationView
+from tui.widgets.line_widget import Box
+from tui.widgets.matrix import MatrixView, Wanted
+
+MATRICES = 4
+
+
+class Explaining(Box):
+    """Matrices, and the panel of explanations. A view that is one says where these stand, and what else there is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "explain", "Explain the number", show=False, id="explain"),
+        Binding("backspace", "explain_back", "Back to the number before", show=False),
+    ]
+
+    class PanesChanged(Message):
+        """Another pane has the keys, or other panes are hidden."""
+
+    class Asked(Message):
+        """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
+
+        def __init__(
+            self, view: Explaining, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None
+        ) -> None:
+            self.view, self.step, self.name, self.index, self.ref = view, step, name, index, ref
+            super().__init__()
+
+    class Missing(Message):
+        """Something about a large tensor is wanted for a matrix."""
+
+        def __init__(self, step: str, wanted: Wanted) -> None:
+            self.step, self.wanted = step, wanted
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, names: str, *, most: int = MATRICES, id: str | None = None) -> None:
+        """Initialise the view; `names` begins the IDs of its matrices, of which it has `most`."""
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(most)]
+        self._active = -1
+        self._result = StepResult("")
+        self._explanation = ExplanationView(terminal, id="explanation")
+        self._explanation.display = False
+
+    @property
+    def result(self) -> StepResult:
+        """The result that is shown: an answer about another one comes too late."""
+        return self._result
+
+    # What each view has of its own -------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """The id of the step, or of the input, whose numbers are shown; "" if there are none."""
+        raise NotImplementedError
+
+    def focus_active(self) -> None:
+        """Give the keys to the active pane."""
+        raise NotImplementedError
+
+    def _arrange(self) -> None:
+        """Give every part its place."""
+        raise NotImplementedError
+
+    def _describe(self) -> None:
+        """Read out the cell under the cursor."""
+        raise NotImplementedError
+
+    def _light(self) -> None:
+        """Light up the operands."""
+        raise NotImplementedError
+
+    def _focus_explanation(self) -> None:
+        self._explanation.focus(scroll_visible=False)
+
+    # Explanations ------------------------------------------------------------------------------------------------
+
+    @property
+    def explaining(self) -> bool:
+        """Whether an explanation is open."""
+        return self._explanation.explanation is not None
+
+    @property
+    def _matrix(self) -> MatrixView | None:
+        """The active matrix."""
+        return self._matrices[self._active] if self._active >= 0 else None
+
+    def action_explain(self) -> None:
+        """Ask how the number under the cursor was made."""
+        view = self._matrix
+        if self.place and view is not None and view.tensor is not None:
+            self.post_message(self.Asked(self, self.place, view.tensor.name, view.index))
+
+    def explain(self, explanation: Explanation, *, further: bool) -> None:
+        """Show how a number was made; `further`: an operand of the one before."""
+        following = self._explanation.display and self._matrix is not None and self._matrix.has_focus
+        if further:
+            self._explanation.go_on(explanation)
+        else:
+            self._explanation.show(explanation, self.place)
+        self._arrange()
+        if not following or further:
+            self._focus_explanation()
+
+    def action_explain_back(self) -> None:
+        """Back to the number before."""
+        self._explanation.action_back()
+
+    def _close_explanation(self) -> None:
+        """Explain nothing any more."""
+        if not self.explaining:
+            return
+        had_focus = self._explanation.has_focus
+        self._explanation.clear()
+        self._light()
+        self._arrange()
+        if had_focus:
+            self.focus_active()
+
+    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
+        """Ask about an operand."""
+        event.stop()
+        if self.place:
+            self.post_message(self.Asked(self, self.place, ref=event.operand.ref))
+
+    def on_explanation_view_changed(self, event: ExplanationView.Changed) -> None:
+        """Another number is explained."""
+        event.stop()
+        self._light()
+
+    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
+        """Back to the matrix."""
+        event.stop()
+        self._close_explanation()
+
+    # Messages of the matrices ------------------------------------------------------------------------------------
+
+    def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
+        """Read the cell out; an open explanation goes with the cursor."""
+        event.stop()
+        self._describe()
+        if self.explaining and event.view.has_focus:
+            self.action_explain()
+
+    @on(MatrixView.WindowWanted)
+    @on(MatrixView.BlocksWanted)
+    @on(MatrixView.RowWanted)
+    def pass_on(self, event: Wanted) -> None:
+        """Tell which step it belongs to."""
+        event.stop()
+        if self.place:
+            self.post_message(self.Missing(self.place, event))

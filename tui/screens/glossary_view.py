@@ -1,0 +1,217 @@
+"""The glossary: every term of the course, those of the present step first, and what to read on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+from lessons.format.lesson import Course, Step
+from lessons.reading.glossary import Glossary, Reference, Term
+from tui.render.prose import in_ascii, rich_text
+from tui.tty.terminal import Terminal
+from tui.widgets.lesson_list import Entry, LessonList
+from tui.widgets.line_widget import Box
+from tui.widgets.text_line import Line
+from tui.widgets.text_pane import TextPane
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+HERE = "here"
+"""What is said of a term that stands in the present step."""
+
+
+class GlossaryView(Box):
+    """A line to search with, the terms, and the definition of the chosen one; `tab` turns to the references.
+
+    Letters always go to the line, arrows always to the list.
+    """
+
+    DEFAULT_CSS = """
+    GlossaryView {
+        layout: vertical;
+        height: 1fr;
+    }
+    GlossaryView #search {
+        layout: horizontal;
+        height: 1;
+    }
+    GlossaryView #search Line {
+        width: 9;
+    }
+    GlossaryView #found {
+        layout: horizontal;
+        height: 1fr;
+        margin: 1 0 0 0;
+    }
+    GlossaryView #terms {
+        width: 36;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("pageup", "move(-10)", "Up", show=False),
+        Binding("pagedown", "move(10)", "Down", show=False),
+        Binding("enter", "go", "Go to its step", show=False, priority=True),
+        Binding("escape", "close", "Back", show=False),
+    ]
+
+    class Closed(Message):
+        """The learner goes back to where they were."""
+
+    class GoTo(Message):
+        """The learner goes to the step (`lesson/step`) that introduces a term."""
+
+        def __init__(self, place: str) -> None:
+            self.place = place
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._glossary = Glossary()
+        self._course = Course(lessons=())
+        self._here: tuple[Term, ...] = ()
+        self._shown: tuple[Term | Reference, ...] = ()
+        self._references = False
+        self._input = Input(compact=True, select_on_focus=False, id="term")
+        self._input.cursor_blink = False
+        self._search = Box(Line(Text(" Search >", BOLD)), self._input, id="search")
+        self._list = LessonList(ellipsis=terminal.ellipsis, id="terms")
+        self._list.can_focus = False
+        self._means = TextPane(ellipsis=terminal.ellipsis, indent=2, id="means")
+        self._means.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        """The line, and below it terms and definition."""
+        yield self._search
+        yield Box(self._list, self._means, id="found")
+
+    def open(self, glossary: Glossary, course: Course, step: Step | None) -> None:
+        """Show the terms, those of a step first."""
+        self._glossary, self._course, self._references = glossary, course, False
+        self._here = glossary.of(step) if step is not None else ()
+        self._input.value = ""
+        self._fill()
+        self._input.focus(scroll_visible=False)
+
+    @property
+    def chosen(self) -> Term | Reference | None:
+        """What is under the cursor."""
+        return self._shown[self._list.cursor] if self._shown else None
+
+    @property
+    def title(self) -> str:
+        """What is shown."""
+        return "References" if self._references else "Glossary"
+
+    @property
+    def keys(self) -> str:
+        """What keys do here."""
+        if self._references:
+            return "up/down choose   tab glossary   esc back"
+        return "letters search   up/down choose   enter its step   tab references   esc back"
+
+    def move_pane(self, step: int) -> None:
+        """From the terms to the references, and back."""
+        self._references = not self._references
+        self._input.value = ""
+        self._fill()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search."""
+        event.stop()
+        self._fill()
+
+    def _fill(self) -> None:
+        text = self._input.value.strip()
+        if self._references:
+            self._shown = _found(self._glossary.references, text)
+        elif text:
+            self._shown = self._glossary.search(text)
+        else:
+            rest = (term for term in self._glossary.terms if term not in self._here)
+            self._shown = (*self._here, *rest)
+        arrow = "▸" if self._terminal.unicode else ">"
+        entries = [
+            Entry(arrow, each.term, HERE)
+            if each in self._here
+            else Entry(" ", each.term)
+            if isinstance(each, Term)
+            else Entry(" ", each.short)
+            for each in self._shown
+        ]
+        self._list.show(tuple(entries))
+        self._list.cursor = 0
+        self._tell()
+
+    def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
+        """Tell about another one."""
+        event.stop()
+        self._tell()
+
+    def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
+        """A second click goes to the step."""
+        event.stop()
+        self.action_go()
+
+    def _tell(self) -> None:
+        chosen = self.chosen
+        if isinstance(chosen, Term):
+            text = self._about_term(chosen)
+        elif chosen is not None:
+            text = self._about_reference(chosen)
+        else:
+            text = Text("Nothing here has this in it.", DIM)
+        self._means.show(text)
+
+    def _about_term(self, term: Term) -> Text:
+        text = Text.assemble((term.term, BOLD))
+        if term.also:
+            text.append(f"   also: {', '.join(term.also)}", DIM)
+        text.append("\n\n").append_text(rich_text(self._writable(term.means)))
+        if term.see:
+            text.append(f"\n\nSee also: {', '.join(term.see)}.")
+        lesson, _, step = term.step.partition("/")
+        found = self._course.lesson(lesson)
+        text.append(f"\n\nLesson {found.number}, step {found.index(step) + 1}: {found.step(step).title}", DIM)
+        return text
+
+    def _about_reference(self, reference: Reference) -> Text:
+        text = Text.assemble((self._writable(reference.title), BOLD))
+        text.append(f"\n\n{self._writable(reference.authors)}. {reference.where}, {reference.year}.")
+        return text.append("\n\n").append_text(rich_text(self._writable(reference.about)))
+
+    def _writable(self, text: str) -> str:
+        return text if self._terminal.unicode else in_ascii(text)
+
+    def action_move(self, lines: int) -> None:
+        """Choose another one."""
+        self._list.cursor += lines
+
+    def action_go(self) -> None:
+        """To the step that introduces the term."""
+        if isinstance(self.chosen, Term):
+            self.post_message(self.GoTo(self.chosen.step))
+
+    def action_close(self) -> None:
+        """Back; but first the search ends."""
+        if self._input.value:
+            self._input.value = ""
+        else:
+            self.post_message(self.Closed())
+
+
+def _found(references: Sequence[Reference], text: str) -> tuple[Reference, ...]:
+    """The references that have a text in their title, authors or description."""
+    wanted = text.casefold()
+    return tuple(
+        each for each in references if wanted in f"{each.title} {each.authors} {each.year} {each.about}".casefold()
+    )

@@ -1,0 +1,454 @@
+"""One step of a lesson: prose, code, what it printed, and its matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from lessons.format import template
+from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep
+from lessons.reading import package_source
+from lessons.results.line_shapes import LineShapes
+from lessons.results.result import StepResult
+from lessons.what_if import cells
+from lessons.what_if.cells import Cell
+from lessons.what_if.changes import UNCHANGED, Changes, History, apply
+from tui.drawings import before_after
+from tui.drawings.before_after import MODES, Mode
+from tui.drawings.marks import Cells, Marks
+from tui.render.code_text import marked, rich_code
+from tui.render.linear_text import clean
+from tui.render.numbers import exact
+from tui.render.prose import in_ascii, rich_text
+from tui.render.shape_ribbon import GAP, bare, with_ribbon
+from tui.render.step_layout import CODE, Needs, arrange, panes, text_width
+from tui.screens.explaining_view import MATRICES, Explaining
+from tui.state.what_if_rows import Spot
+from tui.tty.terminal import Terminal
+from tui.widgets.line_widget import Box, set_height
+from tui.widgets.matrix import MatrixView
+from tui.widgets.text_line import Line
+from tui.widgets.text_pane import TextPane
+from tui.widgets.what_if_panel import WhatIfView
+
+WITHOUT_CHANGES = "(This text speaks of the lesson as it was.)"
+DIM, BOLD = Style(dim=True), Style(bold=True)
+
+
+class LessonView(Explaining):
+    """The panes of a step. It is told what to show, and posts which numbers it misses."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w,ц", "what_if", "What if", show=False, id="what-if"),
+        Binding("d,в", "flip", "After, difference, before", show=False, id="flip"),
+        Binding("escape", "close", "Close the explanation, restore", show=False),
+    ]
+
+    class Changed(Message):
+        """Other changes are to hold: none at all if the learner is done."""
+
+        def __init__(self, changes: Changes) -> None:
+            self.changes = changes
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
+        super().__init__(terminal, "matrix", most=most, id=id)
+        self._code_theme = code_theme
+        self._step: ReadStep | RunningStep | None = None
+        self._active = 0
+
+        self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
+        self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
+        self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
+        self._text = Box(*self._parts(), id="text")
+        self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
+        self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
+        self._whatif = WhatIfView(terminal, id="whatif")
+        self._whatif.display = False
+        self._whatif_open = False
+        self._lesson: Lesson | None = None
+        self._altered: Lesson | None = None
+        self._pictures: tuple[before_after.Picture, ...] = ()
+        self._history = History()
+        self._base: StepResult | None = None
+        self._note = ""
+        self._mode: Mode = "after"
+        self._changed_lines: frozenset[int] = frozenset()
+        self._line: int | None = None
+        self._code_plain = Text()
+        self._panes: tuple[int, ...] = ()
+        self._text_place = (False, 0)
+
+    def _parts(self) -> tuple[Widget, ...]:
+        """What stands in the column of text, from its top."""
+        return self._prose, self._code, self._output
+
+    def compose(self) -> ComposeResult:
+        """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
+        yield from (self._explanation, self._whatif)
+        yield self._body
+        yield self._detail
+
+    def show_step(
+        self,
+        lesson: Lesson,
+        step: ReadStep | RunningStep,
+        result: StepResult,
+        note: str,
+        history: History | None = None,
+        base: StepResult | None = None,
+    ) -> None:
+        """Show a step of the lesson as it stands, with results, which may be recorded ones.
+
+        Args:
+            lesson, step: what is shown, without any changes.
+            result: of the lesson with the current changes of `history`.
+            note: of what sort the results are.
+            history: the learner's changes.
+            base: the results without changes; None if nothing is changed.
+        """
+        fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
+        altered = apply(lesson, history.current) if history is not None and base is not None else lesson
+        other_code = fresh or altered is not self._altered
+        self._lesson, self._step, self._result, self._note = lesson, step, result, note
+        self._history, self._base, self._altered = history or History(), base, altered
+        self._prose.show(self._prose_text(step, result))
+        if fresh:
+            self._mode = "after"
+            # The changes go along; the panel must not cover the text of another step.
+            self._whatif_open = False
+        # It was about the numbers of another run.
+        self._close_explanation()
+        if other_code:
+            # The same with every result: it is not coloured again when the live one comes.
+            self._code_plain = self._code_text(altered.step(step.id))
+            self._changed_lines = self._lines_changed(step, altered)
+            self._line = None
+        self._output.show(self._output_text(result))
+        self._show_matrices()
+        self._show_code(keep=not fresh)
+        before, self._panes = self._panes, panes(self._needs())
+        # Where nothing was recorded, the code was all that there was to look at until now.
+        arrived = 0 in self._panes and 0 not in before
+        if fresh or arrived or self._active not in self._panes:
+            self._active = self._first_pane()
+        if self._whatif_open:
+            self._whatif.show(lesson, step.id, self._spot(), self._history)
+        self._arrange()
+        if fresh or (arrived and self._text.has_focus_within):
+            self.focus_active()
+        self._describe()
+
+    def _first_pane(self) -> int:
+        """The pane that the learner is to look at."""
+        return 0 if 0 in self._panes else CODE
+
+    def _show_matrices(self) -> None:
+        """The matrices, before or after the learner's changes, or the difference."""
+        pictures = before_after.pictures(self._base, self._result, self._mode, self._cells_shown())
+        for place, view in enumerate(self._matrices):
+            picture = pictures[place] if place < len(pictures) else None
+            view.show(picture.tensor if picture else None, self._note)
+            if picture is not None:
+                view.caption(picture.caption)
+        self._pictures = pictures
+        self._light()
+
+    def _cells_shown(self) -> list[Cell]:
+        """The cells that the learner has set, by the names of the tensors that show them."""
+        show = self._step.show if isinstance(self._step, RunningStep) else ()
+        return [
+            replace(cell, name=shown.name)
+            for shown in show
+            for cell in self._history.current.cells
+            if cells.variable(shown) == cell.name
+        ]
+
+    def _lines_changed(self, step: ReadStep | RunningStep, altered: Lesson) -> frozenset[int]:
+        other = altered.step(step.id)
+        if altered is self._lesson or not isinstance(step, RunningStep) or not isinstance(other, RunningStep):
+            return frozenset()
+        return before_after.changed_lines(step.code, other.code)
+
+    def _show_code(self, *, keep: bool) -> None:
+        """The code with its shapes, the line that is explained, and those that were changed."""
+        code = marked(self._code_plain, self._line, self._changed_lines)
+        if self.room.width:
+            code = with_ribbon(code, self._shapes, self._text_width() - 2, self._terminal.unicode)
+        self._code.show(code, keep=keep)
+
+    @property
+    def _shapes(self) -> tuple[LineShapes, ...]:
+        """The shapes of the lines, where lines are numbered as the step's are."""
+        numbered = isinstance(self._step, RunningStep) and not self._step.source
+        return self._result.shapes if numbered else ()
+
+    def _text_width(self) -> int:
+        """Columns for prose and code."""
+        return text_width(self.room.width, self._sizes())
+
+    def _sizes(self) -> Needs:
+        """The widths of code and matrices; the heights are not known yet."""
+        lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
+        ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
+        places = range(min(len(self._result.tensors), len(self._matrices)))
+        sizes = tuple(self._matrices[place].natural_size() for place in places)
+        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
+
+    def _code_text(self, step: ReadStep | RunningStep | ExerciseStep) -> Text:
+        text = Text()
+        if not isinstance(step, ExerciseStep) and step.source:
+            module, _, name = step.source.partition(":")
+            text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
+            text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False))
+        if isinstance(step, RunningStep):
+            if text.plain:
+                text.append("\n\n")
+            text.append_text(rich_code(step.code, self._code_theme))
+        return text
+
+    def _prose_text(self, step: ReadStep | RunningStep, result: StepResult) -> Text:
+        prose = template.fill(step.prose, result.text)
+        text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
+        return text if self._base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+
+    def _output_text(self, result: StepResult) -> Text:
+        text = Text(clean(result.stdout).rstrip("\n"))
+        if result.error is not None:
+            if text.plain:
+                text.append("\n")
+            text.append(clean(result.error.message), BOLD)
+        for note in result.notes:
+            text.append(("\n" if text.plain else "") + clean(note), BOLD)
+        return text
+
+    # Places ------------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        width, height = self.room.width, self.room.height - 1
+        if not width or height < 2:
+            return
+        plan = arrange(width, height, self._needs(), self._active)
+        self._body.set_class(plan.wide, "wide")
+        for panel in (self._explanation, self._whatif):
+            panel.set_class(plan.wide, "wide")
+        set_height(self._explanation, plan.panel if self.explaining else 0)
+        set_height(self._whatif, 0 if self.explaining else plan.panel)
+        if (plan.wide, plan.text_width) != self._text_place:
+            self._text_place = (plan.wide, plan.text_width)
+            self._text.styles.width = plan.text_width
+        for widget, lines in ((self._prose, plan.prose), (self._code, plan.code), (self._output, plan.output)):
+            set_height(widget, lines)
+        for place, view in enumerate(self._matrices):
+            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+
+    def _needs(self) -> Needs:
+        columns = self._text_width()
+        return replace(
+            self._sizes(),
+            prose=self._gap(self._prose.lines_at(columns)),
+            code=self._gap(self._code.lines_at(columns)),
+            output=self._gap(self._output.lines_at(columns)),
+            panel=self.explaining or self._whatif_open,
+        )
+
+    def _gap(self, lines: int) -> int:
+        """Lines with an empty one below, nothing for nothing."""
+        return lines + 1 if lines else 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange again."""
+        if self._step is not None:
+            self._show_code(keep=True)
+            self._arrange()
+            self._describe()
+
+    # Panes -------------------------------------------------------------------------------------------------------
+
+    def focus_active(self) -> None:
+        """Give the keys to the active pane."""
+        target = self._matrices[self._active] if self._active >= 0 else self._code
+        (target if self._panes else self._prose).focus(scroll_visible=False)
+
+    def move_pane(self, step: int) -> None:
+        """Give the keys to the next pane, and show it if it is not shown."""
+        if self._explanation.has_focus or self._whatif.has_focus_within:
+            # From a panel to what it is about.
+            self.focus_active()
+            self._describe()
+            return
+        if not self._panes:
+            return
+        place = self._panes.index(self._active)
+        self._active = self._panes[(place + step) % len(self._panes)]
+        self._arrange()
+        self.focus_active()
+        self._describe()
+
+    # Explanations ------------------------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """The id of the step."""
+        return self._step.id if self._step is not None else ""
+
+    def _light(self) -> None:
+        """Light up the operands in their matrices, and mark the line that joined them."""
+        explanation = self._explanation.explanation
+        lit = (explanation.lit or {}) if explanation is not None else {}
+        for view, picture in zip(self._matrices, self._pictures, strict=False):
+            operands = Cells(patterns=lit.get(picture.tensor.name, ()))
+            view.mark(Marks(operands, picture.changed, picture.set))
+        line = None
+        if explanation is not None and self._step is not None:
+            line = explanation.line if explanation.file == self._step.id else None
+            if explanation.file.endswith(".py"):
+                line = explanation.lesson_line
+        if line != self._line:
+            self._line = line
+            self._show_code(keep=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key means something now; if not, it means what it does elsewhere."""
+        if action == "explain_back":
+            return self.explaining
+        if action == "close":
+            return self.explaining or self._whatif_open or bool(self._history.current)
+        return action != "flip" or self._comparable
+
+    def action_close(self) -> None:
+        """Close the explanation; else put everything back as the lesson has it."""
+        if self.explaining:
+            self._close_explanation()
+        else:
+            self._end_what_if()
+
+    # What if -----------------------------------------------------------------------------------------------------
+
+    def action_what_if(self) -> None:
+        """Open the panel of things to change, or go back to it."""
+        if not isinstance(self._step, RunningStep) or self._lesson is None:
+            return
+        self._close_explanation()
+        self._whatif_open = True
+        self._whatif.show(self._lesson, self._step.id, self._spot(), self._history)
+        self._arrange()
+        self._whatif.focus_rows()
+
+    def _end_what_if(self) -> None:
+        """Restore the lesson and close the panel."""
+        had_focus = self._whatif.has_focus_within
+        self._whatif_open = False
+        self._arrange()
+        if had_focus:
+            self.focus_active()
+        if self._history.current:
+            self._history.do(UNCHANGED)
+            self.post_message(self.Changed(UNCHANGED))
+
+    @property
+    def _comparable(self) -> bool:
+        return self._base is not None and before_after.comparable(self._pictures)
+
+    def _spot(self) -> Spot | None:
+        """The cell under the cursor, as something to change."""
+        view = self._matrix
+        if view is None or view.tensor is None or not isinstance(self._step, RunningStep):
+            return None
+        name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
+        if name is None:
+            return None
+        # Not that of the view, which may show a difference.
+        now = next(tensor for tensor in self._result.tensors if tensor.name == view.tensor.name)
+        row, col = (0, 0, *view.index)[-2:]
+        values = now.row(view.index[:-2], row, col, col + 1) if now.shape == view.tensor.shape else None
+        return Spot(name, view.index, exact(values[0], now.dtype) if values else "")
+
+    def action_flip(self) -> None:
+        """After, difference, before; what would look the same is passed over."""
+        before = self._pictures
+        for _ in MODES:
+            self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
+            self._show_matrices()
+            if self._pictures != before:
+                break
+        self._describe()
+
+    def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
+        """Have the step run with other changes."""
+        event.stop()
+        self.post_message(self.Changed(event.changes))
+
+    def on_what_if_view_closed(self, event: WhatIfView.Closed) -> None:
+        """Restore everything."""
+        event.stop()
+        self._end_what_if()
+
+    # Messages of the matrices ------------------------------------------------------------------------------------
+
+    def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
+        """Read the cell out; the panels go with the cursor."""
+        super().on_matrix_view_cursor_moved(event)
+        if self._whatif_open:
+            self._whatif.at(self._spot())
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click may have moved the focus; the keys depend on it."""
+        # Of two quick keys, the word of the first may come after the second.
+        if isinstance(event.widget, MatrixView) and self.screen.focused is event.widget:
+            self._active = self._matrices.index(event.widget)
+        self._describe()
+
+    @property
+    def keys(self) -> str:
+        """What keys do here, for the line of keys: as many as fit."""
+        if self._explanation.has_focus:
+            choose = ["arrows choose", "enter go on"] if self._explanation.operand is not None else []
+            tab = ["tab matrix"] if self._active >= 0 else []
+            return self._fitting([*choose, "backspace back", *tab, "esc close"])
+        if self._whatif.has_focus_within:
+            if self._whatif.typing:
+                return "enter take it   esc leave it"
+            flip = ["d difference"] if self._comparable else []
+            return self._fitting(
+                ["arrows choose, change", "enter type", "esc restore", *flip, "ctrl+z undo", "tab pane"]
+            )
+        parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
+        if isinstance(self._step, RunningStep) and self._active >= 0:
+            parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
+        if self.explaining:
+            parts = [*self._pane_keys(), "enter explain", "backspace back", "esc close", "? help"]
+        elif self._base is not None:
+            flip = ["d difference"] if self._comparable else []
+            parts = [*self._pane_keys(), *flip, "w change", "esc restore", "n next", "? help"]
+        if self._active >= 0 and self._matrices[self._active].overview:
+            parts = [*self._pane_keys(), "esc cells", "n next", "b back", "? help", "m map", "q quit"]
+        return self._fitting(parts)
+
+    def _fitting(self, parts: list[str]) -> str:
+        """As many of the parts as fit into the line, the first ones."""
+        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
+            parts = parts[:-1]
+        return "   ".join(parts)
+
+    def _pane_keys(self) -> list[str]:
+        """What the keys of the panes do: nothing to say of a step without panes."""
+        if not self._panes:
+            return []
+        hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
+        to = "code" if CODE in hidden else "more" if hidden else "pane"
+        tab = [f"tab {to}"] if len(self._panes) > 1 else []
+        return [*tab, self._matrices[self._active].keys.strip() if self._active >= 0 else "arrows scroll"]
+
+    def _describe(self) -> None:
+        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
+        self.post_message(self.PanesChanged())

@@ -1,0 +1,199 @@
+"""The course map: what there is, what is done, and where to go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from tui.render.palette import palette
+from tui.render.prose import rich_text
+from tui.state import milestones
+from tui.tty.terminal import Terminal
+from tui.widgets.lesson_list import Entry, LessonList
+from tui.widgets.line_widget import Box
+from tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lessons.format.lesson import Course, Exercise, Lesson, Step
+    from lessons.results.result import Tensor
+    from tui.state.progress_store import Store
+
+GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
+ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
+WORDS = {"skipped": "skipped", "due": "due for review"}
+"""What is said of an exercise besides its glyph."""
+
+BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
+THUMBNAIL = 8
+CELL = 3
+
+
+class MapView(Box):
+    """The list of lessons, and what the selected one teaches. Enter opens it from either."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Open", show=False),
+        Binding("c,с", "challenge", "Challenge", show=False, id="challenge"),
+        Binding("v,м", "review", "Review", show=False, id="review"),
+    ]
+
+    class Open(Message):
+        """The learner wants a lesson, at a step (its id)."""
+
+        def __init__(self, lesson: Lesson, step: str) -> None:
+            self.lesson, self.step = lesson, step
+            super().__init__()
+
+    class Challenge(Message):
+        """The learner wants the challenge of a lesson."""
+
+        def __init__(self, lesson: Lesson) -> None:
+            self.lesson = lesson
+            super().__init__()
+
+    class Review(Message):
+        """The learner wants the next exercise that is due for review."""
+
+    class Selected(Message):
+        """The cursor is on a lesson."""
+
+        def __init__(self, lesson: Lesson) -> None:
+            self.lesson = lesson
+            super().__init__()
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._targets: list[tuple[Lesson, str]] = []
+        self.list = LessonList(ellipsis=terminal.ellipsis, id="lessons")
+        self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
+
+    def compose(self) -> ComposeResult:
+        """The list and, beside it, the selected lesson."""
+        yield self.list
+        yield self._about
+
+    def show(self, course: Course, store: Store) -> None:
+        """Show the course with the learner's progress."""
+        glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
+        lesson, step = milestones.here(course, store)
+        self._targets = [(lesson, step)]
+        begun = store.position is not None
+        word = "Continue" if begun else "Start"
+        text = f"{word}: {lesson.number}. {lesson.step(step).title}"
+        entries = [Entry(glyphs["continue"], text, strong=True)]
+        for each in course.lessons:
+            state, said = milestones.state_of(each, store)
+            entries.append(Entry(glyphs[state], f"{each.number:2}. {each.title}", said))
+            self._targets.append((each, milestones.first_open(each, store)))
+        self.list.show(tuple(entries))
+
+    def about(
+        self,
+        lesson: Lesson,
+        store: Store,
+        thumbnail: Tensor | None,
+        due: Sequence[tuple[Lesson, Exercise]] = (),
+    ) -> None:
+        """Show what a lesson teaches, and which exercises of the course are due for review."""
+        glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
+        text = Text()
+        text.append(f"{lesson.number}. {lesson.title}\n\n", BOLD)
+        text.append_text(rich_text(lesson.goal))
+        text.append("\n")
+        if thumbnail is not None:
+            text.append("\n")
+            text.append_text(picture(thumbnail, self._terminal))
+            text.append("\n")
+        named = {exercise.exercise for _, exercise in due}
+        for step in lesson.steps:
+            exercise = milestones.is_exercise(step)
+            state = store.state(lesson.id, step.id)
+            if exercise and getattr(step, "exercise", "") in named:
+                state = "due"
+            text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
+            if exercise:
+                text.append(f"   {_kind(step)}", EXERCISE)
+                text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
+        if lesson.challenge is not None and not milestones.tested_out(lesson, store):
+            text.append("\n\nKnow all this? c: try the challenge", DIM)
+        if due:
+            text.append("\n\nDue for review", BOLD)
+            text.append("   v: open the next one", DIM)
+            for place, exercise_due in due:
+                text.append(f"\n{glyphs['due']} {place.number}. {exercise_due.title}")
+        self._about.show(text)
+
+    @property
+    def keys(self) -> str:
+        """What keys do here."""
+        if self.list.has_focus or not self._about.has_focus:
+            return "up/down choose   enter open   c challenge   ? help   q quit"
+        return "up/down scroll   enter open   tab lessons   ? help   q quit"
+
+    def move_pane(self) -> None:
+        """From the list to the lesson's text, if it is longer than its place, and back."""
+        (self._about if self.list.has_focus else self.list).focus(scroll_visible=False)
+
+    def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
+        """Tell which lesson is under the cursor."""
+        self.post_message(self.Selected(self._targets[event.place][0]))
+
+    def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
+        """Open it."""
+        self.post_message(self.Open(*self._targets[event.place]))
+
+    def action_open(self) -> None:
+        """Open the lesson under the cursor, wherever the focus is."""
+        self.list.action_choose()
+
+    def action_challenge(self) -> None:
+        """Open the challenge of the lesson under the cursor."""
+        if self.selected is not None:
+            self.post_message(self.Challenge(self.selected))
+
+    def action_review(self) -> None:
+        """Open the next exercise that is due for review."""
+        self.post_message(self.Review())
+
+    @property
+    def selected(self) -> Lesson | None:
+        """The lesson under the cursor."""
+        place = self.list.cursor
+        return self._targets[place][0] if self._targets else None
+
+
+def _kind(step: Step) -> str:
+    """What sort of exercise a step is, and its number if it has one."""
+    kind = "exercise" if step.kind == "exercise" else "question"
+    return f"{kind} {getattr(step, 'number', '')}".rstrip()
+
+
+def picture(tensor: Tensor, terminal: Terminal) -> Text:
+    """A tensor as small coloured cells without digits: its first matrix, or a corner of it, with its name and rows."""
+    rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
+    colours = palette(terminal)
+    scale = colours.scale(tensor.kind, tensor.low, tensor.high)
+    text = Text()
+    width = max((cell_len(label) for label in tensor.row_labels[:rows]), default=0)
+    for row in range(rows):
+        label = tensor.row_labels[row] if tensor.row_labels else ""
+        text.append(" " * (width - cell_len(label)) + label + " ", DIM)
+        for value in tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ():
+            look = scale.look(value)
+            text.append((" " if colours.coloured else look.glyph) * CELL, look.style)
+        if row == 0:
+            text.append(f"  {tensor.name}", BOLD)
+            shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))
+            text.append(f"  {shape}", DIM)
+        text.append("\n")
+    text.right_crop()
+    return text

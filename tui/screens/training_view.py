@@ -1,0 +1,449 @@
+"""A step that trains a model while the learner watches: its curves, and what it watches, picture by picture."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+
+from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
+from lessons.results.result import StepResult, Tensor
+from lessons.what_if.changes import History
+from tui.drawings import before_after
+from tui.render.code_text import rich_code
+from tui.render.linear_text import clean
+from tui.render.step_layout import CODE, Needs, panes, text_width
+from tui.screens.lesson_view import LessonView
+from tui.state import training
+from tui.state.step_results import Films
+from tui.state.training import ASKED_AGAIN, Film, Standing
+from tui.state.what_if_rows import Spot
+from tui.tty.terminal import Terminal
+from tui.widgets.curves import Curves
+from tui.widgets.line_widget import set_height
+from tui.widgets.matrix import MatrixView
+from tui.widgets.text_line import Line
+from tui.widgets.text_pane import TextPane
+
+LOCAL, REMOTE = 0.25, 1.0
+"""Seconds between two pictures that are drawn, at least; over SSH a picture costs some thousand bytes."""
+
+TICK = 1.0
+"""Seconds between two looks at the clock while a model trains."""
+
+NARROWEST = 36
+"""Columns of prose and curves beside matrices, at least."""
+
+SHORTEST_BAR, BAR = 4, 24
+"""Columns of the bar, at least and at most."""
+
+BEFORE = "before the change: g trains with it"
+INSTEAD = "# Where the lesson is run, this takes the place of the training:\n"
+OWN = (
+    "You trained it here before: the next steps use your model. The pictures are those of the training that ships with"
+    " the course."
+)
+BUSY = "The training runs: s stops it, g lets it wait."
+NONE_YET = "There are no pictures yet: g starts the training."
+COMING = "There are no pictures yet: the first one comes when the steps before have run."
+LEAVE = "The training runs, and stops when you leave: press the key again to leave."
+
+DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=True)
+
+
+class TrainingView(LessonView):
+    """A step whose training is started here. It posts when it is to go, wait or go on, and is told what comes of it."""
+
+    DEFAULT_CSS = """
+    TrainingView {
+        height: 1fr;
+        width: 1fr;
+    }
+    TrainingView #code {
+        margin-top: 1;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("g,п", "go", "Train, wait, go on", show=False, id="train"),
+        Binding("comma,б", "look(-1)", "Previous picture", show=False, id="picture-previous"),
+        Binding("full_stop,ю", "look(1)", "Next picture", show=False, id="picture-next"),
+        Binding("less_than_sign,Б", "look(-1000000)", "First picture", show=False, id="picture-first"),
+        Binding("greater_than_sign,Ю", "look(1000000)", "Newest picture", show=False, id="picture-newest"),
+    ]
+
+    class Go(Message):
+        """The training is to start; or to wait, or go on, if it has been started."""
+
+    def __init__(self, terminal: Terminal, code_theme: str, films: Films, *, id: str | None = None) -> None:
+        self._films = films
+        self._film = Film()
+        self._standing = Line(ellipsis=terminal.ellipsis, id="standing")
+        self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
+        self._curves = Curves(terminal, id="curves")
+        self._said = ""
+        self._folded = False
+        self._surveyed: dict[MatrixView, tuple[int, ...]] = {}
+        self._interval = REMOTE if terminal.remote else LOCAL
+        self._drawn_at = 0.0
+        self._due: Timer | None = None
+        self._tick: Timer | None = None
+        self._asked_at = float("-inf")
+        super().__init__(terminal, code_theme, id=id)
+
+    def _parts(self) -> tuple[Widget, ...]:
+        return self._prose, self._standing, self._word, self._curves, self._code, self._output
+
+    def compose(self) -> ComposeResult:
+        """As every step, with the training between prose and code."""
+        yield from super().compose()
+        self._tick = self.set_interval(TICK, self._show_standing, pause=True)
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    @property
+    def film(self) -> Film:
+        """The training that is looked at."""
+        return self._film
+
+    def show_step(
+        self,
+        lesson: Lesson,
+        step: ReadStep | RunningStep,
+        result: StepResult,
+        note: str,
+        history: History | None = None,
+        base: StepResult | None = None,
+    ) -> None:
+        """Show a step with its training: the learner's own if there is one, else the recorded one."""
+        assert isinstance(step, TrainStep)
+        if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
+            self._folded, self._said = False, ""
+            self._surveyed.clear()
+        self._film = self._films.of(lesson, step, (history or History()).current)
+        self._keep_time()
+        self._word.show(self._word_text(result))
+        super().show_step(lesson, step, result, note, history, base)
+        self._show_film()
+
+    def begins(self, film: Film) -> None:
+        """A training has been started."""
+        self._film = film
+        self._folded, self._said = True, ""
+        self._keep_time()
+        self._show_all()
+
+    def comes(self, film: Film) -> None:
+        """There is another picture: it is drawn now, or soon, with those that come meanwhile."""
+        if film is not self._film or self._due is not None:
+            return
+        wait = self._drawn_at + self._interval - time.monotonic()
+        if wait <= 0:
+            self._show_film()
+        else:
+            self._due = self.set_timer(wait, self._show_due)
+
+    def ends(self, film: Film, now: Film) -> None:
+        """A training has ended; `now` is what is to be looked at: another one if nothing has come of it."""
+        if film is not self._film:
+            return
+        self._film = now
+        if now is not film and film.failure is not None:
+            self._said = film.failure.message
+        self._keep_time()
+        if film.failure is not None and film.failure.line is not None:
+            self._line = film.failure.line
+            self._show_code(keep=True)
+        self._show_all()
+
+    def _keep_time(self) -> None:
+        """Look at the clock as long as what is in view is being trained."""
+        if self._tick is not None:
+            (self._tick.resume if self.busy else self._tick.pause)()
+
+    def _show_due(self) -> None:
+        self._due = None
+        self._show_film()
+
+    def _show_all(self) -> None:
+        """Show the training, where more or fewer lines may be needed for it."""
+        self._word.show(self._word_text(self._result))
+        self._show_film()
+        self._fit()
+
+    def _show_film(self) -> None:
+        """Show the picture in view."""
+        if not isinstance(self._step, TrainStep):
+            return
+        self._drawn_at = time.monotonic()
+        before = self._figures
+        self._curves.show(self._film.plots(self._step.curves))
+        self._show_standing()
+        self._show_matrices()
+        if len(self._figures) != len(before):
+            if not before and self._folded:
+                # The first picture of a training: it is what the learner waits for.
+                self._active = 0
+            self._fit()
+            self.focus_active()
+        if self._unsurveyed():
+            self.call_after_refresh(self._survey)
+        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
+
+    def _fit(self) -> None:
+        """Find the panes anew and arrange them."""
+        self._panes = panes(self._needs())
+        if self._active not in self._panes:
+            self._active = self._first_pane()
+        self._arrange()
+        self._describe()
+
+    def _unsurveyed(self) -> list[tuple[MatrixView, Tensor]]:
+        """The matrices of pictures that are seen for the first time, or with another shape."""
+        shown = [(view, view.tensor) for view in self._matrices if view.tensor is not None and view.display]
+        return [(view, tensor) for view, tensor in shown if self._surveyed.get(view) != tensor.shape]
+
+    def _survey(self) -> None:
+        """Look at matrices of which not all is in view from further away: at all heads at once, if there are some."""
+        for view, tensor in self._unsurveyed() if self._of_picture else ():
+            if not view.size:
+                continue
+            self._surveyed[view] = tensor.shape
+            columns, lines = view.natural_size()
+            # The prose gives way to the pictures.
+            room = view.size.height + (self._prose.size.height if self._prose.display else 0)
+            if not view.overview and (columns > view.size.width or lines > room):
+                view.action_zoom_out()
+                if tensor.lead_shape and tensor.lead_shape[-1] > 1:
+                    view.action_zoom_out()
+        self._describe()
+
+    def _show_standing(self) -> None:
+        """Where the training is."""
+        if not isinstance(self._step, TrainStep) or self._lesson is None:
+            return
+        about = self._films.about(self._lesson, self._step)
+        self._standing.set(*self._told(training.standing(self._film, about)))
+
+    def _told(self, standing: Standing) -> tuple[Text, str]:
+        text = Text(" ")
+        told = standing.told
+        if self._elsewhere:
+            told = BEFORE
+        # Beside the view, an empty column at each end, three between, and two after the bar.
+        room = self._text_width() - cell_len(standing.view) - 5
+        least = 0 if standing.share is None else SHORTEST_BAR + 2
+        if standing.short and room - cell_len(told) < least:
+            told = standing.short
+        left = room - cell_len(told) - 2
+        if standing.share is not None and left >= SHORTEST_BAR:
+            full, rest = training.bar(standing.share, min(BAR, left), self._terminal.unicode)
+            text.append(full, FULL).append(rest, DIM).append("  ")
+        text.append(told, BOLD)
+        return text, standing.view + " "
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether the pictures are of a training without the learner's changes."""
+        return not self._film.busy and self._film.changes != self._history.current
+
+    def _word_text(self, result: StepResult) -> Text:
+        """What went wrong, or what else is to be known about the training."""
+        said = [self._said] if self._said else []
+        if self._film.failure is not None:
+            line = self._film.failure.line
+            where = f"Line {line}: " if line and f"line {line}" not in self._film.failure.message else ""
+            said.append(where + self._film.failure.message)
+        elif not self._film.busy:
+            if result.error is not None:
+                said.append(result.error.message)
+            elif result.trained == "own" and self._film.state == "recorded":
+                said.append(OWN)
+        return Text("\n".join(map(clean, [*said, *result.notes])))
+
+    def _output_text(self, result: StepResult) -> Text:
+        """What it printed; the rest is said above the curves."""
+        return super()._output_text(replace(result, error=None, notes=()))
+
+    @property
+    def place(self) -> str:
+        """The step, if its run is what the numbers are of: what is not in a picture is nowhere."""
+        return "" if self._of_picture else super().place
+
+    # The picture -------------------------------------------------------------------------------------------------
+
+    def _tensors(self) -> tuple[Tensor, ...]:
+        """The tensors of the picture in view."""
+        return self._film.current.tensors if self._film.current is not None else ()
+
+    @property
+    def _of_picture(self) -> bool:
+        """Whether the matrices are those of a picture, not of the step that has run."""
+        return isinstance(self._step, TrainStep) and bool(self._step.watch)
+
+    @property
+    def _figures(self) -> tuple[Tensor, ...]:
+        """What the matrices show."""
+        return tuple(view.tensor for view in self._matrices if view.tensor is not None)
+
+    def _show_matrices(self) -> None:
+        if not self._of_picture:
+            super()._show_matrices()
+            return
+        tensors = self._tensors()
+        if not tensors and self.busy and self._figures:
+            # Those of before stay, and say so, until there is a picture: so cursor and view stay where they are.
+            return
+        for place, view in enumerate(self._matrices):
+            view.show(tensors[place] if place < len(tensors) else None, training.note(self._film))
+        self._pictures = ()
+
+    def action_look(self, step: int) -> None:
+        """Look at another picture: so many back, or on."""
+        if not self._film.pictures:
+            self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
+            return
+        folded, self._folded = self._folded, True
+        self._film.look(step)
+        self._show_film()
+        if not folded:
+            self._fit()
+        self.post_message(self.PanesChanged())
+
+    # The training ------------------------------------------------------------------------------------------------
+
+    def action_go(self) -> None:
+        """Start the training; let it wait; let it go on."""
+        if self._film.state == "stopping":
+            return
+        if self._whatif_open:
+            self._whatif_open = False
+            self.focus_active()
+        self.post_message(self.Go())
+
+    def changed(self) -> None:
+        """It waits, goes on, or is about to stop."""
+        self._show_standing()
+        self.post_message(self.PanesChanged())
+
+    @property
+    def busy(self) -> bool:
+        """Whether the training that is shown has been started and has not ended."""
+        return self._film.busy
+
+    def may_leave(self) -> bool:
+        """Whether the learner may go elsewhere: what runs is stopped by that, so a key has to be pressed twice."""
+        if not self.busy or time.monotonic() - self._asked_at < ASKED_AGAIN:
+            return True
+        self._asked_at = time.monotonic()
+        self.notify(LEAVE, markup=False, timeout=ASKED_AGAIN)
+        return False
+
+    # As every step, but ------------------------------------------------------------------------------------------
+
+    def _code_text(self, step: ReadStep | RunningStep | ExerciseStep) -> Text:
+        """The loop, and what stands for it where the lesson is run."""
+        assert isinstance(step, TrainStep)
+        text = rich_code(step.training, self._code_theme)
+        text.append(f"\n\n{INSTEAD}", DIM)
+        return text.append_text(rich_code(step.code, self._code_theme, numbered=False))
+
+    def _lines_changed(self, step: ReadStep | RunningStep, altered: Lesson) -> frozenset[int]:
+        other = altered.step(step.id)
+        if altered is self._lesson or not isinstance(step, TrainStep) or not isinstance(other, TrainStep):
+            return frozenset()
+        return before_after.changed_lines(step.training, other.training)
+
+    @property
+    def _shapes(self) -> tuple[()]:
+        """Nothing is recorded while a model trains."""
+        return ()
+
+    def _light(self) -> None:
+        if not self._of_picture:
+            super()._light()
+
+    def _spot(self) -> Spot | None:
+        """No number of a picture can be changed: it would have to be trained with."""
+        return None if self._of_picture else super()._spot()
+
+    @property
+    def _comparable(self) -> bool:
+        return not self._of_picture and super()._comparable
+
+    def action_explain(self) -> None:
+        """There is no telling how a number of a picture was made; say so."""
+        if not self._of_picture:
+            super().action_explain()
+        elif self._active >= 0 and self._tensors():
+            self.notify(training.about_number(self._film), markup=False, timeout=8)
+
+    def action_what_if(self) -> None:
+        """Not while it trains: a change has the lesson run again."""
+        if self.busy:
+            self.notify(BUSY, markup=False, timeout=5)
+            return
+        super().action_what_if()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Escape does not take changes back while a model trains with them."""
+        if action == "close" and self.busy:
+            return False
+        return super().check_action(action, parameters)
+
+    # Places ------------------------------------------------------------------------------------------------------
+
+    def _sizes(self) -> Needs:
+        lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
+        sizes = tuple(view.natural_size() for view in self._matrices if view.tensor is not None)
+        # Code may be wrapped here, so that matrices are whole: they are what is watched.
+        return Needs(0, 0, 0, sizes, widest=max(lines), narrowest=NARROWEST)
+
+    def _arrange(self) -> None:
+        width, height = self.room.width, self.room.height - 1
+        if not width or height < 2 or not isinstance(self._step, TrainStep):
+            return
+        needs = self._needs()
+        word = self._word.lines_at(text_width(width, needs))
+        plan = training.plan(width, height, needs, len(self._step.curves), word, self._active, folded=self._folded)
+        self._body.set_class(plan.wide, "wide")
+        for panel in (self._explanation, self._whatif):
+            panel.set_class(plan.wide, "wide")
+        set_height(self._explanation, plan.panel if self.explaining else 0)
+        set_height(self._whatif, 0 if self.explaining else plan.panel)
+        if (plan.wide, plan.text_width) != self._text_place:
+            self._text_place = (plan.wide, plan.text_width)
+            self._text.styles.width = plan.text_width
+        parts = ((self._prose, plan.prose), (self._word, plan.word), (self._curves, plan.curves))
+        for widget, lines in (*parts, (self._code, plan.code), (self._output, plan.output)):
+            set_height(widget, lines)
+        for place, view in enumerate(self._matrices):
+            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+
+    def move_pane(self, step: int) -> None:
+        """To the next pane; the prose comes back with the code."""
+        super().move_pane(step)
+        if self._active == CODE and self._folded:
+            self._folded = False
+            self._arrange()
+        self.call_after_refresh(self._survey)
+
+    @property
+    def keys(self) -> str:
+        """What keys do here, for the line of keys: as many as fit."""
+        if self._whatif.has_focus_within or self.explaining:
+            return super().keys
+        go = {"starting": ["g pause"], "running": ["g pause"], "paused": ["g go on"]}.get(self._film.state, [])
+        busy = [*go, "s stop"] if self.busy else ["g train"]
+        pictures = [", . pictures"] if self._film.pictures else []
+        others = ["w what if", "n next", "b back", "m map", "q quit"]
+        return self._fitting([*busy, *pictures, *self._pane_keys(), "? help", *([] if self.busy else others)])

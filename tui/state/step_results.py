@@ -1,0 +1,108 @@
+"""Results of steps: recorded ones at once, live ones when the worker has them, with changes or without.
+
+And the pictures of trainings: those that ship with the course, until the learner has taken others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lessons.authoring import recordings
+from lessons.engine import training
+from lessons.format.lesson import Lesson, Step, TrainStep
+from lessons.results.result import StepResult, Training
+from lessons.what_if.changes import UNCHANGED, Changes
+from tui.state.async_session import Engine
+from tui.state.training import Film
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A result, of what sort it is in a few words, and the result without changes if there are any."""
+
+    result: StepResult
+    note: str
+    base: StepResult | None = None
+
+
+class Results:
+    """The results of all steps that were looked at."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._recorded: dict[str, dict[str, StepResult]] = {}
+        self._bases: dict[tuple[str, str], StepResult] = {}
+
+    def of(self, lesson: Lesson) -> dict[str, StepResult]:
+        """The recorded results of a lesson, read once."""
+        if lesson.id not in self._recorded:
+            self._recorded[lesson.id] = recordings.load(lesson)
+        return self._recorded[lesson.id]
+
+    def at_once(self, lesson: Lesson, step: Step) -> Shown:
+        """What can be shown before the step has run."""
+        recorded = self.of(lesson).get(step.id)
+        return Shown(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+
+    def forget(self) -> None:
+        """Another lesson: what was run without changes is of no more use."""
+        self._bases.clear()
+
+    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Shown:
+        """Run the lesson up to a step. Raises `WorkerError`, or `ChangeError` for a change that cannot be made."""
+        base = self._bases.get((lesson.id, step.id))
+        if base is None or not changes:
+            run = await self._engine.run(lesson, step.id)
+            base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
+        if changes:
+            run = await self._engine.run(lesson, step.id, changes)
+        result = run.result(step.id) or run.steps[-1]
+        note = f"live, {result.seconds * 1000:.0f} ms"
+        recorded = self.of(lesson).get(step.id)
+        if result.error is not None and changes:
+            # What the changed run did not come to is shown as it was.
+            result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)
+            note = "before the change"
+        elif result.error is not None and recorded is not None:
+            # What the run did not come to is shown as it was recorded.
+            result = replace(recorded, stdout=result.stdout, error=result.error)
+            note = "recorded"
+        return Shown(result, note, base if changes else None)
+
+
+class Films:
+    """The pictures of all trainings that were looked at, or made, since the tutor was opened."""
+
+    def __init__(self) -> None:
+        self._recorded: dict[tuple[str, str], Film] = {}
+        # The last one with these changes, and the one before: nothing may come of the last.
+        self._own: dict[tuple[str, str, Changes], list[Film]] = {}
+
+    def of(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+        """The learner's own training with these changes, else that without any, else the recorded one."""
+        for those in (changes, UNCHANGED):
+            if own := self._own.get((lesson.id, step.id, those)):
+                return own[-1]
+        if (lesson.id, step.id) not in self._recorded:
+            recorded = training.recorded(lesson, step)
+            self._recorded[lesson.id, step.id] = Film(recorded.pictures, seconds=recorded.seconds)
+        return self._recorded[lesson.id, step.id]
+
+    def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+        """A new training, in place of an earlier one with the same changes."""
+        place = (lesson.id, step.id, changes)
+        film = Film(state="starting", changes=changes)
+        self._own[place] = [*self._own.get(place, [])[-1:], film]
+        return film
+
+    def end(self, film: Film, ended: Training) -> None:
+        """A training has ended. One without a picture is forgotten."""
+        film.end(ended)
+        if not film.pictures:
+            for own in self._own.values():
+                own[:] = [each for each in own if each is not film]
+
+    def about(self, lesson: Lesson, step: TrainStep) -> float | None:
+        """Seconds that a training took here, with whatever changes; None if there has been none."""
+        own = [film for (*place, _), films in self._own.items() if place == [lesson.id, step.id] for film in films]
+        return next((film.seconds for film in reversed(own) if film.state == "trained"), None)

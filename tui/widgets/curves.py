@@ -1,0 +1,76 @@
+"""Curves of numbers over the course of a training."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+
+from tui.drawings.curve import COLOURS, Plot, arrange, draw
+from tui.drawings.styled_line import RunLine, Runs, differing_width
+from tui.tty.terminal import Terminal
+from tui.widgets.line_widget import Drawn, over
+
+
+class Curves(Drawn):
+    """Some curves, beside or below each other. Showing others repaints only the lines that differ."""
+
+    DEFAULT_CSS = """
+    Curves {
+        width: 1fr;
+    }
+    """
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._unicode = terminal.unicode
+        self._plots: tuple[Plot, ...] = ()
+        self._painted: dict[int, Runs] = {}
+        self._lines: tuple[Runs, ...] = ()
+        self._drawn: object = None
+
+    def show(self, plots: tuple[Plot, ...]) -> None:
+        """Show other curves."""
+        if plots == self._plots:
+            return
+        self._plots = plots
+        if not self.size:
+            # While it is hidden nothing can be compared: what it drew before must not come back.
+            self.refresh()
+        self._draw()
+        for y, line in enumerate(self._lines):
+            before = self._painted.get(y)
+            wide = self.size.width if before is None else differing_width(before, line)
+            if wide:
+                self.refresh(Region(0, y, wide, 1))
+
+    def _draw(self) -> None:
+        """Draw all curves into the lines of the widget."""
+        width, height = self.size
+        self._drawn = (self._plots, self.size)
+        places = arrange(len(self._plots), width, height)
+        drawn = [
+            draw(plot, place.width, place.height, self._unicode, COLOURS[at % len(COLOURS)])
+            for at, (plot, place) in enumerate(zip(self._plots, places, strict=False))
+        ]
+        lines = []
+        for y in range(height):
+            line = RunLine()
+            for place, picture in zip(places, drawn, strict=True):
+                if place.y <= y < place.y + place.height:
+                    line.pad_to(place.x)
+                    for text, style in picture[y - place.y]:
+                        line.add(text, style)
+            lines.append(line.runs(width))
+        self._lines = tuple(lines)
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        if self._drawn != (self._plots, self.size):
+            # Another size is painted before its event would come.
+            self._draw()
+        runs = self._lines[y] if y < len(self._lines) else ((" " * self.size.width, None),)
+        self._painted[y] = runs
+        ground = self.ground
+        return Strip([Segment(text, over(ground, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs))

@@ -1,0 +1,126 @@
+"""The list of lessons on the course map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from tui.render.numbers import truncated
+from tui.widgets.line_widget import Drawn
+
+CURSOR = Style(reverse=True)
+FIRST = Style(bold=True)
+DIM = Style(dim=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: a glyph that tells the state, a text, and the state in words."""
+
+    glyph: str
+    text: str
+    word: str = ""
+    strong: bool = False
+
+
+class LessonList(Drawn, can_focus=True):
+    """Lines with a cursor; the first one is "continue"."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("home", "move(-1000)", "First", show=False),
+        Binding("end", "move(1000)", "Last", show=False),
+        Binding("pageup", "move(-5)", "Up", show=False),
+        Binding("pagedown", "move(5)", "Down", show=False),
+        Binding("enter,space", "choose", "Open", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False, init=False)
+    """The line of the cursor; clamped."""
+
+    class Moved(Message):
+        """The cursor is on another line, `place`."""
+
+        def __init__(self, place: int) -> None:
+            self.place = place
+            super().__init__()
+
+    class Chosen(Message):
+        """The learner opens the line `place`."""
+
+        def __init__(self, place: int) -> None:
+            self.place = place
+            super().__init__()
+
+    def __init__(self, *, ellipsis: str = "…", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._ellipsis = ellipsis
+        self._entries: tuple[Entry, ...] = ()
+
+    def show(self, entries: tuple[Entry, ...]) -> None:
+        """Show other lines."""
+        if entries != self._entries:
+            self._entries = entries
+            self.cursor = self.validate_cursor(self.cursor)
+            self.refresh()
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep the cursor on a line."""
+        return max(0, min(cursor, len(self._entries) - 1))
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Repaint the two lines, or all if they have moved."""
+        top = self._top(after)
+        if top != self._top(before):
+            self.refresh()
+        else:
+            self.refresh_line(before - top)
+            self.refresh_line(after - top)
+        self.post_message(self.Moved(after))
+
+    def _top(self, cursor: int) -> int:
+        """The first line that is drawn, if there are more than fit."""
+        height = max(1, self.size.height)
+        return max(0, min(cursor - height // 2, len(self._entries) - height))
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        width = self.size.width
+        base = self.ground
+        place = y + self._top(self.cursor)
+        if place >= len(self._entries):
+            return Strip([Segment(" " * width, base)], width)
+        entry = self._entries[place]
+        word = f" {entry.word} " if entry.word else " "
+        left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)), self._ellipsis)
+        text = left.ljust(width - len(word))
+        if place == self.cursor:
+            return Strip([Segment(text + word, self.over(CURSOR))], width)
+        segments = [Segment(text, self.over(FIRST if entry.strong else None)), Segment(word, self.over(DIM))]
+        return Strip(segments, width).simplify()
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor."""
+        self.cursor += lines
+
+    def action_choose(self) -> None:
+        """Open the line under the cursor."""
+        if self._entries:
+            self.post_message(self.Chosen(self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose by mouse: the first click puts the cursor there, a second one opens."""
+        place = event.y + self._top(self.cursor)
+        if place < len(self._entries):
+            if place == self.cursor:
+                self.action_choose()
+            self.cursor = place

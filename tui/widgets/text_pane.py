@@ -1,0 +1,140 @@
+"""Prose, code, output: wrapped text that scrolls when it is longer than its place."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.strip import Strip
+
+from tui.widgets.line_widget import Drawn
+
+MORE = Style(dim=True)
+
+
+class TextPane(Drawn, can_focus=True):
+    """Styled text, wrapped to the width of the widget. It can be scrolled, and says when there is more below.
+
+    It is drawn line by line, without scroll bars, and a new text repaints only the lines that differ.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_lines(-1)", "Up", show=False),
+        Binding("down", "scroll_lines(1)", "Down", show=False),
+        Binding("pageup", "scroll_pages(-1)", "Page up", show=False),
+        Binding("pagedown", "scroll_pages(1)", "Page down", show=False),
+        Binding("home", "scroll_lines(-100000)", "Top", show=False),
+        Binding("end", "scroll_lines(100000)", "Bottom", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    TextPane {
+        width: 1fr;
+        height: 1fr;
+    }
+    """
+
+    def __init__(
+        self, *, indent: int = 1, ellipsis: str = "…", way: str = "tab, then arrows", id: str | None = None
+    ) -> None:
+        """Initialise the pane.
+
+        Args:
+            indent: Empty columns at the left.
+            ellipsis: What stands before the number of lines that are not shown.
+            way: The keys that lead to them.
+            id: The ID of the widget in the DOM.
+        """
+        super().__init__(id=id)
+        self._indent = indent
+        self._ellipsis = ellipsis
+        self._way = way
+        self._text = Text()
+        self._lines: list[Text] = []
+        self._laid_out = Size(0, 0)
+        self._top = 0
+        self._at_end = False
+
+    @property
+    def text(self) -> str:
+        """The text without styles."""
+        return self._text.plain
+
+    def show(self, text: Text, at_end: bool = False, keep: bool = False) -> None:
+        """Show another text, from its top, or its end, or from where the last one was scrolled to (`keep`).
+
+        Only lines that differ are repainted.
+        """
+        if not self.size:
+            # While it is hidden nothing can be compared: what it drew before must not come back.
+            self.refresh()
+        before = [self._line(y) for y in range(self.size.height)]
+        self._text = text
+        self._top, self._at_end = self._top if keep else 0, at_end
+        self._layout_text()
+        for y, old in enumerate(before):
+            new = self._line(y)
+            # Rich takes two texts for equal whose styles differ.
+            if (old, old.style) != (new, new.style):
+                self.refresh_line(y)
+
+    @property
+    def longer(self) -> bool:
+        """Whether there is more text than place."""
+        return len(self._lines) > self.size.height
+
+    def lines_at(self, width: int) -> int:
+        """How many lines the text takes at a width."""
+        return len(self._wrapped(width)) if self._text.plain else 0
+
+    @property
+    def widest(self) -> int:
+        """Columns that the widest line takes if it is not wrapped."""
+        return max((line.cell_len for line in self._text.split("\n")), default=0) + self._indent + 1
+
+    def _wrapped(self, width: int) -> list[Text]:
+        room = max(8, width - self._indent - 1)
+        return list(self._text.wrap(self.app.console, room))
+
+    def _layout_text(self) -> None:
+        self._laid_out = self.size
+        self._lines = self._wrapped(self.size.width) if self._text.plain and self.size.width else []
+        if self._at_end:
+            # Also when the widget gets another height after it was told.
+            self._top = len(self._lines)
+        if self.size:
+            self._top = max(0, min(self._top, len(self._lines) - self.size.height))
+
+    def _line(self, y: int) -> Text:
+        """What stands in a line of the widget: of the text, or in the last one that there is more."""
+        below = len(self._lines) - self._top - self.size.height
+        if y == self.size.height - 1 and below > 0:
+            keys = "arrows" if self.has_focus else self._way
+            return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
+        place = self._top + y
+        return self._lines[place] if place < len(self._lines) else Text()
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        width = self.size.width
+        if self.size != self._laid_out:
+            # Another size is painted before its event would come; right at once, it need not be painted again.
+            self._layout_text()
+        segments = [Segment(" " * self._indent, self.ground), *self.pieces(self._line(y))]
+        return Strip(segments).adjust_cell_length(width, self.ground).simplify()
+
+    def action_scroll_lines(self, lines: int) -> None:
+        """Scroll by lines."""
+        top = max(0, min(self._top + lines, len(self._lines) - self.size.height))
+        self._at_end = False
+        if top != self._top:
+            self._top = top
+            self.refresh()
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.action_scroll_lines(pages * max(1, self.size.height - 2))

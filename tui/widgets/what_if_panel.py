@@ -1,0 +1,338 @@
+"""The panel of "what if": rows of things to change, with the keys that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import Input
+
+from lessons.format.lesson import Lesson, WordsKnob
+from lessons.what_if.changes import ChangeError, Changes, History
+from tui.render.numbers import truncated
+from tui.state import what_if_rows
+from tui.state.what_if_rows import Row, Spot
+from tui.tty.terminal import Terminal
+from tui.widgets.line_widget import Box, Drawn, set_height
+from tui.widgets.text_line import Line
+
+TITLE, DIM, CHOSEN = Style(bold=True, color="cyan"), Style(dim=True), Style(reverse=True)
+STARTS = frozenset("0123456789.-")
+LABEL_WIDTH = 32
+
+
+def row_text(row: Row, width: int, chosen: bool, unicode: bool) -> Text:
+    """A row in exactly one line: a sign if it is changed, what it is, what it is set to, what can be done."""
+    dots = "…" if unicode else "..."
+    sign = ("•" if unicode else "*") if row.changed else " "
+    label = truncated(row.label, min(LABEL_WIDTH, width // 2), dots)
+    text = Text(f"{sign} ").append(label.ljust(min(LABEL_WIDTH, width // 2)))
+    value = truncated(row.value, max(8, width // 3), dots)
+    text.append("  ").append(f" {value} " if value else "", CHOSEN if chosen else Style(bold=row.changed))
+    if chosen:
+        text = Text.assemble((">", TITLE), text[1:]) if not row.changed else text
+        if not value:
+            text.append("   ", CHOSEN)
+        room = width - text.cell_len - 3
+        if room > 12:
+            text.append("   " + truncated(row.hint, room, dots), DIM)
+    if text.cell_len > width:
+        text.truncate(width)
+    return text
+
+
+class Rows(Drawn, can_focus=True):
+    """The rows, of which one is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", "Row above", show=False),
+        Binding("down", "choose(1)", "Row below", show=False),
+        Binding("left,minus", "turn(-1)", "Less", show=False),
+        Binding("right,plus", "turn(1)", "More", show=False),
+        Binding("enter", "type", "Type a value", show=False),
+        Binding("delete,backspace", "put_back", "As it was", show=False),
+    ]
+
+    class Turned(Message):
+        """The chosen row is to be turned by one."""
+
+        def __init__(self, by: int) -> None:
+            self.by = by
+            super().__init__()
+
+    class Typing(Message):
+        """A value for the chosen row is to be typed; `text` is how it begins, None with what it is now."""
+
+        def __init__(self, text: str | None) -> None:
+            self.text = text
+            super().__init__()
+
+    class PutBack(Message):
+        """The chosen row is to be as it was."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        super().__init__()
+        self._terminal = terminal
+        self.rows: Sequence[Row] = ()
+        self.chosen = 0
+
+    @property
+    def row(self) -> Row | None:
+        """The chosen row."""
+        return self.rows[self.chosen] if self.rows else None
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show other rows; the same one stays chosen if it is still there."""
+        before, old = self.row, self.rows
+        self.rows = rows
+        if before is not None:
+            # The row of the cell under the cursor stays the same row when the cursor moves.
+            same = [
+                place
+                for place, row in enumerate(rows)
+                if row.kind == before.kind and (row.label == before.label or row.kind == "spot")
+            ]
+            chosen = same[0] if same else min(self.chosen, len(rows) - 1)
+            if len(rows) == len(old) and chosen == self.chosen:
+                for place, (was, now) in enumerate(zip(old, rows, strict=True)):
+                    if was != now:
+                        self.refresh_line(place - self._first)
+                return
+            self.chosen = chosen
+        self.refresh()
+
+    @property
+    def _first(self) -> int:
+        """The first row that is drawn."""
+        height = self.size.height
+        return max(0, min(self.chosen - height + 1, len(self.rows) - height))
+
+    def choose(self, label: str) -> None:
+        """Choose the row of this label, if there is one."""
+        self.chosen = next((place for place, row in enumerate(self.rows) if row.label == label), self.chosen)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row; at the edges, that there are more."""
+        width, height = self.size
+        first = self._first
+        place = first + y
+        if place >= len(self.rows):
+            return Strip.blank(width, self.ground)
+        below = len(self.rows) - first - height
+        if y == height - 1 and below > 0 and place != self.chosen:
+            more = Text(f"   {self._terminal.ellipsis} {below + 1} more: down", DIM)
+            return Strip(self.pieces(more)).adjust_cell_length(width, self.ground).simplify()
+        chosen = place == self.chosen
+        text = row_text(self.rows[place], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
+        return Strip(self.pieces(Text(" ").append_text(text))).adjust_cell_length(width, self.ground).simplify()
+
+    def action_choose(self, step: int) -> None:
+        """Choose another row."""
+        chosen = max(0, min(self.chosen + step, len(self.rows) - 1))
+        if chosen != self.chosen:
+            self.chosen = chosen
+            self.refresh()
+
+    def action_turn(self, by: int) -> None:
+        """Turn the chosen row."""
+        self.post_message(self.Turned(by))
+
+    def action_type(self) -> None:
+        """Type a value for it."""
+        self.post_message(self.Typing(None))
+
+    def action_put_back(self) -> None:
+        """Put it back."""
+        self.post_message(self.PutBack())
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit begins a number for a row that takes one."""
+        row = self.row
+        if row is None or row.kind == "new" or event.character is None:
+            return
+        # A minus begins a number of a cell, and turns a knob.
+        if event.character in STARTS and (event.character != "-" or row.knob is None):
+            event.stop()
+            self.post_message(self.Typing(event.character))
+
+
+class WhatIfView(Box):
+    """What may be changed at a step. It posts `Changed` with the changes that are to hold from now on."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z,u", "undo", "Undo", show=False),
+        Binding("ctrl+y,U", "redo", "Redo", show=False),
+        Binding("escape", "escape", "Restore", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    WhatIfView {
+        layout: vertical;
+        width: 1fr;
+        height: auto;
+    }
+    WhatIfView Rows {
+        height: 1fr;
+    }
+    WhatIfView Input, WhatIfView Input:focus {
+        border: none;
+        height: 1;
+        padding: 0 1;
+        background: $background;
+
+        &:ansi {
+            background: ansi_default;
+        }
+    }
+    """
+
+    class Changed(Message):
+        """Other changes are to hold."""
+
+        def __init__(self, changes: Changes) -> None:
+            self.changes = changes
+            super().__init__()
+
+    class Closed(Message):
+        """The learner is done; nothing is changed any more."""
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._terminal = terminal
+        self._title = Line(ellipsis=terminal.ellipsis)
+        self._rows = Rows(terminal)
+        self._input = Input(compact=True, select_on_focus=False)
+        self._input.display = False
+        self._lesson: Lesson | None = None
+        self._step = ""
+        self._spot: Spot | None = None
+        self._history = History()
+
+    def compose(self) -> ComposeResult:
+        """The title, the rows, the line to type in."""
+        yield from (self._title, self._rows, self._input)
+
+    @property
+    def typing(self) -> bool:
+        """Whether a value is being typed."""
+        return bool(self._input.display)
+
+    def show(self, lesson: Lesson, step: str, spot: Spot | None, history: History) -> None:
+        """Show what may be changed at a step of the lesson as it stands, and what has been."""
+        self._lesson, self._step, self._spot, self._history = lesson, step, spot, history
+        self._refresh()
+        self._say("")
+
+    def at(self, spot: Spot | None) -> None:
+        """The cursor is on another cell."""
+        self._spot = spot
+        self._refresh()
+
+    def focus_rows(self) -> None:
+        """Give the keys to the rows."""
+        self._rows.focus(scroll_visible=False)
+
+    def _refresh(self) -> None:
+        if self._lesson is not None:
+            self._rows.show(what_if_rows.rows(self._lesson, self._step, self._history.current, self._spot))
+
+    def _say(self, problem: str) -> None:
+        """The title, or what was wrong with a value."""
+        title = Text(f" What if {self._terminal.ellipsis}", TITLE)
+        if any(isinstance(row.knob, WordsKnob) and row.changed for row in self._rows.rows):
+            title.append(f"   ({what_if_rows.TOY})", DIM)
+        self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
+
+    def _do(self, changes: Changes) -> None:
+        before = self._history.current
+        self._history.do(changes)
+        self._refresh()
+        self._say("")
+        if changes != before:
+            self.post_message(self.Changed(changes))
+
+    def on_rows_turned(self, event: Rows.Turned) -> None:
+        """Turn a knob."""
+        event.stop()
+        if self._lesson is not None and self._rows.row is not None:
+            self._do(what_if_rows.turned(self._lesson, self._history.current, self._rows.row, event.by))
+
+    def on_rows_put_back(self, event: Rows.PutBack) -> None:
+        """Put one change back."""
+        event.stop()
+        if self._lesson is not None and self._rows.row is not None:
+            self._do(what_if_rows.put_back(self._lesson, self._history.current, self._rows.row))
+
+    def on_rows_typing(self, event: Rows.Typing) -> None:
+        """Open the line to type in."""
+        event.stop()
+        row = self._rows.row
+        if row is None:
+            return
+        if event.text is None and row.kind == "knob" and row.hint.startswith("left, right: "):
+            # It can only be turned.
+            self.on_rows_turned(Rows.Turned(1))
+            return
+        self._input.value = event.text if event.text is not None else row.value if row.changed else ""
+        if event.text is None and row.knob is not None:
+            self._input.value = row.value
+        self._input.placeholder = "inputs[1,0] = 0.9" if row.kind == "new" else row.label
+        self._input.cursor_position = len(self._input.value)
+        set_height(self._input, 1)
+        self._input.focus(scroll_visible=False)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take what was typed, or say what is wrong with it and leave it there."""
+        event.stop()
+        row = self._rows.row
+        if self._lesson is None or row is None:
+            return
+        if event.value.strip():
+            try:
+                changes = what_if_rows.typed(
+                    self._lesson, self._step, self._history.current, row, self._spot, event.value.strip()
+                )
+            except ChangeError as error:
+                self._say(str(error))
+                return
+            self._do(changes)
+            if row.kind == "new" and changes.cells:
+                self._rows.choose(str(changes.cells[-1]).partition(" = ")[0])
+        self._end_typing()
+
+    def _end_typing(self) -> None:
+        if self._input.display:
+            self._input.display = False
+            self.focus_rows()
+
+    def action_undo(self) -> None:
+        """Take the last change back."""
+        if self._history.can_undo:
+            self._history.undo()
+            self._tell()
+
+    def action_redo(self) -> None:
+        """Make it again."""
+        if self._history.can_redo:
+            self._history.redo()
+            self._tell()
+
+    def _tell(self) -> None:
+        self._refresh()
+        self.post_message(self.Changed(self._history.current))
+
+    def action_escape(self) -> None:
+        """Leave the line to type in; else restore everything and close."""
+        if self._input.display:
+            self._say("")
+            self._end_typing()
+        else:
+            self.post_message(self.Closed())

@@ -9,14 +9,14 @@ from torch import Tensor
 
 
 def check_sizes(**sizes: int) -> None:
-    """Every size must be 1 or more; the keyword is the name used in the message."""
+    """Demand that every size is 1 or more; the keyword is the name used in the message."""
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} is {size}, but it must be 1 or more")
 
 
 def check_heads(d_out: int, num_heads: int) -> None:
-    """The output width must split into ``num_heads`` equal parts."""
+    """Demand that the output width splits into ``num_heads`` equal parts."""
     check_sizes(d_out=d_out, num_heads=num_heads)
     if d_out % num_heads != 0:
         raise ValueError(
@@ -26,39 +26,13 @@ def check_heads(d_out: int, num_heads: int) -> None:
 
 
 def check_same_width(d_in: int, d_out: int, why: str) -> None:
-    """Some layers cannot change the width of a token."""
+    """Demand that a layer which cannot change the width of a token is not asked to; ``why`` ends the message."""
     if d_in != d_out:
-        raise ValueError(
-            f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: {why}"
-        )
-
-
-def check_vector(name: str, vector: Tensor) -> None:
-    """The tensor must have exactly one axis."""
-    if vector.dim() != 1:
-        raise ValueError(
-            f"{name} has shape {tuple(vector.shape)}, but one vector (a single axis) is needed"
-        )
-
-
-def check_matrix(name: str, matrix: Tensor) -> None:
-    """The tensor must have exactly two axes."""
-    if matrix.dim() != 2:
-        raise ValueError(
-            f"{name} has shape {tuple(matrix.shape)}, but a matrix (two axes) is needed"
-        )
-
-
-def check_equal(name: str, given: int, other: str, needed: int) -> None:
-    """Two counts that meet in a product must agree."""
-    if given != needed:
-        raise ValueError(
-            f"{name} is {given}, but {other} is {needed}: the two must be equal"
-        )
+        raise ValueError(f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: {why}")
 
 
 def check_tokens(inputs: Tensor, d_in: int) -> None:
-    """Inputs of a layer that takes one sequence: (num_tokens, d_in), with any axes in front."""
+    """Demand one sequence, (token, d_in), with any axes in front."""
     if inputs.dim() < 2:
         raise ValueError(
             f"inputs have shape {tuple(inputs.shape)}, but this layer needs (num_tokens, d_in): one row per token"
@@ -67,13 +41,9 @@ def check_tokens(inputs: Tensor, d_in: int) -> None:
 
 
 def check_batch(inputs: Tensor, d_in: int, context_length: int) -> None:
-    """Inputs of a layer that takes a batch: (b, num_tokens, d_in) with at most ``context_length`` tokens."""
+    """Demand a batch of sequences, (batch, token, d_in), with at most ``context_length`` tokens each."""
     if inputs.dim() != 3:
-        hint = (
-            "; inputs.unsqueeze(0) makes a batch of one"
-            if inputs.dim() == 2
-            else ""
-        )
+        hint = "; inputs.unsqueeze(0) makes a batch of one" if inputs.dim() == 2 else ""
         raise ValueError(
             f"inputs have shape {tuple(inputs.shape)}, but this layer needs three axes (batch, num_tokens, d_in){hint}"
         )
@@ -86,7 +56,6 @@ def check_batch(inputs: Tensor, d_in: int, context_length: int) -> None:
 
 
 def _check_width(inputs: Tensor, d_in: int) -> None:
+    """Demand ``d_in`` features on the last axis."""
     if inputs.shape[-1] != d_in:
-        raise ValueError(
-            f"inputs have {inputs.shape[-1]} features, this layer was built for d_in={d_in}"
-        )
+        raise ValueError(f"inputs have {inputs.shape[-1]} features, this layer was built for d_in={d_in}")

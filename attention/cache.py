@@ -19,7 +19,7 @@ from .multi_head import MultiHeadAttention
 
 
 class KeyValueCache:
-    """The keys and values of one layer for the tokens so far, (b, num_heads, num_tokens, head_dim) each.
+    """The keys and values of one layer for the tokens so far, (batch, head, token, head_dim) each.
 
     A new text needs an empty cache: a new one, or this one after :meth:`clear`.
     """
@@ -28,11 +28,11 @@ class KeyValueCache:
     values: Tensor | None = None
 
     def __len__(self) -> int:
-        """How many tokens of each text are in the cache."""
+        """Count the tokens of each text in the cache."""
         return 0 if self.keys is None else self.keys.shape[2]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put the keys and values of new tokens behind the others; returns those of all tokens, old and new."""
+        """Put the keys and values of new tokens behind the others; return those of all tokens, old and new."""
         if self.keys is not None and self.values is not None:
             keys = torch.cat((self.keys, keys), dim=2)
             values = torch.cat((self.values, values), dim=2)
@@ -54,44 +54,40 @@ class MultiHeadAttentionCached(MultiHeadAttention):
     belongs to a batch of another size.
     """
 
-    def forward(
-        self, inputs: Tensor, cache: KeyValueCache | None = None
-    ) -> Tensor:
-        """(b, num_new, d_in) -> (b, num_new, d_out), for the new tokens alone."""
+    def forward(self, inputs: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        """Attend for the new tokens alone, to all tokens: (batch, token, d_in) -> (batch, token, d_out)."""
         check_batch(inputs, self.W_query.in_features, len(self.mask))
         cache = KeyValueCache() if cache is None else cache
         b, n, _ = inputs.shape
-        past = len(cache)
-        total = past + n
+        past, total = len(cache), len(cache) + n
         _check_room(cache, b, total, len(self.mask))
+        # (query, key): the rows of the new tokens, not the first rows
+        hidden = self.mask[past:total, :total].bool()
+
+        # (batch, head, token, head_dim) of the new tokens, then the keys and values of all tokens
         heads = (b, n, self.num_heads, self.head_dim)
-        # of the new tokens alone: (b, num_heads, n, head_dim)
-        queries: Tensor = self.W_query(inputs).view(heads).transpose(1, 2)
-        new_keys: Tensor = self.W_key(inputs).view(heads).transpose(1, 2)
-        new_values: Tensor = (
-            self.W_value(inputs).view(heads).transpose(1, 2)
-        )
-        # of all tokens: (b, num_heads, total, head_dim)
+        queries = self.W_query(inputs).view(heads).transpose(1, 2)
+        new_keys = self.W_key(inputs).view(heads).transpose(1, 2)
+        new_values = self.W_value(inputs).view(heads).transpose(1, 2)
         keys, values = cache.append(new_keys, new_values)
 
-        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, n, total)
+        # (batch, head, query, key): a row for every new token, a column for every token
+        scores = queries @ keys.transpose(2, 3)
         scaled = scores / self.head_dim**0.5
-        # the rows of the new tokens, not the first rows
-        hidden = self.mask[past:total, :total].bool()  # (n, total)
         masked = scaled.masked_fill(hidden, -torch.inf)
         weights = torch.softmax(masked, dim=-1)
-        dropped: Tensor = self.dropout(weights)
-        context = dropped @ values  # (b, num_heads, n, head_dim)
-        by_token = context.transpose(1, 2).contiguous()
-        merged = by_token.view(b, n, self.d_out)  # (b, n, d_out)
-        projected: Tensor = self.out_proj(merged)  # (b, n, d_out)
+        dropped = self.dropout(weights)
+
+        # (batch, head, query, head_dim)
+        context = dropped @ values
+        # (batch, query, d_out), the heads side by side
+        merged = context.transpose(1, 2).contiguous().view(b, n, self.d_out)
+        projected = self.out_proj(merged)
         return projected
 
 
-def _check_room(
-    cache: KeyValueCache, b: int, total: int, context_length: int
-) -> None:
-    """The cache must hold as many texts as come now, and have room for their new tokens."""
+def _check_room(cache: KeyValueCache, b: int, total: int, context_length: int) -> None:
+    """Raise ``ValueError`` unless the cache holds ``b`` texts, or none, and ``total`` tokens fit into the layer."""
     if cache.keys is not None and len(cache.keys) != b:
         raise ValueError(
             f"the cache holds {len(cache.keys)} texts, the inputs are {b}: "
@@ -104,8 +100,9 @@ def _check_room(
         )
 
 
-def cache_bytes(
-    num_tokens: int, width: int, num_layers: int, bytes_per_number: int = 4
-) -> int:
-    """Memory of the caches of a whole model for one text: a key and a value per layer and token, ``width`` wide."""
+def cache_bytes(num_tokens: int, width: int, num_layers: int, bytes_per_number: int = 4) -> int:
+    """Compute the bytes that the caches of a whole model take for one text.
+
+    Each layer keeps a key and a value for every token, each ``width`` numbers wide.
+    """
     return 2 * num_layers * num_tokens * width * bytes_per_number

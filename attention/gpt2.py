@@ -28,6 +28,7 @@ class GPT2Size:
 
     @property
     def head_dim(self) -> int:
+        """Divide the width among the heads."""
         return self.d_model // self.num_heads
 
 
@@ -36,93 +37,41 @@ GPT2_MEDIUM = GPT2Size("medium", num_layers=24, num_heads=16, d_model=1024)
 GPT2_LARGE = GPT2Size("large", num_layers=36, num_heads=20, d_model=1280)
 GPT2_XL = GPT2Size("xl", num_layers=48, num_heads=25, d_model=1600)
 
-GPT2_SIZES: dict[str, GPT2Size] = {
-    size.name: size
-    for size in (GPT2_SMALL, GPT2_MEDIUM, GPT2_LARGE, GPT2_XL)
-}
+GPT2_SIZES = {size.name: size for size in (GPT2_SMALL, GPT2_MEDIUM, GPT2_LARGE, GPT2_XL)}
 
 
-def gpt2_attention(
-    size: GPT2Size, dropout: float = 0.0, qkv_bias: bool = False
-) -> MultiHeadAttention:
-    """One attention layer of the given model, freshly initialised: (b, num_tokens, d_model) to the same shape."""
-    return MultiHeadAttention(
-        size.d_model,
-        size.d_model,
-        size.context_length,
-        dropout,
-        num_heads=size.num_heads,
-        qkv_bias=qkv_bias,
-    )
+def gpt2_attention(size: GPT2Size, dropout: float = 0.0, qkv_bias: bool = False) -> MultiHeadAttention:
+    """Build one attention layer of a model, with fresh weights: (batch, token, d_model) -> the same shape."""
+    width = size.d_model
+    return MultiHeadAttention(width, width, size.context_length, dropout, size.num_heads, qkv_bias)
 
 
 # -------------------------------------------------------------------------------------------------- counting parameters
 
 
 def linear_parameters(d_in: int, d_out: int, bias: bool = True) -> int:
-    """An ``nn.Linear``: one weight per pair of features, and one bias per output feature."""
+    """Count the parameters of an ``nn.Linear``: a weight per pair of features, and a bias per output feature."""
     return d_in * d_out + (d_out if bias else 0)
 
 
-def attention_parameters(
-    d_in: int, d_out: int, qkv_bias: bool = False
-) -> int:
-    """``MultiHeadAttention``: three projections in, one out. The number of heads does not appear.
+def attention_parameters(d_in: int, d_out: int, qkv_bias: bool = False) -> int:
+    """Count the parameters of a ``MultiHeadAttention``: three projections in, one out, for any number of heads.
 
     768 wide: 2,360,064 without and 2,362,368 with biases on queries, keys and values.
     """
-    return 3 * linear_parameters(
-        d_in, d_out, bias=qkv_bias
-    ) + linear_parameters(d_out, d_out)
-
-
-def library_attention_parameters(d_model: int, bias: bool = True) -> int:
-    """A bare ``nn.MultiheadAttention``; its ``bias`` covers all four projections.
-
-    768 wide: 2,362,368 with and 2,359,296 without biases.
-    """
-    return 4 * linear_parameters(d_model, d_model, bias=bias)
-
-
-def torch_qkv_parameters(
-    d_in: int, d_out: int, qkv_bias: bool = False
-) -> int:
-    """``MultiHeadAttentionTorchQKV``: a whole hand-written layer around a whole library layer. 768 wide: 4,722,432."""
-    return attention_parameters(
-        d_in, d_out, qkv_bias
-    ) + library_attention_parameters(d_out)
-
-
-def torch_xxx_parameters(d_model: int, bias: bool = True) -> int:
-    """``MultiHeadAttentionTorchXXX``: a library layer and one more output layer. 768 wide: 2,952,960.
-
-    That is 592,896 more than ``MultiHeadAttention``: 590,592 for the second output layer and 2,304 for the biases on
-    queries, keys and values. Over 12 layers: 7,114,752.
-    """
-    return library_attention_parameters(d_model, bias) + linear_parameters(
-        d_model, d_model
-    )
+    return 3 * linear_parameters(d_in, d_out, bias=qkv_bias) + linear_parameters(d_out, d_out)
 
 
 def block_parameters(d_model: int) -> int:
-    """One GPT-2 block: attention with all its biases, a feed-forward layer, and two layer norms."""
-    feed_forward = linear_parameters(
-        d_model, 4 * d_model
-    ) + linear_parameters(4 * d_model, d_model)
+    """Count the parameters of a GPT-2 block: attention with all its biases, a feed-forward layer, two layer norms."""
+    attention = attention_parameters(d_model, d_model, qkv_bias=True)
+    feed_forward = linear_parameters(d_model, 4 * d_model) + linear_parameters(4 * d_model, d_model)
     layer_norm = 2 * d_model  # a scale and a shift per feature
-    return (
-        attention_parameters(d_model, d_model, qkv_bias=True)
-        + feed_forward
-        + 2 * layer_norm
-    )
+    return attention + feed_forward + 2 * layer_norm
 
 
 def gpt2_parameters(size: GPT2Size) -> int:
-    """The whole model: small 124,439,808, medium 354,823,168, large 774,030,080, xl 1,557,611,200."""
+    """Count the parameters of a whole model: 124,439,808, 354,823,168, 774,030,080 and 1,557,611,200 for the four."""
     tables = (size.vocab_size + size.context_length) * size.d_model
     final_layer_norm = 2 * size.d_model
-    return (
-        tables
-        + size.num_layers * block_parameters(size.d_model)
-        + final_layer_norm
-    )
+    return tables + size.num_layers * block_parameters(size.d_model) + final_layer_norm

@@ -3,13 +3,13 @@
 In a sequence that repeats itself, the next token can be known: it is the one that followed the current token the last
 time. Two layers of attention learn to look it up (Elhage et al. 2021, "A Mathematical Framework for Transformer
 Circuits"; Olsson et al. 2022, "In-context Learning and Induction Heads"). A head of the first layer attends from each
-token to the one before it, and is called a previous-token head. A head of the second layer finds the earlier place
+token to the one before it, and is called a previous-token head. A head of the second layer finds the earlier position
 whose *previous* token is the current one, and is called an induction head.
 
 There is no MLP and no normalization, so that nothing but attention moves anything from one token to another.
 
-Shapes: ``tokens`` is (b, num_tokens), integers; the residual stream is (b, num_tokens, d_model); the weights of a
-layer are (b, num_heads, num_tokens, num_tokens).
+``tokens`` is (batch, token), integers; the residual stream is (batch, token, d_model); the weights of a layer are
+(batch, head, query, key).
 """
 
 from __future__ import annotations
@@ -21,109 +21,116 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ._check import check_heads, check_sizes
+from .causal import causal_mask
 
 
 class AttentionLayer(nn.Module):
-    """Causal attention with several heads whose weights can be looked at. The caller adds the result to the input."""
+    """Causal attention with several heads whose weights can be looked at. The caller adds the result to the input.
 
-    def __init__(
-        self, d_model: int, context_length: int, num_heads: int
-    ) -> None:
+    Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, ``out_proj``, each an
+    ``nn.Linear(d_model, d_model)`` without a bias.
+    Buffer ``mask`` (context_length, context_length), 1 = hidden; it is not saved.
+    """
+
+    mask: Tensor
+
+    def __init__(self, d_model: int, context_length: int, num_heads: int) -> None:
         super().__init__()
-        check_heads(d_model, num_heads)
         check_sizes(context_length=context_length)
+        check_heads(d_model, num_heads)
         self.num_heads = num_heads
         self.head_dim = d_model // num_heads
         self.W_query = nn.Linear(d_model, d_model, bias=False)
         self.W_key = nn.Linear(d_model, d_model, bias=False)
         self.W_value = nn.Linear(d_model, d_model, bias=False)
         self.out_proj = nn.Linear(d_model, d_model, bias=False)
-        mask = torch.ones(context_length, context_length).triu(1)
-        self.register_buffer("mask", mask.bool(), persistent=False)
-        self.mask: Tensor
+        self.register_buffer("mask", causal_mask(context_length), persistent=False)
 
     def weights(self, x: Tensor) -> Tensor:
-        """(b, num_tokens, d_model) -> (b, num_heads, num_tokens, num_tokens)."""
-        num_tokens = x.shape[1]
-        queries = self._heads(self.W_query(x))  # (b, heads, n, head_dim)
-        keys = self._heads(self.W_key(x))  # (b, heads, n, head_dim)
-        scores = queries @ keys.transpose(2, 3)  # (b, heads, n, n)
-        hidden = self.mask[:num_tokens, :num_tokens]
-        scores = scores.masked_fill(hidden, -torch.inf)
-        return torch.softmax(scores / self.head_dim**0.5, dim=-1)
+        """Compute how much every token attends to each token: (batch, token, d_model) -> (batch, head, query, key)."""
+        n = x.shape[1]
+        hidden = self.mask[:n, :n].bool()  # (query, key)
+
+        # (batch, head, token, head_dim)
+        queries = self._split(self.W_query(x))
+        keys = self._split(self.W_key(x))
+
+        # (batch, head, query, key)
+        scores = queries @ keys.transpose(2, 3)
+        scaled = scores / self.head_dim**0.5
+        masked = scaled.masked_fill(hidden, -torch.inf)
+        return torch.softmax(masked, dim=-1)
+
+    def attend(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute what the layer adds, and its weights: (batch, token, d_model) and (batch, head, query, key)."""
+        # (batch, head, token, head_dim)
+        values = self._split(self.W_value(x))
+        weights = self.weights(x)
+        context = weights @ values
+        # (batch, query, d_model), the heads side by side
+        merged = context.transpose(1, 2).flatten(2)
+        return self.out_proj(merged), weights
 
     def forward(self, x: Tensor) -> Tensor:
-        """(b, num_tokens, d_model) -> the same shape."""
-        values = self._heads(self.W_value(x))  # (b, heads, n, head_dim)
-        context = self.weights(x) @ values  # (b, heads, n, head_dim)
-        joined = context.transpose(1, 2).flatten(2)  # (b, n, d_model)
-        out: Tensor = self.out_proj(joined)
-        return out
+        """Compute what the layer adds to the residual stream: (batch, token, d_model) -> the same shape."""
+        added, _ = self.attend(x)
+        return added
 
-    def _heads(self, x: Tensor) -> Tensor:
-        """(b, n, d_model) -> (b, heads, n, head_dim)."""
-        b, num_tokens, _ = x.shape
-        parts = x.view(b, num_tokens, self.num_heads, self.head_dim)
-        return parts.transpose(1, 2)
+    def _split(self, x: Tensor) -> Tensor:
+        """Cut the features into heads: (batch, token, d_model) -> (batch, head, token, head_dim)."""
+        b, n, _ = x.shape
+        return x.view(b, n, self.num_heads, self.head_dim).transpose(1, 2)
 
 
 class AttentionOnly(nn.Module):
-    """Embedding, layers that each add to the residual stream, unembedding."""
+    """Embedding, layers that each add to the residual stream, unembedding.
 
-    def __init__(
-        self,
-        vocab_size: int,
-        d_model: int,
-        context_length: int,
-        num_layers: int,
-        num_heads: int,
-    ) -> None:
+    Parameters, in the order they are drawn: ``token_embedding``, ``position_embedding``, ``layers`` (each an
+    :class:`AttentionLayer`), ``unembed``.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, context_length: int, num_layers: int, num_heads: int) -> None:
         super().__init__()
         check_sizes(vocab_size=vocab_size, num_layers=num_layers)
         self.token_embedding = nn.Embedding(vocab_size, d_model)
         self.position_embedding = nn.Embedding(context_length, d_model)
-        self.layers = nn.ModuleList(
-            AttentionLayer(d_model, context_length, num_heads)
-            for _ in range(num_layers)
-        )
+        self.layers = nn.ModuleList(AttentionLayer(d_model, context_length, num_heads) for _ in range(num_layers))
         self.unembed = nn.Linear(d_model, vocab_size, bias=False)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """(b, num_tokens) -> (b, num_tokens, d_model): what a token is, plus where it stands."""
-        places = torch.arange(tokens.shape[1])
-        x: Tensor = self.token_embedding(tokens)
-        x = x + self.position_embedding(places)
-        return x
+        """Add what a token is and where it stands: (batch, token) -> (batch, token, d_model)."""
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        return self.token_embedding(tokens) + self.position_embedding(positions)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """(b, num_tokens) -> logits for the next token, (b, num_tokens, vocab_size)."""
+        """Compute the logits of every next token: (batch, token) -> (batch, token, vocab_size)."""
         x = self.embed(tokens)
         for layer in self.layers:
             x = x + layer(x)
-        logits: Tensor = self.unembed(x)
-        return logits
+        return self.unembed(x)
 
     @torch.no_grad()
     def attention(self, tokens: Tensor) -> list[Tensor]:
-        """(b, num_tokens) -> the weights of every layer, each (b, num_heads, num_tokens, num_tokens)."""
+        """Compute the weights of every layer: (batch, token) -> a list of (batch, head, query, key)."""
         x, found = self.embed(tokens), []
         for layer in self.layers:
             assert isinstance(layer, AttentionLayer)
-            found.append(layer.weights(x))
-            x = x + layer(x)
+            added, weights = layer.attend(x)
+            found.append(weights)
+            x = x + added
         return found
 
 
-def repeated_sequences(
-    count: int, vocab_size: int, num_tokens: int, distances: Sequence[int]
-) -> tuple[Tensor, Tensor]:
-    """Sequences in which a stretch of random tokens comes twice in a row, and what can be known of them.
+def repeated_sequences(count: int, vocab_size: int, num_tokens: int, distances: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Draw sequences in which a stretch of random tokens comes twice in a row, and tell what can be known of them.
 
-    Each has its own distance, one of ``distances``: so long is the stretch, and so far apart are a token and its
-    copy. Where it starts is random too. Apart from the copy, no token comes twice in a sequence.
+    Each has its own distance, one of ``distances``: the length of the stretch, which is also how far apart a token and
+    its copy are. Where the copy starts is random too. Apart from the copy, no token comes twice in a sequence.
 
     Returns ``tokens``, (count, num_tokens), and ``known``, (count, num_tokens - 1): whether the token after this
     position is part of the copy, so that whoever sees the copy begin can know it.
+
+    Raises ``ValueError`` for a distance below 2, for a stretch that does not fit twice, and for too small a vocabulary.
     """
     longest = max(distances)
     if min(distances) < 2 or 2 * longest > num_tokens:
@@ -135,36 +142,40 @@ def repeated_sequences(
         raise ValueError(
             f"vocab_size={vocab_size} is too small: {num_tokens - min(distances)} different tokens are needed"
         )
-    choices = torch.tensor(distances)
-    distance = choices[torch.randint(len(choices), (count, 1))]
+    # (count, 1)
+    distance = torch.tensor(distances)[torch.randint(len(distances), (count, 1))]
     room = num_tokens - 2 * distance + 1
     start = distance + (torch.rand(count, 1) * room).long()
 
-    places = torch.arange(num_tokens)
-    # From its start on, everything lies one distance further back in a row
-    # of tokens that are all different.
-    sources = places - distance * (places >= start)
+    # From its start on, the copy takes its tokens from one distance further back in a row of different tokens, and so
+    # does all that comes after it.
+    positions = torch.arange(num_tokens)
+    sources = positions - distance * (positions >= start)
     different = torch.rand(count, vocab_size).argsort(dim=-1)
     tokens = different.gather(1, sources)
-    known = (places >= start) & (places < start + distance - 1)
+    known = (positions >= start) & (positions < start + distance - 1)
     return tokens, known[:, :-1]
 
 
 def next_token_losses(logits: Tensor, tokens: Tensor) -> Tensor:
-    """The loss of each prediction but the last, which has nothing after it: (b, num_tokens - 1)."""
-    predictions = logits[:, :-1].transpose(1, 2)  # (b, vocab_size, n - 1)
+    """Compute the loss of each prediction but the last, which has nothing after it.
+
+    ``logits`` is (batch, token, vocab_size) and ``tokens`` is (batch, token); the result has one token less. The loss
+    is minus the natural logarithm of the probability that was given to the next token.
+    """
+    predictions = logits[:, :-1].transpose(1, 2)  # (batch, vocab_size, token)
     return F.cross_entropy(predictions, tokens[:, 1:], reduction="none")
 
 
 def previous_token_score(weights: Tensor) -> Tensor:
-    """How much attention goes to the token right before, on average: 0 to 1. ``weights`` end in (n, n)."""
+    """Measure how much attention goes to the token right before, on average: (..., query, key) -> a number, 0 to 1."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean()
 
 
 def induction_targets(tokens: Tensor) -> Tensor:
-    """Where an induction head looks: (b, n) -> (b, n, n), true at ``[:, i, j]`` if token j - 1 is token i again.
+    """Mark where an induction head looks: (batch, token) -> (batch, query, key).
 
-    Earlier tokens count, not the token itself.
+    ``[:, i, j]`` is true if token j - 1 is token i again. Earlier tokens count, not the token itself.
     """
     same = tokens.unsqueeze(-1) == tokens.unsqueeze(-2)
     earlier = same.tril(diagonal=-1)
@@ -172,12 +183,12 @@ def induction_targets(tokens: Tensor) -> Tensor:
 
 
 def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
-    """How much attention goes to the token after an earlier occurrence of the current token: 0 to 1.
+    """Measure how much attention goes to the token after an earlier occurrence of the current token: 0 to 1.
 
-    The mean over the tokens that have occurred before, and over heads. ``weights`` is (b, num_heads, n, n), ``tokens``
-    is (b, n).
+    The mean over the tokens that have occurred before, and over heads. ``weights`` is (batch, head, query, key),
+    ``tokens`` is (batch, token).
     """
     targets = induction_targets(tokens)
-    found = (weights * targets.unsqueeze(1)).sum(dim=-1)  # (b, heads, n)
-    repeated = targets.any(dim=-1)  # (b, n)
+    found = (weights * targets.unsqueeze(1)).sum(dim=-1)  # (batch, head, query)
+    repeated = targets.any(dim=-1)  # (batch, query)
     return found.transpose(1, 2)[repeated].mean()

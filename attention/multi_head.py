@@ -6,8 +6,7 @@ Vaswani et al. 2017, section 3.2.2:
 
 :class:`MultiHeadAttentionWrapper` runs separate heads one after another and concatenates them.
 :class:`MultiHeadAttention` makes one projection for all heads, splits it, and handles the heads as one more batch axis.
-Both take (b, num_tokens, d_in). They raise ``ValueError`` for other shapes and for more than ``context_length`` tokens.
-In the shapes beside the code, n stands for num_tokens.
+Both take (batch, token, d_in). They raise ``ValueError`` for other shapes and for more than ``context_length`` tokens.
 """
 
 from __future__ import annotations
@@ -38,16 +37,15 @@ class MultiHeadAttentionWrapper(nn.Module):
         super().__init__()
         check_sizes(num_heads=num_heads)
         sizes = (d_in, d_out, context_length, dropout, qkv_bias)
-        self.heads = nn.ModuleList(
-            CausalAttention(*sizes) for _ in range(num_heads)
-        )
+        heads = [CausalAttention(*sizes) for _ in range(num_heads)]
+        self.heads = nn.ModuleList(heads)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(b, num_tokens, d_in) -> (b, num_tokens, num_heads * d_out)."""
-        contexts = [
-            head(inputs) for head in self.heads
-        ]  # each (b, n, d_out)
-        context = torch.cat(contexts, dim=-1)  # (b, n, num_heads * d_out)
+        """Run the heads and join their results: (batch, token, d_in) -> (batch, token, num_heads * d_out)."""
+        # each (batch, query, d_out)
+        contexts = [head(inputs) for head in self.heads]
+        # (batch, query, num_heads * d_out)
+        context = torch.cat(contexts, dim=-1)
         return context
 
 
@@ -86,7 +84,7 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("mask", causal_mask(context_length))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(b, num_tokens, d_in) -> (b, num_tokens, d_out).
+        """Let every head attend to the visible tokens: (batch, token, d_in) -> (batch, token, d_out).
 
         ``view`` cuts the last axis into heads: head h gets the columns from h * head_dim on. ``transpose`` then puts
         the heads beside the batch axis, so that ``@`` multiplies the last two axes of every head on its own. On the
@@ -94,23 +92,24 @@ class MultiHeadAttention(nn.Module):
         """
         check_batch(inputs, self.W_query.in_features, len(self.mask))
         b, n, _ = inputs.shape
-        heads = (b, n, self.num_heads, self.head_dim)
-        # (b, n, d_out), cut into heads: (b, num_heads, n, head_dim)
-        queries: Tensor = self.W_query(inputs).view(heads).transpose(1, 2)
-        keys: Tensor = self.W_key(inputs).view(heads).transpose(1, 2)
-        values: Tensor = self.W_value(inputs).view(heads).transpose(1, 2)
+        hidden = self.mask[:n, :n].bool()  # (query, key)
 
-        scores = queries @ keys.transpose(2, 3)  # (b, num_heads, n, n)
-        scaled = scores / self.head_dim**0.5  # (b, num_heads, n, n)
-        hidden = self.mask[:n, :n].bool()  # (n, n)
-        masked = scaled.masked_fill(
-            hidden, -torch.inf
-        )  # (b, num_heads, n, n)
-        weights = torch.softmax(masked, dim=-1)  # (b, num_heads, n, n)
-        dropped: Tensor = self.dropout(weights)  # (b, num_heads, n, n)
-        context = dropped @ values  # (b, num_heads, n, head_dim)
-        # (b, n, num_heads, head_dim), then heads side by side
-        by_token = context.transpose(1, 2).contiguous()
-        merged = by_token.view(b, n, self.d_out)  # (b, n, d_out)
-        projected: Tensor = self.out_proj(merged)  # (b, n, d_out)
+        # (batch, token, d_out), cut into (batch, head, token, head_dim)
+        heads = (b, n, self.num_heads, self.head_dim)
+        queries = self.W_query(inputs).view(heads).transpose(1, 2)
+        keys = self.W_key(inputs).view(heads).transpose(1, 2)
+        values = self.W_value(inputs).view(heads).transpose(1, 2)
+
+        # (batch, head, query, key)
+        scores = queries @ keys.transpose(2, 3)
+        scaled = scores / self.head_dim**0.5
+        masked = scaled.masked_fill(hidden, -torch.inf)
+        weights = torch.softmax(masked, dim=-1)
+        dropped = self.dropout(weights)
+
+        # (batch, head, query, head_dim)
+        context = dropped @ values
+        # (batch, query, d_out), the heads side by side
+        merged = context.transpose(1, 2).contiguous().view(b, n, self.d_out)
+        projected = self.out_proj(merged)
         return projected

@@ -5,10 +5,10 @@ Scaled dot-product attention (Vaswani et al. 2017, "Attention Is All You Need", 
     Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V
 
 A token is a row vector here, so a projection is ``inputs @ W`` with W of shape (d_in, d_out), and d_k is d_out.
-Neither class hides later tokens: every position attends to the whole sequence.
+Neither class hides later tokens: every token attends to the whole sequence.
 
-Shapes: ``inputs`` is (num_tokens, d_in), the result is (num_tokens, d_out). Any axes in front of these two are
-treated as a batch. A wrong width or a single vector raises ``ValueError``.
+``inputs`` is (token, d_in), and the result is (token, d_out). Any axes in front of these two are batch axes. A wrong
+width or a single vector raises ``ValueError``.
 """
 
 from __future__ import annotations
@@ -33,28 +33,37 @@ class SelfAttention_v1(nn.Module):
         self.W_value = nn.Parameter(torch.rand(d_in, d_out))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(num_tokens, d_in) -> (num_tokens, d_out)."""
+        """Let every token attend to all tokens: (token, d_in) -> (token, d_out)."""
         check_tokens(inputs, d_in=self.W_query.shape[0])
-        queries = inputs @ self.W_query  # (n, d_out)
-        keys = inputs @ self.W_key  # (n, d_out)
-        values = inputs @ self.W_value  # (n, d_out)
+        # (token, d_out)
+        queries = inputs @ self.W_query
+        keys = inputs @ self.W_key
+        values = inputs @ self.W_value
 
-        scores = queries @ keys.transpose(-2, -1)  # (n, n)
-        scaled = scores / keys.shape[-1] ** 0.5  # (n, n)
-        weights = torch.softmax(scaled, dim=-1)  # (n, n)
-        context = weights @ values  # (n, d_out)
+        # (query, key)
+        scores = queries @ keys.transpose(-2, -1)
+        scaled = scores / keys.shape[-1] ** 0.5
+        weights = torch.softmax(scaled, dim=-1)
+
+        # (query, d_out)
+        context = weights @ values
         return context
 
 
 class SelfAttention_v2(nn.Module):
-    """The same computation with ``nn.Linear`` layers, which start from smaller, centred weights.
+    """The same computation with ``nn.Linear`` layers, which start from smaller, centered weights.
 
     ``nn.Linear`` stores its weight as (d_out, d_in) and computes ``inputs @ weight.T + bias``. To carry weights over
     from :class:`SelfAttention_v1`, transpose them: ``v2.W_query.weight = nn.Parameter(v1.W_query.T)``.
+
+    Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, each an ``nn.Linear(d_in, d_out)``.
     """
 
     def __init__(
-        self, d_in: int, d_out: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        qkv_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out)
@@ -63,14 +72,18 @@ class SelfAttention_v2(nn.Module):
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(num_tokens, d_in) -> (num_tokens, d_out)."""
+        """Let every token attend to all tokens: (token, d_in) -> (token, d_out)."""
         check_tokens(inputs, d_in=self.W_query.in_features)
-        queries: Tensor = self.W_query(inputs)  # (n, d_out)
-        keys: Tensor = self.W_key(inputs)  # (n, d_out)
-        values: Tensor = self.W_value(inputs)  # (n, d_out)
+        # (token, d_out)
+        queries = self.W_query(inputs)
+        keys = self.W_key(inputs)
+        values = self.W_value(inputs)
 
-        scores = queries @ keys.transpose(-2, -1)  # (n, n)
-        scaled = scores / keys.shape[-1] ** 0.5  # (n, n)
-        weights = torch.softmax(scaled, dim=-1)  # (n, n)
-        context = weights @ values  # (n, d_out)
+        # (query, key)
+        scores = queries @ keys.transpose(-2, -1)
+        scaled = scores / keys.shape[-1] ** 0.5
+        weights = torch.softmax(scaled, dim=-1)
+
+        # (query, d_out)
+        context = weights @ values
         return context

@@ -10,19 +10,21 @@ import torch
 from torch import Tensor
 
 
-def median_times(
-    calls: Sequence[Callable[[], object]], rounds: int = 7
-) -> Tensor:
-    """Milliseconds that each call takes, (len(calls),): the median of some rounds, in each of which all take turns.
+def median_times(calls: Sequence[Callable[[], object]], rounds: int = 7) -> Tensor:
+    """Measure the milliseconds that each call takes: a vector, one number per call.
 
-    A first round is not counted. The calls are made in a thread of their own, which no tracing of operations in this
-    one (a profiler, a recorder) slows down, and without gradients.
+    Each is the median of ``rounds`` rounds, and in each round all calls take turns. A first round is not counted. The
+    calls are made without gradients, and in a thread of their own: what traces operations in this one (a profiler, a
+    recorder) does not slow them down.
+
+    Raises ``ValueError`` without calls or rounds, and whatever a call raises.
     """
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(_measured, calls, rounds).result()
+        return thread.submit(_measure, calls, rounds).result()
 
 
-def _measured(calls: Sequence[Callable[[], object]], rounds: int) -> Tensor:
+def _measure(calls: Sequence[Callable[[], object]], rounds: int) -> Tensor:
+    """Take the times in the thread that runs this."""
     if not calls or rounds < 1:
         raise ValueError("there is nothing to measure")
     seconds = torch.zeros(rounds, len(calls), dtype=torch.float64)
@@ -30,8 +32,8 @@ def _measured(calls: Sequence[Callable[[], object]], rounds: int) -> Tensor:
         for call in calls:
             call()  # warm-up: memory is fetched, kernels are chosen
         for turn in range(rounds):
-            for place, call in enumerate(calls):
+            for index, call in enumerate(calls):
                 start = perf_counter()
                 call()
-                seconds[turn, place] = perf_counter() - start
+                seconds[turn, index] = perf_counter() - start
     return seconds.median(dim=0).values.float() * 1000

@@ -10,7 +10,7 @@
     induction       a model of attention layers alone, to be trained while you watch
     timing          how long calls take, compared fairly
 
-Shapes name their axes: ``batch`` for sequences, ``token`` for the tokens of a sequence, ``head`` for heads. Where tokens
+Shapes name their axes: ``batch`` for sequences, ``token`` for tokens of a sequence, ``head`` for heads. Where tokens
 meet tokens, the axis ``query`` is for the tokens that look and ``key`` for the tokens that are looked at. Axes of
 features have the names of their sizes: ``d_in`` for what comes in, ``d_out`` for what goes out, ``head_dim`` for one
 head. A shape on a line of its own holds for the lines below it, up to the next shape. In the code, ``b`` is the number

@@ -12,7 +12,7 @@ QKV = ["W_query.weight", "W_key.weight", "W_value.weight"]
 QKV_BIAS = [f"{name}.{kind}" for name in ("W_query", "W_key", "W_value") for kind in ("weight", "bias")]
 OUT = ["out_proj.weight", "out_proj.bias"]
 LIBRARY = [f"multihead_attn.{name}" for name in ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")]
-ONE_STATE_DICT = [at.MultiHeadAttention, at.MultiHeadAttentionSDPA, at.MultiHeadAttentionTorch]
+ONE_STATE_DICT = [at.MultiHeadAttention, at.MultiHeadAttentionSDPA, at.MultiHeadAttentionCached]
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,8 @@ ONE_STATE_DICT = [at.MultiHeadAttention, at.MultiHeadAttentionSDPA, at.MultiHead
         (at.MultiHeadAttention(3, 2, 6, 0.0, 2), ["mask", *QKV, *OUT]),
         (at.MultiHeadAttention(3, 2, 6, 0.0, 2, qkv_bias=True), ["mask", *QKV_BIAS, *OUT]),
         (at.MultiHeadAttentionSDPA(3, 2, 6, 0.0, 2), ["mask", *QKV, *OUT]),
-        (at.MultiHeadAttentionTorch(2, 2, 6, 0.0, 2), ["mask", *QKV, *OUT]),
-        (at.MultiHeadAttentionTorchQKV(3, 2, 6, 0.0, 2), ["mask", *LIBRARY, *QKV, *OUT]),
-        (at.MultiHeadAttentionTorchXXX(3, 3, 6, 0.0, 3), ["mask", *LIBRARY, *OUT]),
+        (at.EverythingProjectedTwice(3, 2, 6, 0.0, 2), ["mask", *LIBRARY, *QKV, *OUT]),
+        (at.OutputProjectedTwice(3, 3, 6, 0.0, 3), ["mask", *LIBRARY, *OUT]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
 )

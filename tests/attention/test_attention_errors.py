@@ -17,18 +17,18 @@ BATCHED: dict[str, Callable[[], nn.Module]] = {
     "MultiHeadAttentionWrapper": lambda: at.MultiHeadAttentionWrapper(4, 4, 6, 0.0, 2),
     "MultiHeadAttention": lambda: at.MultiHeadAttention(4, 4, 6, 0.0, 2),
     "MultiHeadAttentionSDPA": lambda: at.MultiHeadAttentionSDPA(4, 4, 6, 0.0, 2),
-    "MultiHeadAttentionTorch": lambda: at.MultiHeadAttentionTorch(4, 4, 6, 0.0, 2),
-    "MultiHeadAttentionTorchQKV": lambda: at.MultiHeadAttentionTorchQKV(4, 4, 6, 0.0, 2),
-    "MultiHeadAttentionTorchXXX": lambda: at.MultiHeadAttentionTorchXXX(4, 4, 6, 0.0, 2),
+    "MultiHeadAttentionCached": lambda: at.MultiHeadAttentionCached(4, 4, 6, 0.0, 2),
+    "EverythingProjectedTwice": lambda: at.EverythingProjectedTwice(4, 4, 6, 0.0, 2),
+    "OutputProjectedTwice": lambda: at.OutputProjectedTwice(4, 4, 6, 0.0, 2),
 }
 all_batched = pytest.mark.parametrize("make", BATCHED.values(), ids=BATCHED.keys())
 all_unmasked = pytest.mark.parametrize("layer_class", [at.SelfAttention_v1, at.SelfAttention_v2])
 SPLIT = [
     at.MultiHeadAttention,
     at.MultiHeadAttentionSDPA,
-    at.MultiHeadAttentionTorch,
-    at.MultiHeadAttentionTorchQKV,
-    at.MultiHeadAttentionTorchXXX,
+    at.MultiHeadAttentionCached,
+    at.EverythingProjectedTwice,
+    at.OutputProjectedTwice,
 ]
 
 
@@ -82,10 +82,9 @@ def test_heads_must_divide_the_width(layer_class: Callable[..., nn.Module]) -> N
         layer_class(8, 8, 6, 0.0, 0)
 
 
-@pytest.mark.parametrize("layer_class", [at.MultiHeadAttentionTorch, at.MultiHeadAttentionTorchXXX])
-def test_the_library_cannot_change_the_width(layer_class: Callable[..., nn.Module]) -> None:
+def test_the_library_cannot_change_the_width() -> None:
     with pytest.raises(ValueError, match="d_in=3 and d_out=2 differ, but this layer needs them equal"):
-        layer_class(3, 2, 6, 0.0, 2)
+        at.OutputProjectedTwice(3, 2, 6, 0.0, 2)
 
 
 @pytest.mark.parametrize(
@@ -102,10 +101,3 @@ def test_the_library_cannot_change_the_width(layer_class: Callable[..., nn.Modul
 def test_sizes_must_be_positive(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=f"{message}, but it must be 1 or more"):
         make()
-
-
-def test_causal_weights_take_one_matrix() -> None:
-    with pytest.raises(ValueError, match="scaled has shape"):
-        at.causal_weights(torch.rand(2, 6, 6))
-    with pytest.raises(ValueError, match="weights has shape"):
-        at.causal_weights_renormalized(torch.rand(6))

@@ -47,6 +47,15 @@ def build(seed: int, make: Callable[[], Any], drawn_before: int = 0) -> Any:
 # ----------------------------------------------------------------------------------- how each printed value is computed
 
 
+def scores() -> Tensor:
+    """Attention without trainable weights is no part of the package: the first lessons write it line by line."""
+    return INPUTS @ INPUTS.T
+
+
+def weights() -> Tensor:
+    return torch.softmax(scores(), dim=-1)
+
+
 @cache
 def matrices() -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(123)
@@ -72,6 +81,16 @@ def weights_2() -> Tensor:
 @cache
 def v2_steps() -> dict[str, Any]:
     return steps_of(build(789, lambda: at.SelfAttention_v2(3, 2)), INPUTS)
+
+
+def visible_weights() -> Tensor:
+    weights: Tensor = v2_steps()["weights"] * (1 - at.causal_mask(6))
+    return weights
+
+
+def causal_weights() -> Tensor:
+    masked = v2_steps()["scaled"].masked_fill(at.causal_mask(6).bool(), -torch.inf)
+    return torch.softmax(masked, dim=-1)
 
 
 def causal() -> at.CausalAttention:
@@ -125,22 +144,22 @@ FOUR_AXES = torch.tensor(GOLDEN["s000.batched4d.input"]["printed"])
 # By the part of the id behind the notebook, for the prints that several notebooks share.
 COMPUTE: dict[str, Callable[[], Any]] = {
     "inputs": lambda: INPUTS,
-    "scores.q2": lambda: at.scores_one_loop(INPUTS[1], INPUTS),
-    "weights.q2.linear": lambda: at.normalize_by_sum(at.scores_one(INPUTS[1], INPUTS)),
-    "weights.q2.linear.sum": lambda: at.normalize_by_sum(at.scores_one(INPUTS[1], INPUTS)).sum(),
-    "weights.q2.naive": lambda: at.softmax_naive(at.scores_one(INPUTS[1], INPUTS)),
-    "weights.q2.naive.sum": lambda: at.softmax_naive(at.scores_one(INPUTS[1], INPUTS)).sum(),
-    "weights.q2.softmax": lambda: at.weights_one(at.scores_one(INPUTS[1], INPUTS)),
-    "weights.q2.softmax.sum": lambda: at.weights_one(at.scores_one(INPUTS[1], INPUTS)).sum(),
-    "trace.q2": lambda: at.weights_one(at.scores_one(INPUTS[1], INPUTS)),
-    "context.q1": lambda: at.simple_attention_one(INPUTS[0], INPUTS),
-    "context.q2": lambda: at.context_one_loop(at.weights_one(at.scores_one(INPUTS[1], INPUTS)), INPUTS),
-    "scores.all": lambda: at.scores_all_loop(INPUTS),
-    "scores.all.matmul": lambda: at.scores_all(INPUTS),
-    "scores.table": lambda: at.scores_all(INPUTS),
-    "weights.all": lambda: at.weights_all(at.scores_all(INPUTS)),
-    "weights.all.rowsums": lambda: at.weights_all(at.scores_all(INPUTS)).sum(dim=-1),
-    "context.all": lambda: at.simple_attention(INPUTS),
+    "scores.q2": lambda: scores()[1],
+    "weights.q2.linear": lambda: scores()[1] / scores()[1].sum(),
+    "weights.q2.linear.sum": lambda: (scores()[1] / scores()[1].sum()).sum(),
+    "weights.q2.naive": lambda: scores()[1].exp() / scores()[1].exp().sum(),
+    "weights.q2.naive.sum": lambda: (scores()[1].exp() / scores()[1].exp().sum()).sum(),
+    "weights.q2.softmax": lambda: weights()[1],
+    "weights.q2.softmax.sum": lambda: weights()[1].sum(),
+    "trace.q2": lambda: weights()[1],
+    "context.q1": lambda: (weights() @ INPUTS)[0],
+    "context.q2": lambda: (weights() @ INPUTS)[1],
+    "scores.all": scores,
+    "scores.all.matmul": scores,
+    "scores.table": scores,
+    "weights.all": weights,
+    "weights.all.rowsums": lambda: weights().sum(dim=-1),
+    "context.all": lambda: weights() @ INPUTS,
     "query2": query_2,
     "key2": lambda: keys()[1],
     "value2": lambda: values()[1],
@@ -154,10 +173,10 @@ COMPUTE: dict[str, Callable[[], Any]] = {
     "v2.weights": lambda: v2_steps()["weights"],
     "mask.tril": lambda: 1 - at.causal_mask(6),
     "mask.triu": lambda: at.causal_mask(6),
-    "masked.product": lambda: v2_steps()["weights"] * (1 - at.causal_mask(6)),
-    "masked.renorm": lambda: at.causal_weights_renormalized(v2_steps()["weights"]),
+    "masked.product": visible_weights,
+    "masked.renorm": lambda: visible_weights() / visible_weights().sum(dim=-1, keepdim=True),
     "masked.inf": lambda: v2_steps()["scores"].masked_fill(at.causal_mask(6).bool(), -torch.inf),
-    "causal.weights": lambda: at.causal_weights(v2_steps()["scaled"]),
+    "causal.weights": causal_weights,
     "batch.shape": lambda: list(BATCH.shape),
     "causal": lambda: causal()(BATCH),
     "causal.shape": lambda: list(causal()(BATCH).shape),
@@ -277,7 +296,7 @@ def intel_keep_pattern(seed: int, rate: float, count: int) -> list[bool]:
 @pytest.mark.parametrize("golden_id", ["s001.dropout.ones", "s003.dropout.ones", "s001.dropout.weights"])
 def test_dropout_prints_come_from_another_generator(golden_id: str) -> None:
     """The prints are 0 or w / (1 - p), in the pattern of that other generator; our dropout obeys the same rule."""
-    weights = at.causal_weights(v2_steps()["scaled"]).detach() if "weights" in golden_id else torch.ones(6, 6)
+    weights = causal_weights().detach() if "weights" in golden_id else torch.ones(6, 6)
     kept = torch.tensor(intel_keep_pattern(123, 0.5, 36)).view(6, 6)
     _assert_close(torch.where(kept, weights / (1 - 0.5), 0.0), GOLDEN[golden_id]["printed"], 5.1e-5)
 
@@ -300,9 +319,7 @@ def test_the_600_thousand_more_parameters() -> None:
     size = at.GPT2_SMALL
     with torch.device("meta"):
         own = count(at.gpt2_attention(size))
-        library = count(
-            at.MultiHeadAttentionTorchXXX(size.d_model, size.d_model, size.context_length, 0.0, size.num_heads)
-        )
+        library = count(at.OutputProjectedTwice(size.d_model, size.d_model, size.context_length, 0.0, size.num_heads))
         superfluous = count(nn.Linear(size.d_model, size.d_model))
     assert library - own == 592_896
     assert (library - own) * size.num_layers == 7_114_752
@@ -386,12 +403,12 @@ def test_inputs_drawn_from_the_same_seed() -> None:
 
 
 def test_library_layer_between_own_projections() -> None:
-    layer = build(123, lambda: at.MultiHeadAttentionTorchQKV(3, 2, 6, 0.1, num_heads=2)).eval()
+    layer = build(123, lambda: at.EverythingProjectedTwice(3, 2, 6, 0.1, num_heads=2)).eval()
     assert count(layer) == 48
     _assert_close(layer(BATCH)[:, 0], [[-0.1560, -0.4011]] * 2, 5.1e-5)
 
 
 def test_library_layer_with_own_output_projection() -> None:
-    layer = build(123, lambda: at.MultiHeadAttentionTorchXXX(3, 3, 6, 0.1, num_heads=3)).eval()
+    layer = build(123, lambda: at.OutputProjectedTwice(3, 3, 6, 0.1, num_heads=3)).eval()
     assert count(layer) == 60
     _assert_close(layer(BATCH)[:, 0], [[0.5557, 0.2163, 0.2250]] * 2, 5.1e-5)

@@ -67,22 +67,17 @@ def test_attention_of_gpt2_small(bias: bool, total: int) -> None:
     assert layer(torch.empty(1, 1024, 768, device="meta")).shape == (1, 1024, 768)
 
 
-@pytest.mark.parametrize(("bias", "total"), [(True, 2_362_368), (False, 2_359_296)])
-def test_library_module(bias: bool, total: int) -> None:
-    with torch.device("meta"):
-        layer = nn.MultiheadAttention(768, 12, bias=bias)
-    assert count(layer) == at.library_attention_parameters(768, bias=bias) == total
-
-
 def test_doubled_layers() -> None:
     with torch.device("meta"):
-        qkv = at.MultiHeadAttentionTorchQKV(768, 768, 1024, 0.0, 12)
-        xxx = at.MultiHeadAttentionTorchXXX(768, 768, 1024, 0.0, 12)
-    assert count(qkv) == at.torch_qkv_parameters(768, 768) == 4_722_432
-    assert count(xxx) == at.torch_xxx_parameters(768) == 2_952_960
-    more = at.torch_xxx_parameters(768) - at.attention_parameters(768, 768)
-    assert more == 592_896 == at.linear_parameters(768, 768) + 3 * 768
-    assert more * at.GPT2_SMALL.num_layers == 7_114_752
+        library = nn.MultiheadAttention(768, 12)
+        everything = at.EverythingProjectedTwice(768, 768, 1024, 0.0, 12)
+        output = at.OutputProjectedTwice(768, 768, 1024, 0.0, 12)
+    own = at.attention_parameters(768, 768)
+    assert count(library) == own + 3 * 768 == 2_362_368
+    assert count(everything) == own + count(library) == 4_722_432
+    assert count(output) == count(library) + at.linear_parameters(768, 768) == 2_952_960
+    assert count(output) - own == 592_896
+    assert (count(output) - own) * at.GPT2_SMALL.num_layers == 7_114_752
 
 
 @pytest.mark.parametrize("num_heads", [1, 2, 4])
@@ -92,9 +87,9 @@ def test_heads_do_not_change_the_count(num_heads: int) -> None:
 
 def test_small_odd_sizes() -> None:
     assert count(at.MultiHeadAttention(3, 4, 6, 0.0, 2, qkv_bias=True)) == at.attention_parameters(3, 4, qkv_bias=True)
-    assert count(at.MultiHeadAttentionTorchQKV(3, 2, 6, 0.0, 2)) == at.torch_qkv_parameters(3, 2) == 48
-    assert count(at.MultiHeadAttentionTorchXXX(3, 3, 6, 0.0, 3)) == at.torch_xxx_parameters(3) == 60
-    assert count(at.MultiHeadAttentionTorchXXX(3, 3, 6, 0.0, 3, qkv_bias=False)) == at.torch_xxx_parameters(3, False)
+    assert count(at.EverythingProjectedTwice(3, 2, 6, 0.0, 2)) == 48
+    assert count(at.OutputProjectedTwice(3, 3, 6, 0.0, 3)) == 60
+    assert count(at.OutputProjectedTwice(3, 3, 6, 0.0, 3, qkv_bias=False)) == 48
 
 
 def test_the_public_names_are_complete() -> None:

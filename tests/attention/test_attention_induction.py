@@ -65,6 +65,27 @@ def test_model_adds_each_layer_to_the_stream() -> None:
         assert not ours.requires_grad
 
 
+def test_model_computes_where_its_tokens_are() -> None:
+    net, tokens = model().to("meta"), torch.zeros(2, 9, dtype=torch.int64, device="meta")
+    assert net.embed(tokens).is_meta
+    assert net(tokens).is_meta
+    assert [weights.is_meta for weights in net.attention(tokens)] == [True, True]
+
+
+def test_weights_are_computed_once_for_each_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[torch.nn.Module] = []
+    compute = AttentionLayer.weights
+
+    def counted(layer: AttentionLayer, x: torch.Tensor) -> torch.Tensor:
+        calls.append(layer)
+        return compute(layer, x)
+
+    monkeypatch.setattr(AttentionLayer, "weights", counted)
+    net, tokens = model(), torch.randint(0, 26, (2, 9))
+    net.attention(tokens)
+    assert calls == list(net.layers)
+
+
 def test_future_does_not_matter() -> None:
     net, tokens = model(), torch.randint(0, 26, (1, 12))
     other = tokens.clone()

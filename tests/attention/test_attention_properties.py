@@ -24,15 +24,15 @@ CAUSAL: dict[str, Callable[[float], nn.Module]] = {
     "MultiHeadAttentionWrapper": lambda p: at.MultiHeadAttentionWrapper(D, D // HEADS, CONTEXT, p, HEADS),
     "MultiHeadAttention": lambda p: at.MultiHeadAttention(D, D, CONTEXT, p, HEADS),
     "MultiHeadAttentionSDPA": lambda p: at.MultiHeadAttentionSDPA(D, D, CONTEXT, p, HEADS),
-    "MultiHeadAttentionTorch": lambda p: at.MultiHeadAttentionTorch(D, D, CONTEXT, p, HEADS),
-    "MultiHeadAttentionTorchQKV": lambda p: at.MultiHeadAttentionTorchQKV(D, D, CONTEXT, p, HEADS),
-    "MultiHeadAttentionTorchXXX": lambda p: at.MultiHeadAttentionTorchXXX(D, D, CONTEXT, p, HEADS),
+    "MultiHeadAttentionCached": lambda p: at.MultiHeadAttentionCached(D, D, CONTEXT, p, HEADS),
+    "EverythingProjectedTwice": lambda p: at.EverythingProjectedTwice(D, D, CONTEXT, p, HEADS),
+    "OutputProjectedTwice": lambda p: at.OutputProjectedTwice(D, D, CONTEXT, p, HEADS),
 }
 UNMASKED: dict[str, Callable[[], nn.Module]] = {
     "SelfAttention_v1": lambda: at.SelfAttention_v1(D, D),
     "SelfAttention_v2": lambda: at.SelfAttention_v2(D, D),
 }
-ONE_STATE_DICT = [at.MultiHeadAttention, at.MultiHeadAttentionSDPA, at.MultiHeadAttentionTorch]
+ONE_STATE_DICT = [at.MultiHeadAttention, at.MultiHeadAttentionSDPA, at.MultiHeadAttentionCached]
 
 all_causal = pytest.mark.parametrize("make", CAUSAL.values(), ids=CAUSAL.keys())
 all_unmasked = pytest.mark.parametrize("make", UNMASKED.values(), ids=UNMASKED.keys())
@@ -228,12 +228,11 @@ def test_every_parameter_is_trained(make: Callable[[float], nn.Module]) -> None:
 def test_fused_gradients_equal_explicit_gradients() -> None:
     inputs, explicit = inputs_of(), multi_head(at.MultiHeadAttention)
     explicit(inputs).square().sum().backward()
-    for layer_class in ONE_STATE_DICT[1:]:
-        fused = multi_head(layer_class)
-        fused.load_state_dict(explicit.state_dict())
-        fused(inputs).square().sum().backward()
-        for (name, one), other in zip(explicit.named_parameters(), fused.parameters(), strict=True):
-            torch.testing.assert_close(other.grad, one.grad, msg=name)
+    fused = multi_head(at.MultiHeadAttentionSDPA)
+    fused.load_state_dict(explicit.state_dict())
+    fused(inputs).square().sum().backward()
+    for (name, one), other in zip(explicit.named_parameters(), fused.parameters(), strict=True):
+        torch.testing.assert_close(other.grad, one.grad, msg=name)
 
 
 @all_causal
@@ -298,10 +297,9 @@ def test_copies_and_pickles_compute_the_same(make: Callable[[float], nn.Module])
 def test_fused_kernels_at_lengths_that_no_block_divides(num_tokens: int) -> None:
     inputs = torch.randn(1, num_tokens, 8)
     explicit = at.MultiHeadAttention(8, 8, 515, 0.0, HEADS)
-    for layer_class in ONE_STATE_DICT[1:]:
-        fused = layer_class(8, 8, 515, 0.0, HEADS)
-        fused.load_state_dict(explicit.state_dict())
-        torch.testing.assert_close(fused(inputs), explicit(inputs), rtol=1e-5, atol=2e-6)
+    fused = at.MultiHeadAttentionSDPA(8, 8, 515, 0.0, HEADS)
+    fused.load_state_dict(explicit.state_dict())
+    torch.testing.assert_close(fused(inputs), explicit(inputs), rtol=1e-5, atol=2e-6)
 
 
 # -------------------------------------------------------------------------------------- nn.MultiheadAttention, wrapped
@@ -330,9 +328,9 @@ def merged(first: tuple[Tensor, Tensor], second: nn.Linear | tuple[Tensor, Tenso
     return weight @ first[0], weight @ first[1] + bias
 
 
-@pytest.mark.parametrize("layer_class", [at.MultiHeadAttentionTorchQKV, at.MultiHeadAttentionTorchXXX])
+@pytest.mark.parametrize("layer_class", [at.EverythingProjectedTwice, at.OutputProjectedTwice])
 def test_doubled_projections_do_no_more_than_one(
-    layer_class: type[at.MultiHeadAttentionTorchQKV | at.MultiHeadAttentionTorchXXX],
+    layer_class: type[at.EverythingProjectedTwice | at.OutputProjectedTwice],
 ) -> None:
     """Multiply the doubled projections together, and a plain MultiHeadAttention gives the same result."""
     doubled, inputs = layer_class(D, D, CONTEXT, 0.0, HEADS, qkv_bias=True).double(), inputs_of()
@@ -341,7 +339,7 @@ def test_doubled_projections_do_no_more_than_one(
     state = {"mask": doubled.mask}
     names = ("W_query", "W_key", "W_value")
     for name, weight, bias in zip(names, library.in_proj_weight.chunk(3), library.in_proj_bias.chunk(3), strict=True):
-        if isinstance(doubled, at.MultiHeadAttentionTorchQKV):
+        if isinstance(doubled, at.EverythingProjectedTwice):
             own = getattr(doubled, name)
             weight, bias = merged((own.weight, own.bias), (weight, bias))
         state |= {f"{name}.weight": weight, f"{name}.bias": bias}
@@ -359,8 +357,8 @@ def test_projections_are_listed() -> None:
 
     library = {role: [f"multihead_attn.in_proj ({role})"] for role in ("queries", "keys", "values")}
     twice = ["multihead_attn.out_proj", "out_proj"]
-    assert at.projections(at.MultiHeadAttentionTorchXXX(D, D, CONTEXT, 0.0, HEADS)) == library | {"output": twice}
-    assert at.projections(at.MultiHeadAttentionTorchQKV(D, D, CONTEXT, 0.0, HEADS)) == {
+    assert at.projections(at.OutputProjectedTwice(D, D, CONTEXT, 0.0, HEADS)) == library | {"output": twice}
+    assert at.projections(at.EverythingProjectedTwice(D, D, CONTEXT, 0.0, HEADS)) == {
         "queries": ["W_query", *library["queries"]],
         "keys": ["W_key", *library["keys"]],
         "values": ["W_value", *library["values"]],
@@ -374,14 +372,3 @@ def test_projections_are_listed() -> None:
     }
     with pytest.raises(ValueError, match="MultiHeadAttentionWrapper has no query projection of its own"):
         at.projections(at.MultiHeadAttentionWrapper(D, D, CONTEXT, 0.0, HEADS))
-
-
-def test_need_weights_does_not_change_the_result() -> None:
-    fast = at.MultiHeadAttentionTorchXXX(D, D, CONTEXT, 0.0, HEADS).double()
-    slow = at.MultiHeadAttentionTorchXXX(D, D, CONTEXT, 0.0, HEADS, need_weights=True).double()
-    slow.load_state_dict(fast.state_dict())
-    inputs = inputs_of()
-    expected = fast(inputs)
-    torch.testing.assert_close(slow(inputs), expected)
-    with torch.no_grad():  # the library then takes another path through its code
-        torch.testing.assert_close(fast.eval()(inputs), expected)

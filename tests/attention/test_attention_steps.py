@@ -87,16 +87,6 @@ def test_multi_head_attention(
 
 
 @FEW
-@given(b=SMALL, n=st.integers(1, 5), head_dim=SMALL, num_heads=SMALL, bias=st.booleans(), seed=SEED)
-def test_library_function(b: int, n: int, head_dim: int, num_heads: int, bias: bool, seed: int) -> None:
-    torch.manual_seed(seed)
-    width = head_dim * num_heads
-    inputs = random_inputs(b, n, width)
-    layer = at.MultiHeadAttentionTorch(width, width, n, 0.0, num_heads, qkv_bias=bias).double()
-    torch.testing.assert_close(layer(inputs), layer_steps(layer, inputs, num_heads)["output"])
-
-
-@FEW
 @given(n=st.integers(1, 5), d_in=SMALL, head_dim=SMALL, num_heads=SMALL, bias=st.booleans(), seed=SEED)
 def test_wrapper_is_its_heads_side_by_side(
     n: int, d_in: int, head_dim: int, num_heads: int, bias: bool, seed: int
@@ -106,17 +96,6 @@ def test_wrapper_is_its_heads_side_by_side(
     wrapper = at.MultiHeadAttentionWrapper(d_in, head_dim, n, 0.0, num_heads, qkv_bias=bias).double()
     heads = [layer_steps(head, inputs)["output"] for head in wrapper.heads]
     torch.testing.assert_close(wrapper(inputs), torch.cat(heads, dim=-1), rtol=1e-9, atol=1e-11)
-
-
-@FEW
-@given(n=st.integers(1, 6), seed=SEED)
-def test_two_ways_to_causal_weights(n: int, seed: int) -> None:
-    torch.manual_seed(seed)
-    scaled = random_inputs(n, n)
-    by_infinity = at.causal_weights(scaled)
-    torch.testing.assert_close(by_infinity, at.causal_weights_renormalized(torch.softmax(scaled, dim=-1)))
-    torch.testing.assert_close(by_infinity.sum(dim=-1), torch.ones(n, dtype=torch.float64))
-    assert torch.equal(by_infinity > 0, at.causal_mask(n) == 0)
 
 
 # ------------------------------------------------------------------------------------------------- tests of these tests

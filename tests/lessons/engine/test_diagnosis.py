@@ -138,7 +138,7 @@ def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None
 
 
 def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
-    code = f"from attention.simple import softmax_naive\n{ATTENTION}"
+    code = f"from attention.causal import causal_mask\n{ATTENTION}"
     assert worker.check(attending(), code).passed
     judgement = worker.check(attending(without=["attention"]), code)
     assert judgement.verdict == "error"
@@ -146,7 +146,7 @@ def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
 
 
 def test_the_probe_may_import_it(worker: Session) -> None:
-    probe = "from attention.simple import softmax_naive\n" + attending().probe
+    probe = "from attention.causal import causal_mask\n" + attending().probe
     assert worker.check(attending(without=["attention"], probe=probe), ATTENTION).passed
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import attention.causal
 import attention.self_attention
-import attention.simple
 from lessons.format.lesson import Course, ReadStep, RunStep
 from lessons.reading import package_source
 
@@ -30,7 +29,7 @@ def test_class_without_docstrings() -> None:
         ("attention.causal:CausalAttention", attention.causal.CausalAttention),
         ("attention.self_attention:SelfAttention_v1", attention.self_attention.SelfAttention_v1),
         ("attention.self_attention:SelfAttention_v2", attention.self_attention.SelfAttention_v2),
-        ("attention.simple:softmax_naive", attention.simple.softmax_naive),
+        ("attention.causal:causal_mask", attention.causal.causal_mask),
     ],
 )
 def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
@@ -48,7 +47,7 @@ def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
         {
             "attention.causal:CausalAttention",
             "attention.multi_head:MultiHeadAttention",
-            "attention.simple:softmax_naive",
+            "attention.causal:causal_mask",
         }
     ),
 )
@@ -79,13 +78,24 @@ def test_reference_that_leads_nowhere(reference: str, complaint: str) -> None:
     assert caught.value.args == (complaint,)
 
 
-def test_every_reference_of_the_course_can_be_read(course: Course) -> None:
-    references = [
+def references(course: Course) -> set[str]:
+    """What the lessons show of the package."""
+    return {
         step.source
         for lesson in course.lessons
         for step in lesson.steps
         if isinstance(step, ReadStep | RunStep) and step.source
-    ]
-    assert references
-    for reference in references:
+    }
+
+
+def test_every_reference_of_the_course_can_be_read(course: Course) -> None:
+    assert references(course)
+    for reference in references(course):
         assert package_source.read(reference)
+
+
+def test_code_that_a_lesson_shows_fits_a_terminal(course: Course) -> None:
+    """80 columns, of which the plain renderer indents code by four."""
+    for reference in references(course):
+        wide = [line for line in package_source.read(reference).splitlines() if len(line) > 80 - 4]
+        assert not wide, reference

@@ -68,7 +68,7 @@ def test_model_adds_each_layer_to_the_stream() -> None:
 
 
 def test_model_computes_where_its_tokens_are() -> None:
-    """No operation makes a tensor on another device: embeddings on `meta` would take positions on the CPU in silence."""
+    """No operation makes a tensor on another device; an embedding on `meta` takes positions on the CPU in silence."""
     net, tokens = model().to("meta"), torch.zeros(2, 9, dtype=torch.int64, device="meta")
     devices: set[str] = set()
 

@@ -54,7 +54,7 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     from lessons.reading.loader import load_course
     from lessons.worker.jobs.execute import execute
     from lessons.worker.jobs.lesson_run import seed
-    from lessons.worker.jobs.run_state import Stage
+    from lessons.worker.jobs.run_state import RunState
 
     lesson = load_course().lesson(lesson_id)
     steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunningStep)]
@@ -64,7 +64,7 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     # As in the worker: what the imports left is not looked at again.
     gc.freeze()
     for _ in range(runs):
-        stage = Stage()
+        stage = RunState()
         began = time.process_time()
         for place, code, number in parts:
             seed(number)

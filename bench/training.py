@@ -15,7 +15,7 @@ from pathlib import Path
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, SeedKnob, TrainStep
 from lessons.reading.loader import load_course
-from lessons.results.result import Picture
+from lessons.results.result import TrainingSnapshot
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED
 
@@ -43,7 +43,7 @@ def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]
         yield f"{'-' if seed is None else seed:>8}{ended.seconds:9.1f}{told}"
 
 
-def changed_at(pictures: Sequence[Picture], name: str) -> int:
+def changed_at(pictures: Sequence[TrainingSnapshot], name: str) -> int:
     """The step by which a curve had gone most of its way."""
     first, last = (pictures[place].numbers[name] for place in (0, -1))
     way = [(picture.numbers[name] - first) / ((last - first) or 1) for picture in pictures]

@@ -29,26 +29,26 @@ from tui.state import milestones
 from tui.tty import hangup_guard
 from tui.tty.terminal import Terminal, theme
 from tui.tty.textual_patches import forgive
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.engine.session import Session
     from lessons.format.lesson import Course, Lesson
-    from lessons.results.result import Picture, Tensor
-    from lessons.what_if.changes import History
-    from tui.controllers.question_session import Asking
-    from tui.screens.explaining_view import Explaining
+    from lessons.results.result import Tensor, TrainingSnapshot
+    from lessons.what_if.changes import ChangeHistory
+    from tui.controllers.question_session import QuestionSession
+    from tui.screens.explaining_view import ExplainingView
     from tui.screens.glossary_view import GlossaryView
     from tui.screens.lesson_view import LessonView
-    from tui.screens.prompt_view import PlayView
+    from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
     from tui.screens.workbench import Workbench
-    from tui.state.async_session import Engine
-    from tui.state.progress_store import Store
-    from tui.state.step_results import Films, Results
-    from tui.state.training import Film
+    from tui.state.async_session import AsyncSession
+    from tui.state.progress_store import ProgressStore
+    from tui.state.step_results import StepResults, TrainingReplays
+    from tui.state.training import TrainingReplay
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
@@ -93,17 +93,17 @@ class TutorApp(App[None]):
     ]
 
     course: Course
-    store: Store
-    engine: Engine
-    results: Results
-    films: Films
+    store: ProgressStore
+    engine: AsyncSession
+    results: StepResults
+    films: TrainingReplays
     lesson_view: LessonView
     training_view: TrainingView
     workbench: Workbench
-    asking: Asking
-    play_view: PlayView
+    asking: QuestionSession
+    play_view: PromptView
     glossary_view: GlossaryView
-    history: History
+    history: ChangeHistory
 
     def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
         super().__init__()
@@ -119,11 +119,11 @@ class TutorApp(App[None]):
         self._remark = ""
         # Where the learner was, and which widget had the keys, when they opened the glossary.
         self._looked_up_from: tuple[str, Widget | None] = ("map", None)
-        self.title_line = Line(Text(" attn-tutor", TITLE), ellipsis=terminal.ellipsis, id="title")
-        self.rule = Line(ellipsis=terminal.ellipsis, id="rule")
+        self.title_line = TextLine(Text(" attn-tutor", TITLE), ellipsis=terminal.ellipsis, id="title")
+        self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
         self.map_view = MapView(terminal, id="map")
         self.views = ContentSwitcher(self.map_view, id="views", initial="map")
-        self.keys = Line(ellipsis=terminal.ellipsis, id="keys")
+        self.keys = TextLine(ellipsis=terminal.ellipsis, id="keys")
         self.help_pane = TextPane(ellipsis=terminal.ellipsis, way="down, up", id="help")
 
     def get_default_screen(self) -> Screen[None]:
@@ -161,19 +161,19 @@ class TutorApp(App[None]):
 
         # In a thread as well: importing them takes a while, and keys shall not wait for it.
         await asyncio.to_thread(_import_views)
-        from tui.controllers.question_session import Asking
+        from tui.controllers.question_session import QuestionSession
         from tui.screens.glossary_view import GlossaryView
         from tui.screens.lesson_view import LessonView
-        from tui.screens.prompt_view import PlayView
+        from tui.screens.prompt_view import PromptView
         from tui.screens.training_view import TrainingView
         from tui.screens.workbench import Workbench
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.lesson_view = LessonView(self.terminal, code_theme, id="lesson")
         self.training_view = TrainingView(self.terminal, code_theme, self.films, id="training")
-        self.play_view = PlayView(self.terminal, code_theme, id="play")
+        self.play_view = PromptView(self.terminal, code_theme, id="play")
         self.workbench = Workbench(self.terminal, code_theme, self.engine, self.store, id="exercise")
-        self.asking = Asking(self.terminal, code_theme, self.store, id="question")
+        self.asking = QuestionSession(self.terminal, code_theme, self.store, id="question")
         self.glossary_view = GlossaryView(self.terminal, id="glossary")
         # Together: after each by itself the map would be sent once more.
         with self.batch_update():
@@ -217,11 +217,11 @@ class TutorApp(App[None]):
             review: it is an exercise that is to be done again, from the start.
         """
         from lessons.format.lesson import ExerciseStep, Question
-        from lessons.what_if.changes import History
+        from lessons.what_if.changes import ChangeHistory
 
         self.engine.end_play()
         if lesson is not self.lesson:
-            self.history = History()
+            self.history = ChangeHistory()
             self.results.forget()
         self.lesson, self.index, self._remark = lesson, index, remark
         step = lesson.steps[index]
@@ -330,7 +330,7 @@ class TutorApp(App[None]):
         film = self.films.begin(lesson, step, changes)
         context = contextvars.copy_context()
 
-        def take(picture: Picture) -> None:
+        def take(picture: TrainingSnapshot) -> None:
             # In another thread, which knows nothing of the app; and perhaps after that has been left.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._take_picture, film, picture, context=context)
@@ -356,7 +356,7 @@ class TutorApp(App[None]):
             if (self.lesson, self.index) == (lesson, index):
                 self.run_step(lesson, index)
 
-    def _take_picture(self, film: Film, picture: Picture) -> None:
+    def _take_picture(self, film: TrainingReplay, picture: TrainingSnapshot) -> None:
         film.add(picture)
         self.training_view.comes(film)
 
@@ -396,7 +396,7 @@ class TutorApp(App[None]):
             self.play_view.know(names)
 
     @work(group="play-input", exit_on_error=False)
-    async def on_play_view_entered(self, event: PlayView.Entered) -> None:
+    async def on_prompt_input_view_entered(self, event: PromptView.Entered) -> None:
         """Run an input and show what came of it."""
         prompt = self.play_view.opened
         try:
@@ -408,11 +408,11 @@ class TutorApp(App[None]):
         if self.play_view.opened == prompt and self.views.current == "play":
             self.play_view.show_result(played)
 
-    def on_play_view_stopped(self) -> None:
+    def on_prompt_input_view_stopped(self) -> None:
         """Stop what the prompt runs."""
         self.engine.stop()
 
-    def on_play_view_closed(self) -> None:
+    def on_prompt_input_view_closed(self) -> None:
         """Back to the step, which knows nothing of the prompt."""
         self.engine.end_play()
         view = self._step_view
@@ -502,7 +502,7 @@ class TutorApp(App[None]):
         self.rule.set(self._rule(self.index + 1, len(self.lesson.steps)))
 
     @property
-    def _view(self) -> MapView | LessonView | Workbench | PlayView | Asking | GlossaryView:
+    def _view(self) -> MapView | LessonView | Workbench | PromptView | QuestionSession | GlossaryView:
         """The view that is shown."""
         match self.views.current:
             case "lesson":
@@ -565,7 +565,7 @@ class TutorApp(App[None]):
         """The keys depend on which pane has the focus."""
         self._set_keys()
 
-    def on_explaining_panes_changed(self) -> None:
+    def on_explaining_view_panes_changed(self) -> None:
         """And on which panes are hidden."""
         self._set_keys()
 
@@ -576,14 +576,14 @@ class TutorApp(App[None]):
             self._set_keys()
 
     @work(group="windows", exit_on_error=False)
-    async def on_explaining_missing(self, event: Explaining.Missing) -> None:
+    async def on_explaining_view_missing(self, event: ExplainingView.Missing) -> None:
         """Fetch from the worker what a matrix wants of a large tensor."""
         from tui.controllers import tensor_answers
 
         await tensor_answers.fetch(self.engine, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
-    async def on_explaining_asked(self, event: Explaining.Asked) -> None:
+    async def on_explaining_view_asked(self, event: ExplainingView.Asked) -> None:
         """Have a number explained by the worker that made it."""
         from tui.controllers import tensor_answers
 
@@ -722,21 +722,21 @@ class TutorApp(App[None]):
         return f"{self.store.problem}\n{where}"
 
 
-def _load(session: Session | None) -> tuple[Course, Store, Engine, Results, Films] | str:
+def _load(session: Session | None) -> tuple[Course, ProgressStore, AsyncSession, StepResults, TrainingReplays] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.loader import LessonError, load_course
-    from tui.state.async_session import Engine
-    from tui.state.progress_store import Store
-    from tui.state.step_results import Films, Results
+    from tui.state.async_session import AsyncSession
+    from tui.state.progress_store import ProgressStore
+    from tui.state.step_results import StepResults, TrainingReplays
 
     try:
         course = load_course()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
-    engine = Engine(session or Session(nice=NICE))
-    return course, Store(Progress.open()), engine, Results(engine), Films()
+    engine = AsyncSession(session or Session(nice=NICE))
+    return course, ProgressStore(Progress.open()), engine, StepResults(engine), TrainingReplays()
 
 
 def _import_views() -> None:

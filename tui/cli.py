@@ -193,7 +193,7 @@ def _list(options: argparse.Namespace) -> int:
         return _list_knobs(_find_lesson(course, options.knobs), as_json=options.json)
     progress = _progress()
     states = progress.states()
-    standings = history.standings(course, progress)
+    standings = history.exercise_statuses(course, progress)
     if options.json:
         position = progress.position()
         document = {
@@ -306,7 +306,7 @@ def _train(options: argparse.Namespace) -> int:
     from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.format.lesson import TrainStep
-    from lessons.results.result import Picture, WorkerError
+    from lessons.results.result import TrainingSnapshot, WorkerError
     from lessons.what_if import changes
     from tui.state import training
 
@@ -321,10 +321,10 @@ def _train(options: argparse.Namespace) -> int:
     except changes.ChangeError as error:
         raise UsageError(str(error)) from None
     step = steps[options.step] if options.step is not None else _to_train(lesson, list(steps.values()), made)
-    film = training.Film(state="starting")
+    film = training.TrainingReplay(state="starting")
     overwrites = sys.stdout.isatty() and not options.json
 
-    def tell(picture: Picture) -> None:
+    def tell(picture: TrainingSnapshot) -> None:
         film.add(picture)
         if options.json:
             numbers = {name: documents.number(value) for name, value in picture.numbers.items()}

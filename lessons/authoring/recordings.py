@@ -20,11 +20,11 @@ from lessons.engine import training
 from lessons.engine.documents import number
 from lessons.engine.session import Session
 from lessons.format import axis_labels
-from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, Shown, TrainStep
+from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import LessonError, load_course
 from lessons.results import line_shapes
-from lessons.results.result import Layout, StepResult, Tensor, Training, Window
+from lessons.results.result import MemoryLayout, StepResult, Tensor, Training, Window
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 
@@ -99,7 +99,7 @@ def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
 
 
-def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
+def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     shape = tuple(entry["shape"])
     names, texts = axis_labels.of(lesson, spec, shape)
 
@@ -127,8 +127,8 @@ def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
     )
 
 
-def _layout(entry: dict[str, Any]) -> Layout:
-    return Layout(**entry | {"strides": tuple(entry["strides"])})
+def _layout(entry: dict[str, Any]) -> MemoryLayout:
+    return MemoryLayout(**entry | {"strides": tuple(entry["strides"])})
 
 
 def train(session: Session, lesson: Lesson) -> Iterator[str]:

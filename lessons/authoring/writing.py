@@ -53,7 +53,7 @@ Path = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LearnerText:
     """A text that a learner reads: where in the step it stands, and how many words it may have.
 
     `whole`: it consists of sentences.
@@ -89,21 +89,21 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
                 yield from (((*at, field), problem, remedy) for problem, remedy in _of_code(code))
 
 
-def texts(step: Step) -> Iterator[Told]:
+def texts(step: Step) -> Iterator[LearnerText]:
     """All that a learner is told by a step: of an exercise also hints, and what is said of answers."""
-    yield Told(("prose",), step.prose, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
+    yield LearnerText(("prose",), step.prose, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
     if not isinstance(step, ExerciseStep | Question):
         return
-    yield Told(("why",), step.why, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
+    yield LearnerText(("why",), step.why, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
     for number, hint in enumerate(step.hints):
-        yield Told(("hints", number), hint)
+        yield LearnerText(("hints", number), hint)
     if isinstance(step, ChoiceStep):
         for number, option in enumerate(step.options):
-            yield Told(("options", number, "text"), option.text, whole=False)
-            yield Told(("options", number, "why"), option.why)
+            yield LearnerText(("options", number, "text"), option.text, whole=False)
+            yield LearnerText(("options", number, "why"), option.why)
     if isinstance(step, PredictStep | PointStep):
         for number, wrong in enumerate(step.wrong):
-            yield Told(("wrong", number, "why"), wrong.why)
+            yield LearnerText(("wrong", number, "why"), wrong.why)
 
 
 def words(text: str) -> int:
@@ -139,7 +139,7 @@ def _of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
 
-def _of_text(told: Told, lesson: Lesson) -> Iterator[tuple[str, str]]:
+def _of_text(told: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
     text = told.text
     if (count := words(text)) > told.most:
         yield f"{count} words; at most {told.most} are read", "Leave something out, or make two steps of it."

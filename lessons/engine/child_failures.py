@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from lessons.engine.launchers import Job, line_of
+from lessons.engine.launchers import ChildProcess, line_of
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
 from lessons.worker import wire
@@ -16,7 +16,7 @@ BROKEN = 99
 """The exit code of a child whose own tools no longer work."""
 
 
-def timed_out(job: Job, wall: float) -> Failure:
+def timed_out(job: ChildProcess, wall: float) -> Failure:
     """End a child that is past its deadline, and tell where it was."""
     job.end(ask_line=True)
     line = line_of(job)
@@ -24,7 +24,7 @@ def timed_out(job: Job, wall: float) -> Failure:
     return Failure("timeout", f"Stopped after {wall:g} seconds.{where}", line)
 
 
-def died(job: Job, error: Exception, limits: Limits, cancelled: bool) -> Failure:
+def died(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
     """Why a child ended without saying so, or said something unreadable: `error` is what its connection gave."""
     ended = job.end()
     line = line_of(job)

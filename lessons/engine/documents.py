@@ -14,7 +14,7 @@ from lessons.format import template
 from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.results import line_shapes
 from lessons.results.explanation import Operand, precise, python
-from lessons.results.result import Difference, Failure, Judgement, StepResult, Tensor
+from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 
@@ -160,7 +160,7 @@ def _operand(value: Operand | Node) -> Json:
     }
 
 
-def difference(value: Difference | None) -> Json | None:
+def difference(value: AnswerDifference | None) -> Json | None:
     """Where an answer leaves the way of the model answer, or None."""
     if value is None:
         return None

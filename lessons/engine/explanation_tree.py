@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lessons.engine.session import Run
-from lessons.format.lesson import Lesson, RunningStep, Shown
+from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.explanation import Explanation
 
 MOST_NODES = 20_000
@@ -79,7 +79,7 @@ def showing(lesson: Lesson, step_id: str, name: str) -> Lesson:
         raise KeyError(step_id)
     if any(shown.name == name for shown in step.show):
         return lesson
-    shown = Shown(name=name, kind="vector", expr=name)
+    shown = ShownTensor(name=name, kind="vector", expr=name)
     steps = tuple(
         item.model_copy(update={"show": (*item.show, shown)})
         if item is step and isinstance(item, RunningStep)

@@ -15,18 +15,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import Job, output
+from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
-from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, Shown
+from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import mistake_edits
 from lessons.results.result import (
+    AnswerComparison,
+    AnswerDifference,
     CheckResult,
-    Comparison,
-    Difference,
     Failure,
     Intermediate,
     Judgement,
-    Named,
+    NamedMistake,
     Tensor,
     Verdict,
     WorkerError,
@@ -41,7 +41,7 @@ SEEDS = 2**31
 TRACE_CPU, TRACE_WALL = 3.0, 6.0
 """Seconds for the second, recorded run of a wrong answer, which only adds to what is said of it."""
 
-Child = Callable[[Limits], AbstractContextManager[Job]]
+Child = Callable[[Limits], AbstractContextManager[ChildProcess]]
 """Starts a child for one purpose and ends it afterwards."""
 
 UNLABELLED = Lesson.model_construct(tokens=())
@@ -105,7 +105,7 @@ def check(
     return replace(judgement, seconds=round(time.monotonic() - began, 3), seed=request.seeds[0])
 
 
-def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None = None) -> Comparison:
+def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None = None) -> AnswerComparison:
     """The intermediate results of the model answer beside those of another answer, on one hidden input.
 
     Raises `WorkerError` if they cannot be had.
@@ -116,7 +116,7 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
         if made.failure or made.missing:
             raise WorkerError("This code does not run, so there is nothing to compare.")
         reply = _ask(judge, {"op": "compare", "made": made.gots}, made.blob).header
-        return Comparison(_intermediates(reply["intermediates"]), _intermediates(reply["own"]))
+        return AnswerComparison(_intermediates(reply["intermediates"]), _intermediates(reply["own"]))
 
 
 def _intermediates(rows: list[dict[str, Any]]) -> tuple[Intermediate, ...]:
@@ -151,7 +151,7 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], locate
 
 
 @contextmanager
-def _judge(request: Request, child: Child) -> Iterator[tuple[Job, wire.Frame]]:
+def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, wire.Frame]]:
     """The judge's child, and the hidden inputs that it has made."""
     exercise = request.exercise
     checks = [{"name": check.name, "test": check.test, "fail": check.fail} for check in exercise.checks]
@@ -163,7 +163,7 @@ def _judge(request: Request, child: Child) -> Iterator[tuple[Job, wire.Frame]]:
         yield judge, hidden
 
 
-def _ask(judge: Job, question: dict[str, Any], blob: bytes = b"") -> wire.Frame:
+def _ask(judge: ChildProcess, question: dict[str, Any], blob: bytes = b"") -> wire.Frame:
     """Put a question to the judge. Raises `WorkerError` if it does not answer."""
     try:
         wire.send(judge.talk, question, blob)
@@ -172,7 +172,7 @@ def _ask(judge: Job, question: dict[str, Any], blob: bytes = b"") -> wire.Frame:
         raise _judge_failed(judge) from None
 
 
-def _judge_failed(judge: Job) -> WorkerError:
+def _judge_failed(judge: ChildProcess) -> WorkerError:
     judge.end()
     lines = output(judge.err).strip().splitlines()
     return WorkerError(f"The judge of this exercise failed: {lines[-1] if lines else 'it ended without a word'}")
@@ -194,7 +194,7 @@ def _run(
         return replace(answer, printed=output(job.out))
 
 
-def _converse(job: Job, request: Request, hidden: wire.Frame, trace: bool) -> _Answer:
+def _converse(job: ChildProcess, request: Request, hidden: wire.Frame, trace: bool) -> _Answer:
     """Have the learner's program loaded, then hand it the hidden inputs. Raises whatever its replies lead to."""
     exercise = request.exercise
     deadline = time.monotonic() + exercise.limits.wall
@@ -215,7 +215,7 @@ def _converse(job: Job, request: Request, hidden: wire.Frame, trace: bool) -> _A
 # The word ------------------------------------------------------------------------------------------------------------
 
 
-def _decide(judge: Job, exercise: ExerciseStep, answer: _Answer) -> Judgement:
+def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Judgement:
     unreadable = "Your program was judged as not passed: its reply was unreadable."
     try:
         wire.send(judge.talk, {"op": "verdict", "gots": answer.gots}, answer.blob)
@@ -234,10 +234,10 @@ def _decide(judge: Job, exercise: ExerciseStep, answer: _Answer) -> Judgement:
     return Judgement(exercise.exercise, "failed", message, checks=checks, stdout=answer.printed)
 
 
-def _diagnose(judge: Job, exercise: ExerciseStep, error: str | None) -> tuple[Named, ...]:
+def _diagnose(judge: ChildProcess, exercise: ExerciseStep, error: str | None) -> tuple[NamedMistake, ...]:
     """The known mistakes that give what the answer gave: values, or an exception with this message."""
     mistakes = [
-        asdict(mistake_edits.Known.of(item)) | {"seen": item.seen, "why": item.why} for item in exercise.mistakes
+        asdict(mistake_edits.KnownMistake.of(item)) | {"seen": item.seen, "why": item.why} for item in exercise.mistakes
     ]
     names = {item.id: item.name for item in exercise.mistakes}
     try:
@@ -245,10 +245,10 @@ def _diagnose(judge: Job, exercise: ExerciseStep, error: str | None) -> tuple[Na
     except WorkerError:
         # Without it there is still a verdict.
         return ()
-    return tuple(Named(item["id"], names[item["id"]], item["text"]) for item in named)
+    return tuple(NamedMistake(item["id"], names[item["id"]], item["text"]) for item in named)
 
 
-def _name_failure(judge: Job, exercise: ExerciseStep, judgement: Judgement) -> Judgement:
+def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement) -> Judgement:
     """The word on an answer that ended with an exception: with the known mistakes that end so."""
     if judgement.verdict != "error" or judgement.stopped:
         return judgement
@@ -256,8 +256,8 @@ def _name_failure(judge: Job, exercise: ExerciseStep, judgement: Judgement) -> J
 
 
 def _part(
-    judge: Job, request: Request, child: Child, hidden: wire.Frame, cancelled: Callable[[], bool]
-) -> Difference | None:
+    judge: ChildProcess, request: Request, child: Child, hidden: wire.Frame, cancelled: Callable[[], bool]
+) -> AnswerDifference | None:
     """Run the answer again, recorded, and find its first intermediate result that differs; None if that fails."""
     limits = request.exercise.limits
     short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
@@ -274,7 +274,7 @@ def _part(
     if found is None:
         return None
     yours, expected = (_tensor(found[key], reply.blob) for key in ("yours", "expected"))
-    return Difference(found["name"], found["line"], yours, expected, tuple(found["agreed"]))
+    return AnswerDifference(found["name"], found["line"], yours, expected, tuple(found["agreed"]))
 
 
 def _first_input(hidden: wire.Frame) -> wire.Frame:
@@ -283,7 +283,7 @@ def _first_input(hidden: wire.Frame) -> wire.Frame:
 
 def _tensor(entry: dict[str, Any], blob: bytes) -> Tensor:
     kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return replies.tensor_of(UNLABELLED, Shown.model_construct(name=entry["name"], kind=kind), entry, blob)
+    return replies.tensor_of(UNLABELLED, ShownTensor.model_construct(name=entry["name"], kind=kind), entry, blob)
 
 
 def _failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:

@@ -1,6 +1,7 @@
 """Starting children of the worker: through the fork server, or as spare processes where fork is not safe.
 
-Both give a `Job`: a connection to talk over, the files that hold what the program printed, and a way to end it.
+Both give a `ChildProcess`: a connection to talk over, the files that hold what the program printed, and a way to
+end it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Exit:
     cpu: float = 0.0
 
 
-class Job(Protocol):
+class ChildProcess(Protocol):
     """One child, as the parent sees it."""
 
     talk: socket.socket
@@ -95,7 +96,7 @@ class Launcher(Protocol):
     def ready(self) -> bool:
         """Whether a child would start at once."""
 
-    def launch(self, limits: Limits, later: float = 0) -> Job:
+    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
         """A fresh child that waits for its job on `talk`. Raises `WorkerError`.
 
         `later`: processor seconds for questions about what its program has made.
@@ -108,7 +109,7 @@ class Launcher(Protocol):
 def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
     """The launcher for this system; `kind` (`zygote`, `spare`) overrides the choice."""
     kind = kind or ("zygote" if sys.platform == "linux" and Path("/proc/self/task").is_dir() else "spare")
-    return ZygoteLauncher(nice) if kind == "zygote" else SpareLauncher(nice)
+    return ForkServerLauncher(nice) if kind == "zygote" else SpareLauncher(nice)
 
 
 def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
@@ -120,7 +121,7 @@ def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
     return text + "\n… (more was printed than is shown)\n" if end - start > OUTPUT_SHOWN else text
 
 
-def line_of(job: Job) -> int | None:
+def line_of(job: ChildProcess) -> int | None:
     """The learner's line from the trace that a dying program left on its standard error, innermost first."""
     # The last trace counts, and only one of faulthandler: a program may print traces of its own.
     size = os.fstat(job.err.fileno()).st_size
@@ -162,7 +163,7 @@ def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
 # The fork server ---------------------------------------------------------------------------------------------------
 
 
-class ForkedJob:
+class ForkedChild:
     """A child of the fork server, which alone may kill it: it owns the process id."""
 
     def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
@@ -171,12 +172,12 @@ class ForkedJob:
         self._lock = threading.Lock()
 
     def settled(self, calm: bool = True) -> None:
-        """See `Job`."""
+        """See `ChildProcess`."""
         with contextlib.suppress(wire.WireError):
             wire.send(self.status, {"op": "settled" if calm else "busy"})
 
     def end(self, ask_line: bool = False) -> Exit:
-        """See `Job`."""
+        """See `ChildProcess`."""
         with self._lock:
             if self._exit is None:
                 self._exit = self._end(ask_line)
@@ -201,7 +202,7 @@ class ForkedJob:
         return Exit(int(report.get("code", -9)), str(report.get("reason", "")), float(report.get("cpu", 0)))
 
     def close(self) -> None:
-        """See `Job`."""
+        """See `ChildProcess`."""
         self.end()
         self.out.close()
         self.err.close()
@@ -217,7 +218,7 @@ def _hung_up(talk: socket.socket) -> bool:
         return True
 
 
-class ZygoteLauncher:
+class ForkServerLauncher:
     """The fork server, seen from the parent. It is started again, once for each launch, if it has gone."""
 
     def __init__(self, nice: int = 0) -> None:
@@ -289,7 +290,7 @@ class ZygoteLauncher:
             return ""
         return lines[-1] if lines else ""
 
-    def launch(self, limits: Limits, later: float = 0) -> Job:
+    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
         """See `Launcher`."""
         try:
             return self._launch(limits, later)
@@ -298,7 +299,7 @@ class ZygoteLauncher:
             self.close()
             return self._launch(limits, later)
 
-    def _launch(self, limits: Limits, later: float) -> Job:
+    def _launch(self, limits: Limits, later: float) -> ChildProcess:
         self.wait_ready()
         with self._lock:
             if self._control is None:
@@ -315,7 +316,7 @@ class ZygoteLauncher:
                     for ours in (talk, status, out, err):
                         ours.close()
                     raise
-        return ForkedJob(talk, status, out, err)
+        return ForkedChild(talk, status, out, err)
 
     def close(self) -> None:
         """See `Launcher`."""
@@ -342,7 +343,7 @@ class ZygoteLauncher:
 # Spare processes ---------------------------------------------------------------------------------------------------
 
 
-class SpareJob:
+class SpareChild:
     """A process that takes one job. Until then it warms up."""
 
     def __init__(self, nice: int) -> None:
@@ -372,10 +373,10 @@ class SpareJob:
         self.ready = report.get("op") == "ready"
 
     def settled(self, calm: bool = True) -> None:
-        """See `Job`. Nobody watches a spare process but its own limits."""
+        """See `ChildProcess`. Nobody watches a spare process but its own limits."""
 
     def end(self, ask_line: bool = False) -> Exit:
-        """See `Job`."""
+        """See `ChildProcess`."""
         with self._lock:
             if self._exit is None:
                 self._exit = self._end(ask_line)
@@ -398,7 +399,7 @@ class SpareJob:
         return Exit(self._process.returncode if code is None else code)
 
     def close(self) -> None:
-        """See `Job`."""
+        """See `ChildProcess`."""
         self.end()
         self.out.close()
         self.err.close()
@@ -409,7 +410,7 @@ class SpareLauncher:
 
     def __init__(self, nice: int = 0) -> None:
         self.nice = nice
-        self._warm: SpareJob | None = None
+        self._warm: SpareChild | None = None
         self._lock = threading.RLock()
         # Held while PyTorch loads, so that one thread waits for it; `close` does not need it.
         self._waiting = threading.RLock()
@@ -418,7 +419,7 @@ class SpareLauncher:
         """See `Launcher`."""
         with self._lock:
             if self._warm is None:
-                self._warm = SpareJob(self.nice)
+                self._warm = SpareChild(self.nice)
 
     @property
     def ready(self) -> bool:
@@ -439,7 +440,7 @@ class SpareLauncher:
                 self.close()
                 raise
 
-    def launch(self, limits: Limits, later: float = 0) -> Job:
+    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
         """See `Launcher`."""
         with self._waiting:
             self.wait_ready()

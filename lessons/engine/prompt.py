@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import Job, output
+from lessons.engine.launchers import ChildProcess, output
 from lessons.format import axis_labels
-from lessons.format.lesson import Kind, Lesson, Limits, Shown
+from lessons.format.lesson import Kind, Lesson, Limits, ShownTensor
 from lessons.results import line_shapes
 from lessons.results.result import Failure, StepResult
 from lessons.what_if.changes import UNCHANGED, Changes, apply
@@ -27,7 +27,7 @@ INPUT_LIMIT = 10.0
 """Seconds that one input may take. The processor time of a child is limited only as the last resort."""
 
 CPU = 600
-PLAYED = "play "
+INPUT_PREFIX = "play "
 """What the names of inputs begin with."""
 
 LONGEST_INPUT = 64 * 1024
@@ -37,7 +37,7 @@ Names = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Played(StepResult):
+class PromptResult(StepResult):
     """What an input gave, as a step gives it; `id` is `play 1`, and so on.
 
     `value` is the value at its end, as Python writes it, unless that is among the tensors; `names` are those that the
@@ -48,7 +48,7 @@ class Played(StepResult):
     names: Names = ()
 
 
-class Play:
+class Prompt:
     """A prompt. Its state is a function of the lesson, the step, the changes, and the inputs that its child survived.
 
     An input that ends the child costs one sentence: the next one runs in a new child, which has been through the lesson
@@ -80,14 +80,16 @@ class Play:
         self._names = self.run.names()
         return self._names
 
-    def enter(self, code: str) -> Played:
+    def enter(self, code: str) -> PromptResult:
         """Run an input. Raises `WorkerError` if nothing can be run at all."""
         self._last += 1
         if len(code) > LONGEST_INPUT:
-            return Played(place(self._last), error=Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB."))
+            return PromptResult(
+                place(self._last), error=Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB.")
+            )
         problem = self._rebuild()
         if problem is not None:
-            return Played(place(self._last), error=problem, names=self._names)
+            return PromptResult(place(self._last), error=problem, names=self._names)
         played, survived = self._enter(self._last, code)
         if not survived:
             # What the next input can use, since it will find all as it was.
@@ -106,11 +108,11 @@ class Play:
         if run is not None:
             run.close()
 
-    def _enter(self, number: int, code: str) -> tuple[Played, bool]:
+    def _enter(self, number: int, code: str) -> tuple[PromptResult, bool]:
         run = self.run
         question = partial(ask, self._altered, self._step, number, code, self._wall)
         answer = self._session.enter(run, question) if run is not None else None
-        return answer or (Played(place(number), error=CLOSED if self._closed.is_set() else GONE), False)
+        return answer or (PromptResult(place(number), error=CLOSED if self._closed.is_set() else GONE), False)
 
     def _rebuild(self) -> Failure | None:
         """Have a child that has been through the lesson and the inputs; None if there is one, else why not."""
@@ -145,22 +147,22 @@ CLOSED = Failure("stopped", "The prompt has been closed.")
 
 def place(number: int) -> str:
     """What the code of an input is called, where lesson code has the id of a step."""
-    return f"{PLAYED}{number}"
+    return f"{INPUT_PREFIX}{number}"
 
 
 def ask(
-    lesson: Lesson, step: str, number: int, code: str, wall: float, job: Job, cancelled: Callable[[], bool]
-) -> tuple[Played, bool]:
+    lesson: Lesson, step: str, number: int, code: str, wall: float, job: ChildProcess, cancelled: Callable[[], bool]
+) -> tuple[PromptResult, bool]:
     """Put an input to a child. Returns what became of it, and whether the child survived it."""
     began = time.monotonic()
 
-    def read(reply: wire.Frame) -> Played:
+    def read(reply: wire.Frame) -> PromptResult:
         return _played(lesson, step, number, reply, job, time.monotonic() - began)
 
     answer = put({"op": "play", "number": number, "code": code}, read, wall, lesson.limits, job, cancelled)
     if not isinstance(answer, Failure):
         return answer, True
-    return Played(place(number), stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
+    return PromptResult(place(number), stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
 
 
 def put(
@@ -168,7 +170,7 @@ def put(
     read: Callable[[wire.Frame], T],
     wall: float,
     limits: Limits,
-    job: Job,
+    job: ChildProcess,
     cancelled: Callable[[], bool],
 ) -> T | Failure:
     """Have a child that waits for questions run code, and read its answer; a failure if it did not survive that."""
@@ -186,11 +188,13 @@ def put(
         return child_failures.died(job, error, limits, cancelled())
 
 
-def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job, seconds: float) -> Played:
+def _played(
+    lesson: Lesson, step: str, number: int, reply: wire.Frame, job: ChildProcess, seconds: float
+) -> PromptResult:
     if reply.op != "play":
         raise ValueError("another answer")
     header = reply.header["played"]
-    return Played(
+    return PromptResult(
         place(number),
         stdout=output(job.out, 0, int(header["printed"])),
         error=replies.failure_of(header["error"]) if header["error"] else None,
@@ -204,12 +208,12 @@ def _played(lesson: Lesson, step: str, number: int, reply: wire.Frame, job: Job,
     )
 
 
-def shown(lesson: Lesson, step: str, entry: dict[str, object]) -> Shown:
+def shown(lesson: Lesson, step: str, entry: dict[str, object]) -> ShownTensor:
     """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
     name, sizes = str(entry["name"]), entry["shape"]
     known = axis_labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
     kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return known.model_copy(update={"name": name}) if known else Shown(name=name or "_", kind=kind)
+    return known.model_copy(update={"name": name}) if known else ShownTensor(name=name or "_", kind=kind)
 
 
 def names_of(data: object) -> Names:

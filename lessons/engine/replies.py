@@ -9,11 +9,11 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from lessons.engine.launchers import Job, output
+from lessons.engine.launchers import ChildProcess, output
 from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, ReadStep, RunningStep, Shown, TrainStep
+from lessons.format.lesson import Lesson, ReadStep, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
-from lessons.learner.trained_models import Kept
+from lessons.learner.trained_models import TrainedModel
 from lessons.results import explanation, line_shapes
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
@@ -23,10 +23,10 @@ from lessons.results.result import (
     WHOLE,
     Failure,
     FailureKind,
-    Layout,
-    Picture,
+    MemoryLayout,
     StepResult,
     Tensor,
+    TrainingSnapshot,
     Window,
 )
 from lessons.results.summaries import Blocks, How, RowStats
@@ -51,7 +51,7 @@ def request_of(lesson: Lesson, step: ReadStep | RunningStep) -> dict[str, Any]:
 
 def lesson_request(
     lesson: Lesson, steps: Sequence[ReadStep | RunningStep], cells: list[dict[str, Any]], *, changed: bool
-) -> tuple[wire.Frame, dict[str, Kept]]:
+) -> tuple[wire.Frame, dict[str, TrainedModel]]:
     """What the worker needs to know to run the setup and these steps, and what was found of their trainings."""
     blob = bytearray()
     requests, found = [], {}
@@ -84,7 +84,7 @@ def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]
     return wire.Frame(request.header | {"op": "train", "training": training}, request.blob)
 
 
-def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> Picture:
+def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> TrainingSnapshot:
     """A picture of a training from the worker's message. Raises what a wrong message makes it raise."""
     header = frame.header
     # Pictures are kept, all of them: none may be larger than what is shown whole.
@@ -98,7 +98,7 @@ def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> Picture:
     # The worker sees to it first.
     if not 0 <= done <= total <= MOST_STEPS:
         raise wire.WireError("unexpected message")
-    return Picture(done, total, numbers, tensors)
+    return TrainingSnapshot(done, total, numbers, tensors)
 
 
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
     ]
 
 
-def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame, job: Job) -> StepResult:
+def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame, job: ChildProcess) -> StepResult:
     """The result of a step from the worker's report. Raises what a wrong report makes it raise."""
     header = frame.header
     shown = step.tensors if isinstance(step, RunningStep) else ()
@@ -128,7 +128,7 @@ def step_result(lesson: Lesson, step: ReadStep | RunningStep, frame: wire.Frame,
     )
 
 
-def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) -> Tensor:
+def tensor_of(lesson: Lesson, shown: ShownTensor, entry: dict[str, Any], blob: bytes) -> Tensor:
     """A tensor from its description in a frame and the frame's blob."""
     shape = tuple(int(size) for size in entry["shape"])
     if len(shape) > MOST_AXES or not all(0 <= size <= LONGEST_AXIS for size in shape):
@@ -156,10 +156,12 @@ def tensor_of(lesson: Lesson, shown: Shown, entry: dict[str, Any], blob: bytes) 
     )
 
 
-def _layout(entry: dict[str, Any]) -> Layout:
+def _layout(entry: dict[str, Any]) -> MemoryLayout:
     """Where elements lie; the storage has its address for a name."""
     strides = tuple(map(int, entry["strides"]))
-    return Layout(strides, int(entry["offset"]), int(entry["size"]), bool(entry["contiguous"]), str(entry["storage"]))
+    return MemoryLayout(
+        strides, int(entry["offset"]), int(entry["size"]), bool(entry["contiguous"]), str(entry["storage"])
+    )
 
 
 def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:

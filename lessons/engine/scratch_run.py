@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lessons.engine import prompt, replies
-from lessons.engine.launchers import Job, output
+from lessons.engine.launchers import ChildProcess, output
 from lessons.format import axis_labels
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results import line_shapes
@@ -57,7 +57,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     return with_code, held
 
 
-def _ask(lesson: Lesson, wall: float, job: Job, cancelled: Callable[[], bool]) -> tuple[StepResult, bool]:
+def _ask(lesson: Lesson, wall: float, job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[StepResult, bool]:
     """Have the child run the code. Returns what became of it, and whether the child survived it."""
     began = time.monotonic()
     step = lesson.step(STEP)
@@ -72,7 +72,7 @@ def _ask(lesson: Lesson, wall: float, job: Job, cancelled: Callable[[], bool]) -
     return StepResult(STEP, stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
 
 
-def _result(lesson: Lesson, reply: wire.Frame, job: Job, seconds: float) -> StepResult:
+def _result(lesson: Lesson, reply: wire.Frame, job: ChildProcess, seconds: float) -> StepResult:
     if reply.op != "attempt":
         raise ValueError("another answer")
     header = reply.header["attempt"]

@@ -14,13 +14,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons.engine import child_failures, judging, prompt, questions, replies, scratch_run, training
-from lessons.engine.launchers import ForkUnsafe, Job, Launcher, SpareLauncher, make_launcher, output
+from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
 from lessons.engine.prompt import Names
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
 from lessons.learner import trained_models
 from lessons.results.explanation import Explanation
-from lessons.results.result import Comparison, Failure, Judgement, Picture, StepResult, Training, Window, WorkerError
+from lessons.results.result import (
+    AnswerComparison,
+    Failure,
+    Judgement,
+    StepResult,
+    Training,
+    TrainingSnapshot,
+    Window,
+    WorkerError,
+)
 from lessons.results.summaries import Blocks, How, RowStats
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
@@ -36,7 +45,7 @@ T = TypeVar("T")
 class Run:
     """A lesson that has run up to a step: the results, and a child that still holds the tensors."""
 
-    def __init__(self, steps: list[StepResult], job: Job | None) -> None:
+    def __init__(self, steps: list[StepResult], job: ChildProcess | None) -> None:
         self.steps = steps
         self._job = job
         self._lock = threading.Lock()
@@ -80,7 +89,7 @@ class Run:
         """The names that code can use where the run has come to, and what each stands for."""
         return self._ask({"op": "names"}, lambda reply: prompt.names_of(reply.header["names"])) or ()
 
-    def use(self, ask: Callable[[Job], tuple[T, bool]]) -> tuple[T, bool] | None:
+    def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Have the child do more while nobody else asks it; None if it is gone. `ask` tells whether it survived."""
         with self._lock:
             if self._job is None:
@@ -128,7 +137,7 @@ class Session:
 
     def __init__(self, launcher: Launcher | None = None, *, nice: int = 0, kind: str = "") -> None:
         self._launcher = launcher or make_launcher(kind, nice)
-        self._running: Job | None = None
+        self._running: ChildProcess | None = None
         self._cancelled = threading.Event()
         self._closed = threading.Event()
         self._lock = threading.Lock()
@@ -194,7 +203,7 @@ class Session:
         lesson: Lesson,
         steps: list[ReadStep | RunningStep],
         cells: list[dict[str, Any]],
-        job: Job,
+        job: ChildProcess,
         results: list[StepResult],
         *,
         changed: bool,
@@ -225,7 +234,7 @@ class Session:
         self,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[Picture], None],
+        on_picture: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
@@ -242,7 +251,7 @@ class Session:
         folder: Path | None,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[Picture], None],
+        on_picture: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
@@ -265,11 +274,13 @@ class Session:
             return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
         return ended
 
-    def enter(self, run: Run, ask: Callable[[Job, Callable[[], bool]], tuple[T, bool]]) -> tuple[T, bool] | None:
+    def enter(
+        self, run: Run, ask: Callable[[ChildProcess, Callable[[], bool]], tuple[T, bool]]
+    ) -> tuple[T, bool] | None:
         """Have the child of a run do more, which `cancel` can stop; see `Run.use`."""
         self._cancelled.clear()
 
-        def watched(job: Job) -> tuple[T, bool]:
+        def watched(job: ChildProcess) -> tuple[T, bool]:
             with self._current(job):
                 return ask(job, self._cancelled.is_set)
 
@@ -297,7 +308,7 @@ class Session:
         run.close()
         return questions.judge(question, run.result(question.id) or run.steps[-1], answer)
 
-    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Comparison:
+    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
         """An answer beside the model answer, result by result. Raises `WorkerError`."""
         self._cancelled.clear()
         return judging.compare(exercise, source, self._child, seed)
@@ -309,7 +320,7 @@ class Session:
         """
         return scratch_run.run(self, lesson, exercise, source)
 
-    def _launch(self, limits: Limits, later: float = 0) -> Job:
+    def _launch(self, limits: Limits, later: float = 0) -> ChildProcess:
         if self._closed.is_set():
             # A request that was still waiting must not start the worker again.
             raise WorkerError("The worker has been closed.")
@@ -326,7 +337,7 @@ class Session:
         return job
 
     @contextlib.contextmanager
-    def _current(self, job: Job) -> Iterator[None]:
+    def _current(self, job: ChildProcess) -> Iterator[None]:
         """Let `cancel` find the job; end it at once if that came before."""
         with self._lock:
             outer, self._running = self._running, job
@@ -339,7 +350,7 @@ class Session:
                 self._running = outer
 
     @contextlib.contextmanager
-    def _child(self, limits: Limits) -> Iterator[Job]:
+    def _child(self, limits: Limits) -> Iterator[ChildProcess]:
         """A child for one purpose, ended afterwards."""
         job = self._launch(limits)
         try:

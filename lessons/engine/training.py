@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import Job
+from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, Shown, TrainStep
+from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
-from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Picture, Tensor, Training
+from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Tensor, Training, TrainingSnapshot
 from lessons.worker import wire
 
 PICTURES = "pictures.json"
@@ -96,7 +96,7 @@ class Control:
 class _Watch:
     """The parent's end of one training. Only one thread uses the connection."""
 
-    def __init__(self, job: Job, control: Control, bell: socket.socket, wall: float) -> None:
+    def __init__(self, job: ChildProcess, control: Control, bell: socket.socket, wall: float) -> None:
         self._job, self._control, self._bell = job, control, bell
         self._left = wall
         self._paused = False
@@ -140,16 +140,16 @@ class _Watch:
 
 
 def watch(
-    job: Job,
+    job: ChildProcess,
     lesson: Lesson,
     step: TrainStep,
     request: wire.Frame,
-    on_picture: Callable[[Picture], None],
+    on_picture: Callable[[TrainingSnapshot], None],
     control: Control,
     cancelled: Callable[[], bool],
 ) -> tuple[Training, bytes]:
     """Start a training in a child and follow it to its end. Returns what was seen, and the file of what was kept."""
-    pictures: list[Picture] = []
+    pictures: list[TrainingSnapshot] = []
     began = time.monotonic()
 
     def ended(failure: Failure | None = None, *, stopped: bool = False) -> Training:
@@ -216,14 +216,14 @@ def save_pictures(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training]
     (Path(lesson.folder) / PICTURES).write_text(text, encoding="utf-8")
 
 
-def thinned(pictures: Sequence[Picture], most: int) -> Sequence[Picture]:
+def thinned(pictures: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:
     """At most so many of the pictures, evenly spread, with the first and the last."""
     if len(pictures) <= most:
         return pictures
     return [pictures[round(place * (len(pictures) - 1) / (most - 1))] for place in range(most)]
 
 
-def _entry(picture: Picture) -> dict[str, Any]:
+def _entry(picture: TrainingSnapshot) -> dict[str, Any]:
     return {
         "done": picture.done,
         "total": picture.total,
@@ -240,13 +240,13 @@ def _entry(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _picture(lesson: Lesson, shown: dict[str, Shown], entry: dict[str, Any]) -> Picture:
+def _picture(lesson: Lesson, shown: dict[str, ShownTensor], entry: dict[str, Any]) -> TrainingSnapshot:
     tensors = tuple(_tensor(lesson, shown[name], data) for name, data in entry["tensors"].items())
     numbers = {str(name): float(number) for name, number in entry["numbers"].items()}
-    return Picture(int(entry["done"]), int(entry["total"]), numbers, tensors)
+    return TrainingSnapshot(int(entry["done"]), int(entry["total"]), numbers, tensors)
 
 
-def _tensor(lesson: Lesson, spec: Shown, entry: dict[str, Any]) -> Tensor:
+def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     shape = tuple(map(int, entry["shape"]))
     values = tuple(map(float, entry["values"]))
     if len(values) != prod(shape) or len(values) > WHOLE:

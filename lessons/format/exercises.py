@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
-from lessons.format.steps import BaseStep, Limits, RunningStep, Shown
+from lessons.format.steps import BaseStep, Limits, RunningStep, ShownTensor
 
 
 def _together(value: Any) -> Any:
@@ -131,10 +131,10 @@ class Wrong(Model):
 class _Question(_Asked, RunningStep):
     """A question about a run: `code` and `show` are there from the start, `reveal` is shown when it is answered."""
 
-    reveal: tuple[Shown, ...] = ()
+    reveal: tuple[ShownTensor, ...] = ()
 
     @property
-    def tensors(self) -> tuple[Shown, ...]:
+    def tensors(self) -> tuple[ShownTensor, ...]:
         """All tensors that the run gives: those that are shown from the start come first."""
         return (*self.show, *self.reveal)
 

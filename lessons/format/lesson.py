@@ -25,7 +25,7 @@ from lessons.format.exercises import (
     Wrong,
 )
 from lessons.format.fields import Model, Number, OptionalCode, Slug, Text, is_text
-from lessons.format.steps import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, Shown, TrainStep
+from lessons.format.steps import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, ShownTensor, TrainStep
 
 __all__ = [
     "SETUP",
@@ -53,7 +53,7 @@ __all__ = [
     "RunStep",
     "RunningStep",
     "SeedKnob",
-    "Shown",
+    "ShownTensor",
     "Step",
     "TrainStep",
     "Variant",

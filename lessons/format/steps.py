@@ -20,7 +20,7 @@ Drawing = Literal["matrix", "bars", "memory"]
 """How a tensor is drawn: as a matrix; as bars, one for each number, in groups if there are two axes; as memory."""
 
 
-class Shown(Model):
+class ShownTensor(Model):
     """One tensor that a step shows, as a matrix with labelled rows and columns unless `draw` says otherwise.
 
     `expr` is the Python expression that gives it (default: the name itself). `axes` names every axis, outermost
@@ -89,13 +89,13 @@ class RunningStep(BaseStep):
 
     code: OptionalCode = ""
     source: str = ""
-    show: tuple[Shown, ...] = ()
+    show: tuple[ShownTensor, ...] = ()
     seed: int | None = None
     varies: bool = False
     claims: tuple[Expression, ...] = ()
 
     @property
-    def tensors(self) -> tuple[Shown, ...]:
+    def tensors(self) -> tuple[ShownTensor, ...]:
         """All tensors that the run gives, in order."""
         return self.show
 
@@ -132,6 +132,6 @@ class TrainStep(RunningStep):
     code: Code
     training: Code
     curves: Annotated[tuple[Curve, ...], Field(min_length=1)]
-    watch: tuple[Shown, ...] = ()
+    watch: tuple[ShownTensor, ...] = ()
     keep: Expression
     limits: Limits = Limits()

@@ -135,7 +135,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedCode:
     """Code that something else took the place of, and when (UTC, ISO 8601).
 
     `why` says what did, in a word: `reset`, `gave-up`, `review` (which begins anew), `watch` (a file became the draft).
@@ -332,10 +332,10 @@ class Progress:
         if not self.solution_used(exercise):
             self._add_help(exercise, SOLUTION)
 
-    def kept(self, exercise: str) -> list[Kept]:
+    def kept(self, exercise: str) -> list[ArchivedCode]:
         """All code for an exercise that something else took the place of, oldest first."""
         rows = self._query("SELECT code, time, why FROM kept WHERE exercise = ? ORDER BY time", exercise)
-        return [Kept(code, time, why) for code, time, why in rows]
+        return [ArchivedCode(code, time, why) for code, time, why in rows]
 
     def keep(self, exercise: str, code: str, why: str) -> None:
         """Keeps code for an exercise before something else takes its place."""

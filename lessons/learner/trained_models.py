@@ -33,7 +33,7 @@ Cells = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TrainedModel:
     """What a training has kept, as the bytes of a file of PyTorch's, and whose it is."""
 
     origin: Origin
@@ -53,15 +53,15 @@ def key(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> Kept:
+def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> TrainedModel:
     """What was kept: by the learner's own training, else by the course's, else nothing (`missing`)."""
     name = f"{key(lesson, step, cells)}.pt"
     places: tuple[tuple[Origin, Path | None], ...] = (("own", own_folder()), ("course", course_folder(lesson)))
     for origin, folder in places:
         data = _read(folder / name) if folder is not None else b""
         if data:
-            return Kept(origin, data)
-    return Kept("missing")
+            return TrainedModel(origin, data)
+    return TrainedModel("missing")
 
 
 def _read(file: Path) -> bytes:

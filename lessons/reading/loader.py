@@ -24,7 +24,7 @@ from lessons.format.lesson import (
     Question,
     ReadStep,
     RunningStep,
-    Shown,
+    ShownTensor,
     TrainStep,
 )
 from lessons.reading import mistake_library, package_source
@@ -252,9 +252,9 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     current: type[BaseModel] = lesson_format.LessonFile
     kinds = _kinds(lesson_format.Step) | _kinds(lesson_format.Knob)
     inside: dict[str, type[BaseModel]] = {
-        "show": lesson_format.Shown,
-        "reveal": lesson_format.Shown,
-        "watch": lesson_format.Shown,
+        "show": lesson_format.ShownTensor,
+        "reveal": lesson_format.ShownTensor,
+        "watch": lesson_format.ShownTensor,
         "curves": lesson_format.Curve,
         "checks": lesson_format.Check,
         "limits": lesson_format.Limits,
@@ -326,13 +326,13 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
         )
 
 
-def _placed(key: str, shown: Sequence[Shown]) -> Iterator[tuple[tuple[int | str, ...], Shown]]:
+def _placed(key: str, shown: Sequence[ShownTensor]) -> Iterator[tuple[tuple[int | str, ...], ShownTensor]]:
     for number, item in enumerate(shown):
         yield (key, number), item
 
 
 def _of_shown(
-    shown: Iterable[tuple[tuple[int | str, ...], Shown]],
+    shown: Iterable[tuple[tuple[int | str, ...], ShownTensor]],
 ) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
     """What is wrong in the tensors that are shown together: place, problem and remedy."""
     names: set[str] = set()

@@ -17,7 +17,7 @@ Way = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMistake:
     """A mistake that can be made in a right answer: by the first of `ways` that fits, or as `code` in its place."""
 
     id: str
@@ -25,13 +25,13 @@ class Known:
     code: str = ""
 
     @classmethod
-    def of(cls, mistake: Mistake) -> Known:
+    def of(cls, mistake: Mistake) -> KnownMistake:
         """What there is to know of a mistake of an exercise."""
         ways = tuple(tuple((edit.find, edit.replace) for edit in edits) for edits in mistake.edits)
         return cls(mistake.id, ways, mistake.code)
 
     @classmethod
-    def of_plain(cls, data: dict[str, Any]) -> Known:
+    def of_plain(cls, data: dict[str, Any]) -> KnownMistake:
         """From its fields, as they come out of JSON."""
         ways = tuple(tuple((find, put) for find, put in way) for way in data["ways"])
         return cls(data["id"], ways, data["code"])
@@ -53,7 +53,7 @@ def edited(code: str, way: Iterable[tuple[str, str]]) -> str | None:
 
 def alone(exercise: ExerciseStep, mistake: Mistake) -> str | None:
     """The model answer of an exercise with one mistake in it; None if it cannot be made there."""
-    return Known.of(mistake).made_in(exercise.solution)
+    return KnownMistake.of(mistake).made_in(exercise.solution)
 
 
 def variant(exercise: ExerciseStep, given: Variant) -> str | None:
@@ -61,7 +61,7 @@ def variant(exercise: ExerciseStep, given: Variant) -> str | None:
     return given.code or edited(exercise.solution, ((edit.find, edit.replace) for edit in given.edits))
 
 
-def pairs(solution: str, mistakes: Sequence[Known]) -> Iterator[tuple[Known, Known, str]]:
+def pairs(solution: str, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, KnownMistake, str]]:
     """All answers with two of the mistakes in them, the likelier first if the mistakes are in this order.
 
     Each pair comes in both orders where these give different answers. A second edit that undoes the first, or finds

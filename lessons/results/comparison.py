@@ -13,7 +13,7 @@ from lessons.results.result import Tensor, Window
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TensorDifference:
     """What has changed from one tensor to another of the same shape.
 
     Attributes:
@@ -28,7 +28,7 @@ class Difference:
     known: bool
 
 
-def difference(before: Tensor, after: Tensor) -> Difference | None:
+def difference(before: Tensor, after: Tensor) -> TensorDifference | None:
     """The difference; None if the shapes differ. Of large tensors it is that of the windows that came with them."""
     if before.shape != after.shape:
         return None
@@ -38,11 +38,11 @@ def difference(before: Tensor, after: Tensor) -> Difference | None:
         low, high = _bounds(values)
         tensor = replace(blank, values=values, low=low, high=high)
         pairs = enumerate(zip(before.values, after.values, strict=True))
-        return Difference(tensor, frozenset(at for at, (old, new) in pairs if not same(old, new)), known=True)
+        return TensorDifference(tensor, frozenset(at for at, (old, new) in pairs if not same(old, new)), known=True)
     window = window_difference(before.window, after.window)
     low, high = _bounds([value for row in window.rows for value in row] if window else [])
     tensor = replace(blank, window=window, low=low, high=high)
-    return Difference(tensor, changed_in(before.window, after.window, after.shape), known=False)
+    return TensorDifference(tensor, changed_in(before.window, after.window, after.shape), known=False)
 
 
 def window_difference(before: Window | None, after: Window | None) -> Window | None:

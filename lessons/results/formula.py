@@ -1,7 +1,7 @@
 """Arithmetic as a small tree: written with names or with digits, evaluated, shortened.
 
-A leaf is an operand (`Cell`, its place in a list of operands) or a number; everything else is an operation on parts.
-Written in Python's own notation a formula can be evaluated by anybody; `people` notation is for the screen.
+A leaf is an operand (`OperandRef`, its index in a list of operands) or a number; everything else is an operation on
+parts. A formula in Python's own notation can be evaluated by any Python; `people` notation is for the screen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Style = Literal["python", "people"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class OperandRef:
     """An operand: its place in the list of operands."""
 
     place: int
@@ -39,7 +39,7 @@ class Op:
     parts: tuple[Formula, ...]
 
 
-Formula = Cell | Number | Op
+Formula = OperandRef | Number | Op
 
 _BINARY = {"+": 10, "-": 10, "*": 20, "/": 20, "//": 20, "%": 20, "**": 40}
 _COMPARE = {"<", "<=", ">", ">=", "==", "!="}
@@ -178,7 +178,7 @@ _OPERATORS: dict[str, Callable[[float, float], Any]] = {
 
 def evaluate(formula: Formula, values: Sequence[float]) -> float:
     """The value of a formula for these operands, in double precision with exactly rounded sums."""
-    if isinstance(formula, Cell):
+    if isinstance(formula, OperandRef):
         return values[formula.place]
     if isinstance(formula, Number):
         return formula.value
@@ -223,7 +223,7 @@ def text(formula: Formula, operands: Sequence[str], number: Callable[[float], st
 
 def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style) -> tuple[str, int]:
     """The text and how tightly it binds."""
-    if isinstance(formula, Cell):
+    if isinstance(formula, OperandRef):
         shown = operands[formula.place]
         return shown, 30 if shown.startswith("-") else 100
     if isinstance(formula, Number):
@@ -303,7 +303,7 @@ def cells(formula: Formula) -> list[int]:
     found: dict[int, None] = {}
 
     def walk(item: Formula) -> None:
-        if isinstance(item, Cell):
+        if isinstance(item, OperandRef):
             found[item.place] = None
         elif isinstance(item, Op):
             for part in item.parts:
@@ -318,7 +318,7 @@ def cells(formula: Formula) -> list[int]:
 
 def to_json(formula: Formula) -> Any:
     """The formula as JSON: a whole number is an operand, `["n", text, code]` a number, `[op, part, ...]` the rest."""
-    if isinstance(formula, Cell):
+    if isinstance(formula, OperandRef):
         return formula.place
     if isinstance(formula, Number):
         return ["n", repr(float(formula.value)), formula.code]
@@ -336,7 +336,7 @@ def from_json(tree: Any, depth: int = 0) -> Formula:
     if depth > MOST_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(tree, int) and not isinstance(tree, bool):
-        return Cell(tree)
+        return OperandRef(tree)
     if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
         raise ValueError("not a formula")
     op, *parts = tree

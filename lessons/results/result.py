@@ -64,7 +64,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class MemoryLayout:
     """Where the elements of a tensor lie in its storage, counted in elements.
 
     Attributes:
@@ -109,7 +109,7 @@ class Tensor:
     values: tuple[float, ...] | None
     window: Window | None = None
     draw: Drawing = "matrix"
-    layout: Layout | None = None
+    layout: MemoryLayout | None = None
 
     @property
     def size(self) -> int:
@@ -175,7 +175,7 @@ class StepResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class TrainingSnapshot:
     """A moment of a training: after `done` of `total` steps, the numbers of its curves by name, its tensors."""
 
     done: int
@@ -188,7 +188,7 @@ class Picture:
 class Training:
     """How a training ended: what was seen of it, and why it did not come to its end, if it did not."""
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[TrainingSnapshot, ...]
     error: Failure | None = None
     stopped: bool = False
     seconds: float = 0.0
@@ -207,7 +207,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedMistake:
     """A known mistake that an answer shows: its id, its name in a few words, what to tell the learner about it."""
 
     id: str
@@ -216,7 +216,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AnswerDifference:
     """The first intermediate result of an answer that the model answer does not have.
 
     Attributes:
@@ -252,8 +252,8 @@ class Judgement:
     verdict: Verdict
     message: str
     line: int | None = None
-    mistakes: tuple[Named, ...] = ()
-    difference: Difference | None = None
+    mistakes: tuple[NamedMistake, ...] = ()
+    difference: AnswerDifference | None = None
     checks: tuple[CheckResult, ...] = ()
     seconds: float = 0.0
     stdout: str = ""
@@ -290,7 +290,7 @@ class Intermediate:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AnswerComparison:
     """An answer beside the model answer: the intermediates of the latter, and those that only the answer has."""
 
     intermediates: tuple[Intermediate, ...]

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.format.lesson import SETUP, Lesson, Shown
+from lessons.format.lesson import SETUP, Lesson, ShownTensor
 from lessons.what_if.knobs import ChangeError
 
 Value = bool | int | float
@@ -29,7 +29,7 @@ MOST_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellChange:
     """One number of a variable as a step leaves it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementPosition:
     """A top-level statement: the part of the lesson (`setup` or a step), and where in its code it begins."""
 
     part: str
@@ -63,7 +63,7 @@ class Place:
     column: int
 
 
-def parse(lesson: Lesson, text: str) -> Cell:
+def parse(lesson: Lesson, text: str) -> CellChange:
     """A cell from `NAME[I,J]=VALUE` or `STEP:NAME[I,J]=VALUE`; without a step, where the variable is first bound.
 
     Raises `ChangeError`, also for a variable that the lesson does not have.
@@ -78,12 +78,12 @@ def parse(lesson: Lesson, text: str) -> Cell:
     except ValueError:
         raise ChangeError(f"'[{_short(match['index'])}]' is no index: write whole numbers with commas.") from None
     step = match["step"] or first(lesson, match["name"])
-    cell = Cell(step, match["name"], index, _value(match["value"].strip()))
+    cell = CellChange(step, match["name"], index, _value(match["value"].strip()))
     place(lesson, cell)
     return cell
 
 
-def variable(shown: Shown) -> str | None:
+def variable(shown: ShownTensor) -> str | None:
     """The name by which a cell of a shown tensor can be changed; None if it is computed and no variable."""
     return shown.expression if re.fullmatch(PATH, shown.expression) else None
 
@@ -96,7 +96,7 @@ def first(lesson: Lesson, name: str) -> str:
     raise _unknown(lesson, name)
 
 
-def place(lesson: Lesson, cell: Cell) -> Place:
+def place(lesson: Lesson, cell: CellChange) -> StatementPosition:
     """The statement after which a cell is changed. Raises `ChangeError` if there is none, or no such step."""
     if not re.fullmatch(PATH, cell.name):
         raise ChangeError(f"'{cell.name}' is computed and no variable: change what it is made from.")
@@ -111,7 +111,7 @@ def place(lesson: Lesson, cell: Cell) -> Place:
             break
         for (line, column), names in statements(code):
             if _root(cell.name) in names:
-                found = Place(part, line, column)
+                found = StatementPosition(part, line, column)
     if found is None:
         raise _unknown(lesson, cell.name, cell.step)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from lessons.format.lesson import Lesson, WordsKnob
 from lessons.what_if import cells, knobs
-from lessons.what_if.cells import Cell
+from lessons.what_if.cells import CellChange
 from lessons.what_if.knobs import ChangeError as ChangeError
 from lessons.what_if.knobs import Setting
 
@@ -21,7 +21,7 @@ class Changes:
     """
 
     knobs: tuple[tuple[str, Setting], ...] = ()
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[CellChange, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.knobs or self.cells)
@@ -40,13 +40,13 @@ class Changes:
         kept = rest if value == knobs.default(lesson, knob) else tuple(sorted((*rest, (name, value))))
         return replace(self, knobs=kept)
 
-    def with_cell(self, lesson: Lesson, cell: Cell) -> Changes:
+    def with_cell(self, lesson: Lesson, cell: CellChange) -> Changes:
         """One cell written, in place of what was written there before. Raises `ChangeError`."""
         cells.place(lesson, cell)
         rest = tuple(other for other in self.cells if other.place != cell.place)
         return replace(self, cells=(*rest, cell))
 
-    def without_cell(self, cell: Cell) -> Changes:
+    def without_cell(self, cell: CellChange) -> Changes:
         """The cell, whatever its value, left as the code makes it."""
         return replace(self, cells=tuple(other for other in self.cells if other.place != cell.place))
 
@@ -62,7 +62,7 @@ def apply(lesson: Lesson, changes: Changes) -> Lesson:
     return knobs.alter(lesson, changes.settings)
 
 
-def places(lesson: Lesson, changes: Changes) -> list[tuple[Cell, cells.Place]]:
+def places(lesson: Lesson, changes: Changes) -> list[tuple[CellChange, cells.StatementPosition]]:
     """Every cell with the statement of the altered lesson after which it changes. Raises `ChangeError`."""
     altered = apply(lesson, changes)
     return [(cell, cells.place(altered, cell)) for cell in changes.cells]
@@ -99,7 +99,7 @@ def describe(lesson: Lesson, changes: Changes) -> list[str]:
     return [*set_knobs, *map(str, changes.cells)]
 
 
-class History:
+class ChangeHistory:
     """Changes one after the other, to go back and forth between. `current` is where the learner is."""
 
     def __init__(self, start: Changes = UNCHANGED) -> None:

@@ -20,7 +20,7 @@ from lessons.format.lesson import (
     NumberKnob,
     RunningStep,
     SeedKnob,
-    Shown,
+    ShownTensor,
     TrainStep,
     WordsKnob,
 )
@@ -231,7 +231,7 @@ def _text(knob: Knob, value: Setting) -> str:
     return words.statement(str(value).split(" "))
 
 
-def _shown(shown: Shown, old: Sequence[str], new: Sequence[str]) -> Shown:
+def _shown(shown: ShownTensor, old: Sequence[str], new: Sequence[str]) -> ShownTensor:
     """The same tensor with labels from the new words, where its own are the old ones, perhaps backwards."""
     labels = dict(shown.labels)
     for axis, given in shown.labels.items():

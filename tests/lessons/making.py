@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from lessons.engine.launchers import ZygoteLauncher
+from lessons.engine.launchers import ForkServerLauncher
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep, Lesson
 
@@ -149,7 +149,7 @@ def code_exercise(course: Course, name: str) -> tuple[Lesson, ExerciseStep]:
 
 def server_of(session: Session) -> int:
     """The process id of a session's fork server."""
-    process = cast(ZygoteLauncher, session._launcher)._process
+    process = cast(ForkServerLauncher, session._launcher)._process
     assert process is not None
     return process.pid
 

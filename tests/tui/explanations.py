@@ -62,7 +62,7 @@ def dot(
     """A row times a row: `left[0,:]·right[1,:]`, rounded once as torch would at best."""
     cells = [(operand(names[0], (0, place), a), operand(names[1], (1, place), b))
              for place, (a, b) in enumerate(zip(left, right, strict=True))]  # fmt: skip
-    formula = f.add(*(f.multiply(f.Cell(2 * place), f.Cell(2 * place + 1)) for place in range(len(cells))))
+    formula = f.add(*(f.multiply(f.OperandRef(2 * place), f.OperandRef(2 * place + 1)) for place in range(len(cells))))
     value = single(f.total([a * b for a, b in zip(left, right, strict=True)]))
     return explanation(name, index, value, formula, [cell for pair in cells for cell in pair], op="matmul", **fields)  # type: ignore[arg-type]
 
@@ -71,7 +71,7 @@ def softmax(scores: Sequence[float], place: int) -> Explanation:
     """One share of a row, as the worker tells it: with the exponentials and their sum as details."""
     top = scores.index(max(scores))
     cells = [operand("scores", (1, at), score) for at, score in enumerate(scores)]
-    exps = [f.call("exp", f.Op("-", (f.Cell(at), f.Cell(top)))) for at in range(len(scores))]
+    exps = [f.call("exp", f.Op("-", (f.OperandRef(at), f.OperandRef(top)))) for at in range(len(scores))]
     values = tuple(math.exp(score - scores[top]) for score in scores)
     formula = f.Op("/", (exps[place], f.add(*exps)))
     return explanation(
@@ -89,19 +89,19 @@ def long(terms: int = 768) -> Explanation:
 VARIED = [
     dot("scores", (1, 2), [0.5512, 0.87], [0.57, -0.85], code="queries @ keys.T", file="product", line=4),
     softmax([0.9995, 1.4754, -0.8434], 1),
-    explanation("flat", (3,), 0.5, f.Cell(0), [operand("scores", (1, 0), 0.5)]),
+    explanation("flat", (3,), 0.5, f.OperandRef(0), [operand("scores", (1, 0), 0.5)]),
     explanation(
-        "masked", (0, 1), -math.inf, f.choose(f.Cell(0), f.Number(-math.inf, "float('-inf')"), f.Cell(1)),
+        "masked", (0, 1), -math.inf, f.choose(f.OperandRef(0), f.Number(-math.inf, "float('-inf')"), f.OperandRef(1)),
         [operand("mask", (0, 1), 1, "bool"), operand("scores", (0, 1), 0.5)], op="masked_fill",
         notes=("Masked on line 3: the mask is True here.",),
     ),
     explanation(
-        "scaled", (0, 0), 0.5, f.Op("/", (f.Cell(0), f.Op("**", (f.Number(4.0, "d_out"), f.Number(0.5))))),
+        "scaled", (0, 0), 0.5, f.Op("/", (f.OperandRef(0), f.Op("**", (f.Number(4.0, "d_out"), f.Number(0.5))))),
         [operand("scores", (0, 0), 1.0)], op="div",
     ),
-    explanation("mean", (), 2.0, f.Op("/", (f.add(*map(f.Cell, range(3))), f.Number(3.0))),
+    explanation("mean", (), 2.0, f.Op("/", (f.add(*map(f.OperandRef, range(3))), f.Number(3.0))),
                 [operand("x", (place,), place + 1.0) for place in range(3)], op="mean"),
-    explanation("norm", (), 5.0, f.call("sqrt", f.add(*(f.multiply(cell, cell) for cell in map(f.Cell, range(2))))),
+    explanation("norm", (), 5.0, f.call("sqrt", f.add(*(f.multiply(ref, ref) for ref in map(f.OperandRef, range(2))))),
                 [operand("x", (0,), 3.0), operand("x", (1,), 4.0)], op="norm"),
     explanation("untold", (), 0.5, None, [operand("x", (0,), 3.0)], op="cumprod"),
     leaf("inputs", (1, 0), 0.55, line=3, file="inputs", code="torch.tensor([[0.55]])"),

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from lessons.authoring import recordings
-from lessons.engine.prompt import Names, Played
+from lessons.engine.prompt import Names, PromptResult
 from lessons.engine.scratch_run import STEP, lesson_with
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
@@ -19,15 +19,15 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
+    AnswerComparison,
     CheckResult,
-    Comparison,
     Failure,
     Intermediate,
     Judgement,
-    Picture,
     StepResult,
     Tensor,
     Training,
+    TrainingSnapshot,
     Window,
     WorkerError,
 )
@@ -85,7 +85,7 @@ class FakeRun(Run):
         value = self._value(step_id, name, index)
         cells = [(*index[:-1], place) for place in range(2)]
         pair = [operand(name, cell, self._value(step_id, name, cell), ref=ref) for ref, cell in enumerate(cells)]
-        total = f.add(f.Cell(0), f.Cell(1))
+        total = f.add(f.OperandRef(0), f.OperandRef(1))
         return explanation(
             name, index, value, total, pair, op="add", file=step_id, line=1, code="a + b", lit={name: tuple(cells)}
         )
@@ -148,7 +148,7 @@ class FakeSession(Session):
         self.made: StepResult | None = None
         self.asked: list[str] = []
         self.runs: list[FakeRun] = []
-        self.events: queue.Queue[Picture | Failure | None] = queue.Queue()
+        self.events: queue.Queue[TrainingSnapshot | Failure | None] = queue.Queue()
         self.controls: list[Control] = []
         self.cancelled = 0
         self.closed = False
@@ -192,14 +192,14 @@ class FakeSession(Session):
         self,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[Picture], None],
+        on_picture: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
         control = control or Control()
         self.controls.append(control)
         told = describe(lesson, changes)
-        pictures: list[Picture] = []
+        pictures: list[TrainingSnapshot] = []
         going = self._work(f"train {lesson.id}/{step_id}" + (f" with {', '.join(told)}" if told else ""))
         end = time.monotonic() + PATIENCE
         while going and not (self.stopped.is_set() or control.stopped):
@@ -211,7 +211,7 @@ class FakeSession(Session):
                 event = self.events.get(timeout=0.005)
             except queue.Empty:
                 continue
-            if not isinstance(event, Picture):
+            if not isinstance(event, TrainingSnapshot):
                 return Training(tuple(pictures), event, seconds=2.0)
             pictures.append(event)
             on_picture(event)
@@ -225,11 +225,11 @@ class FakeSession(Session):
         _, _, number, code, _ = ask.args
         if not self._work(f"enter {number} {code}"):
             run.close()
-            return Played(f"play {number}", error=Failure("stopped", "Stopped by you.")), False
+            return PromptResult(f"play {number}", error=Failure("stopped", "Stopped by you.")), False
         if code == "die":
             run.close()
-            return Played(f"play {number}", error=Failure("crash", "It crashed.")), False
-        return Played(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
+            return PromptResult(f"play {number}", error=Failure("crash", "It crashed.")), False
+        return PromptResult(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
 
     def check(
         self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 2, *, locate: bool = True
@@ -252,11 +252,11 @@ class FakeSession(Session):
             seed=123,
         )
 
-    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Comparison:
+    def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
         """The answer has `scores`, and `own`, which the model answer has not, but none of its `weights`."""
         if not self._work(f"compare {exercise.exercise}"):
             raise WorkerError("Stopped by you.")
-        return Comparison(
+        return AnswerComparison(
             (Intermediate("scores", 3, (6, 6), "s", 5), Intermediate("weights", 4, (6, 6))),
             (Intermediate("own", 6, (6, 2)),),
         )

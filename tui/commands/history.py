@@ -12,7 +12,7 @@ from typing import Any
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
-from lessons.learner.progress import Attempt, Kept, Progress
+from lessons.learner.progress import ArchivedCode, Attempt, Progress
 from lessons.results.result import Judgement
 from tui.render import linear_text
 
@@ -41,7 +41,7 @@ def note(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judg
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExerciseStatus:
     """How far a learner is with an exercise: `review` is when it is to be done again, `due` whether that is now."""
 
     state: str
@@ -63,7 +63,7 @@ class Standing:
         return {"state": self.state, "passed": self.passed, "due": self.due, "review": when}
 
 
-def standings(course: Course, progress: Progress) -> dict[str, Standing]:
+def exercise_statuses(course: Course, progress: Progress) -> dict[str, ExerciseStatus]:
     """How far the learner is with each exercise, by its id."""
     states, now = progress.states(), datetime.now(UTC)
     found = {}
@@ -71,7 +71,7 @@ def standings(course: Course, progress: Progress) -> dict[str, Standing]:
         for step in lesson.exercises:
             state, when = states.get((lesson.id, step.id), "new"), _due(progress, step.exercise, now)
             passed = progress.passed(step.exercise)
-            found[step.exercise] = Standing(state, passed, when is not None and when <= now, when)
+            found[step.exercise] = ExerciseStatus(state, passed, when is not None and when <= now, when)
     return found
 
 
@@ -105,7 +105,7 @@ def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """An attempt, or code that was kept, with the code before it.
 
     Attributes:
@@ -114,7 +114,7 @@ class Entry:
     """
 
     label: str
-    what: Attempt | Kept
+    what: Attempt | ArchivedCode
     before: str
     before_label: str
 
@@ -136,9 +136,9 @@ class Past:
 
     name: str
     exercise: Exercise | None
-    entries: tuple[Entry, ...]
+    entries: tuple[HistoryEntry, ...]
 
-    def find(self, label: str) -> Entry:
+    def find(self, label: str) -> HistoryEntry:
         """An entry by its label. Raises `NoEntry`."""
         for entry in self.entries:
             if entry.label == label:
@@ -169,7 +169,7 @@ class Past:
             ],
             "kept": [
                 {"number": entry.label, "time": entry.what.time, "why": entry.what.why, "code": entry.what.code}
-                for entry in self.entries if isinstance(entry.what, Kept)
+                for entry in self.entries if isinstance(entry.what, ArchivedCode)
             ],
             "hints": progress.hints_used(self.name),
             "gave_up": progress.gave_up(self.name),
@@ -193,7 +193,7 @@ def past(course: Course, progress: Progress, name: str) -> Past:
     return Past(name, exercise, tuple(_entries(attempts, kept, starter)))
 
 
-def changes(entry: Entry, *, coloured: bool = False) -> Iterator[str]:
+def changes(entry: HistoryEntry, *, coloured: bool = False) -> Iterator[str]:
     """The diff of an entry as lines to print."""
     lines = entry.diff()
     if not lines:
@@ -204,25 +204,25 @@ def changes(entry: Entry, *, coloured: bool = False) -> Iterator[str]:
         yield f"{sign}{line}{PLAIN}" if coloured and sign else line
 
 
-def _entries(attempts: Iterable[Attempt], kept: Iterable[Kept], starter: str) -> Iterator[Entry]:
+def _entries(attempts: Iterable[Attempt], kept: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
     before, before_label = starter, "starter" if starter else "nothing"
     attempt_number = kept_number = 0
-    everything: list[Attempt | Kept] = [*attempts, *kept]
+    everything: list[Attempt | ArchivedCode] = [*attempts, *kept]
     for what in sorted(everything, key=lambda each: str(each.time)):
-        if isinstance(what, Kept):
+        if isinstance(what, ArchivedCode):
             kept_number += 1
-            yield Entry(f"k{kept_number}", what, before, before_label)
+            yield HistoryEntry(f"k{kept_number}", what, before, before_label)
         else:
             attempt_number += 1
-            entry = Entry(str(attempt_number), what, before, before_label)
+            entry = HistoryEntry(str(attempt_number), what, before, before_label)
             yield entry
             before, before_label = what.code, entry.name
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: HistoryEntry) -> Iterator[str]:
     """The head of an entry: when, the verdict or why it was kept, and the sentence."""
     what = entry.what
-    if isinstance(what, Kept):
+    if isinstance(what, ArchivedCode):
         yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, linear_text.clean(what.why))}"
         return
     yield f"{entry.label}  {_local(what.time)}  {_said(what)}"
@@ -234,7 +234,7 @@ def _said(attempt: Attempt) -> str:
     return f"{linear_text.verdict_word(attempt.verdict):10}  {linear_text.clean(', '.join(attempt.mistakes))}".rstrip()
 
 
-def _attempt_document(attempt: Attempt | Kept) -> dict[str, Any]:
+def _attempt_document(attempt: Attempt | ArchivedCode) -> dict[str, Any]:
     assert isinstance(attempt, Attempt)
     return {
         "time": attempt.time,

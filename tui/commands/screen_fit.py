@@ -21,7 +21,7 @@ from tui.screens.lesson_view import LessonView
 from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 SMALLEST = (80, 24)
@@ -45,7 +45,7 @@ class _Bench(App[None]):
         )
 
     def compose(self) -> ComposeResult:
-        yield from (Line(id="title"), Line(id="rule"), self.views, Line(id="keys"))
+        yield from (TextLine(id="title"), TextLine(id="rule"), self.views, TextLine(id="keys"))
 
     def show(self, lesson: Lesson, step: Step, result: StepResult) -> tuple[Widget, str]:
         """Show a step; returns its view, and what finds the pane of its text."""

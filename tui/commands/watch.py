@@ -44,7 +44,7 @@ Event = signal.Signals | Future[Judgement]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FileFingerprint:
     """What tells one content of a file from another without reading it."""
 
     size: int
@@ -55,20 +55,20 @@ class Look:
 class Settling:
     """Tells when a file has been saved: two looks in a row find the same, and not what was judged already."""
 
-    def __init__(self, judged: Look | None = None) -> None:
+    def __init__(self, judged: FileFingerprint | None = None) -> None:
         self._judged, self._last = judged, judged
 
-    def settled(self, found: Look | None) -> bool:
+    def settled(self, found: FileFingerprint | None) -> bool:
         """Whether what this look has found is to be judged."""
         same, self._last = found == self._last, found
         return same and found is not None and found != self._judged
 
-    def judge(self, found: Look) -> None:
+    def judge(self, found: FileFingerprint) -> None:
         """What this look has found is being judged."""
         self._judged = found
 
 
-def look(path: Path) -> Look | None:
+def look(path: Path) -> FileFingerprint | None:
     """How the file is now, None if there is none that can be looked at."""
     try:
         return _look(path.stat())
@@ -76,11 +76,11 @@ def look(path: Path) -> Look | None:
         return None
 
 
-def _look(found: os.stat_result) -> Look | None:
-    return Look(found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+def _look(found: os.stat_result) -> FileFingerprint | None:
+    return FileFingerprint(found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
-def read(path: Path, expected: Look) -> str | None:
+def read(path: Path, expected: FileFingerprint) -> str | None:
     """The text of the file, None if it is not any more, or changes while it is read. Raises `OSError`.
 
     Bytes that are no UTF-8 stay in it, for the judge to tell of; what is longer than any answer is cut off.
@@ -94,7 +94,7 @@ def read(path: Path, expected: Look) -> str | None:
     return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
-def create(path: Path, code: str) -> Look | None:
+def create(path: Path, code: str) -> FileFingerprint | None:
     """Make the file with this code, and tell how it then is; None if there is one already. Raises `OSError`."""
     try:
         with path.open("x", encoding="utf-8", newline="") as file:

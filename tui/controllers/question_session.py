@@ -7,14 +7,14 @@ from lessons.format.lesson import Lesson, Question
 from lessons.results.result import StepResult, WorkerError
 from tui.screens.question_view import QuestionView
 from tui.state import milestones
-from tui.state.progress_store import Store
+from tui.state.progress_store import ProgressStore
 from tui.tty.terminal import Terminal
 
 
-class Asking(QuestionView):
+class QuestionSession(QuestionView):
     """The question of a step, from its first sight to its answer."""
 
-    def __init__(self, terminal: Terminal, code_theme: str, store: Store, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, code_theme: str, store: ProgressStore, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, id=id)
         self._store = store
         # Questions that are asked once more, without what is known of them.

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from lessons.results.explanation import Explanation
-from tui.screens.explaining_view import Explaining
-from tui.state.async_session import Engine
+from tui.screens.explaining_view import ExplainingView
+from tui.state.async_session import AsyncSession
 from tui.widgets.matrix import MatrixView
 
 UNKNOWN = "This number explains itself as soon as the step has run here."
 
 
-async def fetch(engine: Engine, event: Explaining.Missing) -> None:
+async def fetch(engine: AsyncSession, event: ExplainingView.Missing) -> None:
     """Give a matrix what it wants of a large tensor, if it still shows that."""
     wanted = event.wanted
     view, name = wanted.view, wanted.tensor.name
@@ -37,7 +37,7 @@ async def fetch(engine: Engine, event: Explaining.Missing) -> None:
         give()
 
 
-async def explain(engine: Engine, event: Explaining.Asked) -> str:
+async def explain(engine: AsyncSession, event: ExplainingView.Asked) -> str:
     """Have a number explained to the view that asks, if it still does. Returns why there is nothing to tell, or ""."""
     about = event.view.result
     found: Explanation | str | None

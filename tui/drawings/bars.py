@@ -12,7 +12,7 @@ from rich.style import Style
 from lessons.results.result import Tensor
 from tui.drawings.grid import (
     Face,
-    Layout,
+    GridLayout,
     Scene,
     axis_name,
     dot,
@@ -28,7 +28,7 @@ from tui.drawings.grid import (
     values_of,
 )
 from tui.drawings.marks import sign
-from tui.drawings.styled_line import RunLine, Runs
+from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated
 from tui.render.palette import Palette
 from tui.render.ruler import Ruler
@@ -43,7 +43,7 @@ WANTED_BAR, LONGEST_BAR = 32, 60
 
 
 @dataclass(frozen=True, slots=True)
-class BarsLayout(Layout):
+class BarsLayout(GridLayout):
     """Lines are counted over all groups; `group`, `label` and `bar` are the cells that these parts take."""
 
     group: int
@@ -142,7 +142,7 @@ def draw(scene: Scene, y: int) -> Runs:
     """One line of the picture, exactly as wide as the layout."""
     place = scene.layout
     assert isinstance(place, BarsLayout)
-    line = RunLine()
+    line = StyledLine()
     if y == place.header:
         draw_header(scene, line, _axes(scene.face.tensor))
     elif y == place.lead:
@@ -154,7 +154,7 @@ def draw(scene: Scene, y: int) -> Runs:
     return line.runs(place.width)
 
 
-def _draw_bar(scene: Scene, place: BarsLayout, line: RunLine, number: int) -> None:
+def _draw_bar(scene: Scene, place: BarsLayout, line: StyledLine, number: int) -> None:
     """Label, number, bar: digits do not move, and a cursor that passes changes nothing right of them."""
     face, colours = scene.face, scene.palette
     row, col = divmod(number, place.cols)
@@ -202,7 +202,7 @@ def _bar_style(colours: Palette, *, below: bool) -> Style | None:
     return Style(color=style.bgcolor) if style else None
 
 
-def _draw_hint(scene: Scene, line: RunLine) -> None:
+def _draw_hint(scene: Scene, line: StyledLine) -> None:
     place = scene.layout
     below = lines(scene) - place.top - place.rows
     hidden = [f"+{count} {where}" for count, where in ((place.top, "above"), (below, "below")) if count]

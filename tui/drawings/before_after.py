@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lessons.results import comparison
-from lessons.results.result import Difference, StepResult, Tensor
-from lessons.what_if.cells import Cell
+from lessons.results.result import AnswerDifference, StepResult, Tensor
+from lessons.what_if.cells import CellChange
 from tui.drawings.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]
@@ -26,7 +26,7 @@ CLOSE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class MatrixContent:
     """What one matrix shows: a tensor, what the header says of it, which cells changed, which the learner set."""
 
     tensor: Tensor
@@ -35,26 +35,28 @@ class Picture:
     set: Cells = NO_CELLS
 
 
-def pictures(base: StepResult | None, after: StepResult, mode: Mode, cells: Sequence[Cell] = ()) -> tuple[Picture, ...]:
+def pictures(
+    base: StepResult | None, after: StepResult, mode: Mode, cells: Sequence[CellChange] = ()
+) -> tuple[MatrixContent, ...]:
     """The pictures of a step's tensors; without a `base` nothing has been changed."""
     if base is None:
-        return tuple(map(Picture, after.tensors))
+        return tuple(map(MatrixContent, after.tensors))
     known = {tensor.name: tensor for tensor in base.tensors}
     return tuple(_picture(known.get(tensor.name), tensor, mode, cells) for tensor in after.tensors)
 
 
-def comparable(shown: Sequence[Picture]) -> bool:
+def comparable(shown: Sequence[MatrixContent]) -> bool:
     """Whether there is a before, or a difference, to be seen."""
     return any(picture.caption and TOO_LARGE not in picture.caption for picture in shown)
 
 
-def answered(found: Difference) -> tuple[Picture, ...]:
+def answered(found: AnswerDifference) -> tuple[MatrixContent, ...]:
     """The learner's result; beside it what was expected, and yours minus expected, if there is something expected."""
     if found.expected is None:
-        return (Picture(found.yours, "yours"),)
+        return (MatrixContent(found.yours, "yours"),)
     minus = comparison.difference(found.expected, found.yours)
     if minus is None:
-        return Picture(found.yours, "yours"), Picture(found.expected, "expected")
+        return MatrixContent(found.yours, "yours"), MatrixContent(found.expected, "expected")
     wrong, tensor = minus.changed, minus.tensor
     if minus.known and tensor.values is not None and found.expected.values is not None:
         pairs = zip(tensor.values, found.expected.values, strict=True)
@@ -65,31 +67,31 @@ def answered(found: Difference) -> tuple[Picture, ...]:
         tensor = replace(tensor, values=values, low=min(finite), high=max(finite))
     cells = Cells(flat=wrong)
     return (
-        Picture(found.yours, "yours", cells),
-        Picture(found.expected, "expected", cells),
-        Picture(tensor, "difference", cells),
+        MatrixContent(found.yours, "yours", cells),
+        MatrixContent(found.expected, "expected", cells),
+        MatrixContent(tensor, "difference", cells),
     )
 
 
-def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[Cell]) -> Picture:
+def _picture(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[CellChange]) -> MatrixContent:
     own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if _is_set(cell, after)))
     if before is None:
-        return Picture(after, "after", set=own)
+        return MatrixContent(after, "after", set=own)
     found = comparison.difference(before, after)
     if found is None:
-        return Picture(before, "before") if mode == "before" else Picture(after, OTHER_SHAPE, set=own)
+        return MatrixContent(before, "before") if mode == "before" else MatrixContent(after, OTHER_SHAPE, set=own)
     if not found.known:
         # Both hold a window only, and the worker has the numbers of one run only: those after.
-        return Picture(after, f"after; {TOO_LARGE}", set=own)
+        return MatrixContent(after, f"after; {TOO_LARGE}", set=own)
     changed = Cells(flat=found.changed)
     if mode == "before":
-        return Picture(before, "before", changed)
+        return MatrixContent(before, "before", changed)
     if mode == "difference":
-        return Picture(found.tensor, "difference", changed, own)
-    return Picture(after, "after" if found.changed else "unchanged", changed, own)
+        return MatrixContent(found.tensor, "difference", changed, own)
+    return MatrixContent(after, "after" if found.changed else "unchanged", changed, own)
 
 
-def _is_set(cell: Cell, tensor: Tensor) -> bool:
+def _is_set(cell: CellChange, tensor: Tensor) -> bool:
     """Whether a cell that the learner set is in this tensor, which a later statement may have bound anew."""
     if cell.name != tensor.name or len(cell.index) != len(tensor.shape):
         return False

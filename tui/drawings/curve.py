@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite, log10
 from rich.cells import cell_len
 from rich.style import Style
 
-from tui.drawings.styled_line import RunLine, Runs
+from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import short, truncated, visible
 
 NARROWEST, LOWEST = 18, 4
@@ -56,7 +56,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CurveSlot:
     """Where a curve stands."""
 
     x: int
@@ -65,7 +65,7 @@ class Place:
     height: int
 
 
-def arrange(count: int, width: int, height: int) -> tuple[Place, ...]:
+def arrange(count: int, width: int, height: int) -> tuple[CurveSlot, ...]:
     """Where to put so many curves: beside or below each other, as many of them as there is room for."""
     for shown in range(count, 0, -1):
         best: tuple[int, int] | None = None
@@ -78,7 +78,7 @@ def arrange(count: int, width: int, height: int) -> tuple[Place, ...]:
         if best is not None:
             across = best[1]
             wide, high = width // across, height // -(-shown // across)
-            return tuple(Place(at % across * wide, at // across * high, wide, high) for at in range(shown))
+            return tuple(CurveSlot(at % across * wide, at // across * high, wide, high) for at in range(shown))
     return ()
 
 
@@ -114,7 +114,7 @@ def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style
     labels = {0: _tick(high), rows - 1: _tick(low)} if plot.points else {}
     gutter = max([6, *map(len, labels.values())])
     columns = max(1, width - gutter - 3)
-    title = RunLine()
+    title = StyledLine()
     # The name goes to the left before it gives way to the number.
     label = visible(plot.label)
     start = max(0, min(gutter + 2, width - NUMBER - cell_len(label)))
@@ -124,7 +124,7 @@ def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style
         title.add(f"  {number(plot.points[plot.here][1])}")
     lines = [title.runs(width)]
     for row, cells in enumerate(_rows(plot, columns, rows, low, high, unicode)):
-        line = RunLine()
+        line = StyledLine()
         side = "┤" if unicode else "+"
         line.add(labels.get(row, "").rjust(gutter) + (side if row in labels else "│" if unicode else "|"), _MUTED)
         line.add(cells.rstrip(), style)
@@ -181,7 +181,7 @@ def _line(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, i
         yield round(left + (right - left) * share), round(bottom + (top - bottom) * share)
 
 
-def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> RunLine:
+def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> StyledLine:
     """The axis of the steps: 0, the step that is looked at below its dot, and the last step."""
     corner, flat, mark = ("└", "─", "▲") if unicode else ("+", "-", "^")
     axis = [flat] * columns
@@ -206,7 +206,7 @@ def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> RunLine:
     _put(axis, free, last)
     if here is not None:
         axis[here] = mark
-    line = RunLine()
+    line = StyledLine()
     line.add(" " * gutter + corner, _MUTED)
     text = "".join(axis)
     if here is None:

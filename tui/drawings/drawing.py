@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lessons.results.result import Tensor
 from tui.drawings import bars, grid, memory_strip
-from tui.drawings.grid import Face, Layout, Scene
+from tui.drawings.grid import Face, GridLayout, Scene
 from tui.drawings.styled_line import Runs
 from tui.render import memory_text
 
@@ -27,7 +27,7 @@ class Drawing(Protocol):
         top: int = 0,
         left: int = 0,
         at: tuple[int, ...] = (),
-    ) -> Layout:
+    ) -> GridLayout:
         """What is drawn in this many cells with the cursor there, `top` and `left` being what was first before."""
 
     def lines(self, scene: Scene) -> int:

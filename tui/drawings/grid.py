@@ -13,7 +13,7 @@ from rich.style import Style
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
 from tui.drawings.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
-from tui.drawings.styled_line import RunLine, Runs
+from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.render.palette import Look, Palette, Scale
 from tui.widgets.line_widget import over
@@ -86,7 +86,7 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GridLayout:
     """What of a tensor is drawn where. A line that is not drawn has y = -1.
 
     Attributes:
@@ -133,7 +133,7 @@ class Scene:
     """
 
     face: Face
-    layout: Layout
+    layout: GridLayout
     palette: Palette
     lead: tuple[int, ...]
     row: int
@@ -151,7 +151,7 @@ KEYS = "arrows cell"
 
 def layout(
     face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
-) -> Layout:
+) -> GridLayout:
     """What is drawn in this many cells with the cursor there, `top` and `left` being what was drawn first before.
 
     The leading indices `at` make no difference to a matrix, but they do to other drawings.
@@ -174,7 +174,7 @@ def layout(
     if (shown_rows < rows or shown_cols < cols) and height >= 7:
         shown_rows = min(rows, height - y - 1)
         hint = y + shown_rows
-    return Layout(
+    return GridLayout(
         width=width,
         height=height,
         header=header,
@@ -227,7 +227,7 @@ def cursor_at(scene: Scene) -> tuple[int, int]:
 def draw(scene: Scene, y: int) -> Runs:
     """One line of the picture, exactly as wide as the layout."""
     place = scene.layout
-    line = RunLine()
+    line = StyledLine()
     if y == place.header:
         face = scene.face
         draw_header(scene, line, [*_axes_text(face.tensor), *_axes_short(face)], _legend(face))
@@ -304,7 +304,7 @@ def equation(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
 
 
 def draw_header(
-    scene: Scene, line: RunLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
+    scene: Scene, line: StyledLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
 ) -> None:
     """Name and shape, what the axes are in the longest words that fit, legend and note."""
     face, place, colours = scene.face, scene.layout, scene.palette
@@ -335,7 +335,7 @@ def draw_header(
     line.add(" ")
     line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colours)), colours.name)
     line.add(left)
-    right = RunLine()
+    right = StyledLine()
     if with_legend:
         for text, style in legend:
             right.add(text, style)
@@ -346,7 +346,7 @@ def draw_header(
         line.add(text, style)
 
 
-def draw_lead(scene: Scene, line: RunLine) -> None:
+def draw_lead(scene: Scene, line: StyledLine) -> None:
     """Which of the leading indices is drawn, and the keys to others."""
     tensor, colours = scene.face.tensor, scene.palette
     line.add(" " + _lead_text(tensor, scene.lead), colours.name)
@@ -362,7 +362,7 @@ def draw_lead(scene: Scene, line: RunLine) -> None:
         line.add("   " + "  ".join(keys), colours.muted)
 
 
-def _draw_labels(scene: Scene, line: RunLine) -> None:
+def _draw_labels(scene: Scene, line: StyledLine) -> None:
     face, place, colours = scene.face, scene.layout, scene.palette
     if face.shades:
         _draw_ticks(scene, line)
@@ -380,7 +380,7 @@ def _draw_labels(scene: Scene, line: RunLine) -> None:
         line.add_last(after, place.width)
 
 
-def _draw_row(scene: Scene, line: RunLine, row: int) -> None:
+def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
     face, place, colours = scene.face, scene.layout, scene.palette
     current = row == scene.row
     label = truncated(face.row_labels[row], place.gutter - 2, ellipsis(colours)) if face.row_labels else ""
@@ -417,7 +417,9 @@ def _draw_row(scene: Scene, line: RunLine, row: int) -> None:
         line.add(after, mark)
 
 
-def _draw_shades(scene: Scene, line: RunLine, row: int, values: Sequence[float | None], marks: Sequence[int]) -> None:
+def _draw_shades(
+    scene: Scene, line: StyledLine, row: int, values: Sequence[float | None], marks: Sequence[int]
+) -> None:
     """The cells of a row as two columns each: shade, or sign and shade."""
     place, colours = scene.layout, scene.palette
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
@@ -439,7 +441,7 @@ def _draw_shades(scene: Scene, line: RunLine, row: int, values: Sequence[float |
             line.add(text, background(style) if text == "  " else style)
 
 
-def _draw_ticks(scene: Scene, line: RunLine) -> None:
+def _draw_ticks(scene: Scene, line: StyledLine) -> None:
     """Labels above columns of shade, which are narrower than their labels: that of the cursor, and some others."""
     face, place, colours = scene.face, scene.layout, scene.palette
     every = -(-(face.col_label_width + 1) // place.period)
@@ -454,14 +456,14 @@ def _draw_ticks(scene: Scene, line: RunLine) -> None:
             line.add(labels[col], colours.current if current else None)
 
 
-def _span(place: Layout, col: int, label: str) -> tuple[int, int]:
+def _span(place: GridLayout, col: int, label: str) -> tuple[int, int]:
     """Where the label of a column of shade begins and ends: above it, or further left at the right edge."""
     width = cell_len(label)
     x = max(0, min(place.gutter + (col - place.left) * place.period, place.width - width))
     return x, x + width
 
 
-def _draw_hint(scene: Scene, line: RunLine) -> None:
+def _draw_hint(scene: Scene, line: StyledLine) -> None:
     place = scene.layout
     rows, cols = scene.face.tensor.matrix_shape
     hidden = (

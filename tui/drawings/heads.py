@@ -10,9 +10,9 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
-from tui.drawings.grid import Face, Layout, Scene, background, draw, layout
-from tui.drawings.overview import Plan, bounds, caption, face_of
-from tui.drawings.styled_line import RunLine, Runs
+from tui.drawings.grid import Face, GridLayout, Scene, background, draw, layout
+from tui.drawings.overview import BlockPlan, bounds, caption, face_of
+from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated, visible
 
 NARROWEST, LOWEST = 4, 2
@@ -20,13 +20,13 @@ NARROWEST, LOWEST = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Thumbs:
+class ThumbnailGrid:
     """Where thumbnails stand: how many side by side, columns and lines of shade in each, how they are divided."""
 
     across: int
     width: int
     height: int
-    division: Plan
+    division: BlockPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Heads:
     """All that the picture depends on. The scene is that of header and leading axes, which stand above."""
 
     scene: Scene
-    thumbs: Thumbs
+    thumbs: ThumbnailGrid
     grids: Mapping[tuple[int, ...], Blocks]
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> GridLayout:
         """Of header and leading axes."""
         return self.scene.layout
 
@@ -56,12 +56,12 @@ class Heads:
         return place * (self.thumbs.width + 1) + 2, self.layout.labels + tier * (self.thumbs.height + 1)
 
 
-def arrange(face: Face, width: int, height: int) -> Thumbs | None:
+def arrange(face: Face, width: int, height: int) -> ThumbnailGrid | None:
     """The arrangement with the finest thumbnails; None if not all of them fit."""
     count = face.tensor.lead_shape[-1] if face.tensor.lead_shape else 0
     # In place of the labels begins the first title.
     lines = height - max(0, layout(face, width, height, 0, 0).labels)
-    best: Thumbs | None = None
+    best: ThumbnailGrid | None = None
     for across in range(1, count + 1):
         down = -(-count // across)
         columns, rows = width // across - 1, lines // down - 1
@@ -71,16 +71,18 @@ def arrange(face: Face, width: int, height: int) -> Thumbs | None:
             and rows >= LOWEST
             and (best is None or min(columns, 2 * rows) > min(best.width, 2 * best.height))
         ):
-            best = Thumbs(across, columns, rows, _division(face.tensor, columns, rows))
+            best = ThumbnailGrid(across, columns, rows, _division(face.tensor, columns, rows))
     return best
 
 
-def _division(tensor: Tensor, columns: int, lines: int) -> Plan:
+def _division(tensor: Tensor, columns: int, lines: int) -> BlockPlan:
     rows, cols = tensor.matrix_shape
-    return Plan(-(-rows // lines), -(-cols // columns), 0)
+    return BlockPlan(-(-rows // lines), -(-cols // columns), 0)
 
 
-def scene_of(scene: Scene, thumbs: Thumbs, how: How, grids: Mapping[tuple[int, ...], Blocks], note: str = "") -> Heads:
+def scene_of(
+    scene: Scene, thumbs: ThumbnailGrid, how: How, grids: Mapping[tuple[int, ...], Blocks], note: str = ""
+) -> Heads:
     """The picture for the tensor of a scene, with the thumbnails that are here."""
     source, shown = scene.face, tuple(grids.values())
     face = face_of(source, thumbs.division, how, None)
@@ -103,7 +105,7 @@ def draw_heads(heads: Heads, y: int) -> Runs:
     scene, thumbs, place = heads.scene, heads.thumbs, heads.scene.layout
     if y < place.labels:
         return draw(scene, y)
-    line = RunLine()
+    line = StyledLine()
     tier, inside = divmod(y - place.labels, thumbs.height + 1)
     count = scene.face.tensor.lead_shape[-1]
     for head in range(tier * thumbs.across, min(count, (tier + 1) * thumbs.across)):
@@ -129,7 +131,7 @@ def _title(heads: Heads, head: int) -> tuple[str, Style | None]:
     return f" {text} ", None
 
 
-def _draw_strip(heads: Heads, line: RunLine, lead: tuple[int, ...], row: int) -> None:
+def _draw_strip(heads: Heads, line: StyledLine, lead: tuple[int, ...], row: int) -> None:
     """One line of a thumbnail."""
     down, across = heads.thumbs.division.shape(heads.scene.face.shape[-2:])  # type: ignore[arg-type]
     if row >= down:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from lessons.results.result import Layout as Stored
+from lessons.results.result import MemoryLayout as Stored
 from lessons.results.result import Tensor
 from tui.drawings.grid import (
     Face,
-    Layout,
+    GridLayout,
     Scene,
     dot,
     draw_header,
@@ -27,7 +27,7 @@ from tui.drawings.grid import (
     title,
 )
 from tui.drawings.marks import sign
-from tui.drawings.styled_line import RunLine, Runs
+from tui.drawings.styled_line import Runs, StyledLine
 from tui.render import memory_text
 
 __all__ = ["KEYS", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
@@ -43,7 +43,7 @@ WANTED = 80
 
 
 @dataclass(frozen=True, slots=True)
-class StripLayout(Layout):
+class StripLayout(GridLayout):
     """Lines are those of the storage; `facts` is the y of what is said of it, `across` the cells of a line."""
 
     facts: int
@@ -133,7 +133,7 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
 def draw(scene: Scene, y: int) -> Runs:
     """One line of the picture, exactly as wide as the layout."""
     place = _place(scene)
-    line = RunLine()
+    line = StyledLine()
     if y == place.header:
         draw_header(scene, line, ["in memory"])
     elif y == place.lead:
@@ -152,14 +152,14 @@ def draw(scene: Scene, y: int) -> Runs:
     return line.runs(place.width)
 
 
-def _draw_facts(scene: Scene, line: RunLine) -> None:
+def _draw_facts(scene: Scene, line: StyledLine) -> None:
     facts = list(memory_text.facts(scene.face.tensor))
     while len(facts) > 1 and len("   ".join(facts)) + 2 > scene.layout.width:
         facts.pop()
     line.add(" " + "   ".join(facts))
 
 
-def _draw_labels(scene: Scene, line: RunLine) -> None:
+def _draw_labels(scene: Scene, line: StyledLine) -> None:
     place = _place(scene)
     single = _stored(scene.face).size <= place.across
     at = _cursor(scene) % place.across
@@ -171,7 +171,7 @@ def _draw_labels(scene: Scene, line: RunLine) -> None:
         line.add(" ")
 
 
-def _draw_cells(scene: Scene, place: StripLayout, line: RunLine, number: int) -> None:
+def _draw_cells(scene: Scene, place: StripLayout, line: StyledLine, number: int) -> None:
     """A line of storage: the cursor's cell, the others of its row in brackets, what is not of the tensor as dots."""
     face, colours = scene.face, scene.palette
     tensor, stored = face.tensor, _stored(face)

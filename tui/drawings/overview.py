@@ -22,7 +22,7 @@ FEWEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BlockPlan:
     """How a matrix is divided: rows and columns of a block, and the cells for the number of each; 0 for shades."""
 
     rows: int
@@ -38,7 +38,7 @@ class Plan:
         return row // self.rows, col // self.cols
 
 
-def plan(face: Face, width: int, height: int, shades: bool | None = None) -> Plan:
+def plan(face: Face, width: int, height: int, shades: bool | None = None) -> BlockPlan:
     """The division into the smallest blocks that all fit into this many cells.
 
     `shades` says whether the learner wants shades or numbers; None leaves it to how many numbers fit.
@@ -50,7 +50,7 @@ def plan(face: Face, width: int, height: int, shades: bool | None = None) -> Pla
     across = (width - gutter) // (digits + 2)
     if shades or (shades is None and across < min(cols, FEWEST)):
         digits, across = 0, (width - gutter) // 2
-    return Plan(_round(-(-rows // max(1, height - place.first))), _round(-(-cols // max(1, across))), digits)
+    return BlockPlan(_round(-(-rows // max(1, height - place.first))), _round(-(-cols // max(1, across))), digits)
 
 
 def _round(least: int) -> int:
@@ -62,7 +62,7 @@ def _round(least: int) -> int:
     return next(step for step in steps if step >= least)
 
 
-def face_of(source: Face, division: Plan, how: How, blocks: Blocks | None) -> Face:
+def face_of(source: Face, division: BlockPlan, how: How, blocks: Blocks | None) -> Face:
     """The face of an overview. Without blocks it is that of one whose numbers have not come yet."""
     tensor = source.tensor
     down, across = division.shape(tensor.matrix_shape)
@@ -109,7 +109,7 @@ def window_of(blocks: Blocks) -> Window:
     return Window(blocks.lead, 0, 0, blocks.grid)
 
 
-def _labels(source: Face, division: Plan) -> tuple[tuple[str, ...], ...]:
+def _labels(source: Face, division: BlockPlan) -> tuple[tuple[str, ...], ...]:
     """Where each block begins; where blocks are single rows or columns, their own labels."""
     tensor = source.tensor
     labels = list(tensor.labels) + [()] * (len(tensor.shape) - len(tensor.labels))
@@ -119,20 +119,20 @@ def _labels(source: Face, division: Plan) -> tuple[tuple[str, ...], ...]:
     return tuple(labels)
 
 
-def cell_of(matrix: tuple[int, int], division: Plan, blocks: Blocks | None, row: int, col: int) -> tuple[int, int]:
+def cell_of(matrix: tuple[int, int], division: BlockPlan, blocks: Blocks | None, row: int, col: int) -> tuple[int, int]:
     """The cell that stands for a block: its greatest, or its first while that is not known. The block is clamped."""
     down, across = division.shape(matrix)
     row, col = max(0, min(down - 1, row)), max(0, min(across - 1, col))
     return blocks.peaks[row][col] if blocks else (row * division.rows, col * division.cols)
 
 
-def caption(division: Plan, how: How, times: str) -> str:
+def caption(division: BlockPlan, how: How, times: str) -> str:
     """What the numbers of an overview are."""
     return f"{how} of {division.rows}{times}{division.cols}"
 
 
 def describe(
-    face: Face, division: Plan, how: How, blocks: Blocks | None, lead: tuple[int, ...], cell: tuple[int, int]
+    face: Face, division: BlockPlan, how: How, blocks: Blocks | None, lead: tuple[int, ...], cell: tuple[int, int]
 ) -> str:
     """The block of a cell in words, with its number."""
     tensor = face.tensor

@@ -9,7 +9,7 @@ Runs = tuple[tuple[str, Style | None], ...]
 """One line: texts and their styles; None is the style of the widget."""
 
 
-class RunLine:
+class StyledLine:
     """Collects the runs of a line."""
 
     def __init__(self) -> None:

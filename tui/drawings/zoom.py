@@ -10,9 +10,9 @@ from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of
 from tui.drawings import heads, overview
 from tui.drawings.grid import Scene, layout
-from tui.drawings.heads import Heads, Thumbs
+from tui.drawings.heads import Heads, ThumbnailGrid
 from tui.drawings.marks import Marked, Marks
-from tui.drawings.overview import Plan
+from tui.drawings.overview import BlockPlan
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]
@@ -42,11 +42,11 @@ class Zoom:
 
     # What there is to see ------------------------------------------------------------------------------------------
 
-    def division(self, cells: Scene) -> Plan:
+    def division(self, cells: Scene) -> BlockPlan:
         """The blocks of the overview."""
         return overview.plan(cells.face, cells.layout.width, cells.layout.height, self.shades)
 
-    def thumbs(self, cells: Scene) -> Thumbs | None:
+    def thumbs(self, cells: Scene) -> ThumbnailGrid | None:
         """The arrangement of all heads, None if there is but one or no room."""
         several = bool(cells.lead) and cells.face.tensor.lead_shape[-1] > 1
         return heads.arrange(cells.face, cells.layout.width, cells.layout.height) if several else None
@@ -117,10 +117,10 @@ class Zoom:
     def _heads(self, cells: Scene) -> list[tuple[int, ...]]:
         return [(*cells.lead[:-1], head) for head in range(cells.face.tensor.lead_shape[-1])]
 
-    def _key(self, division: Plan, lead: tuple[int, ...]) -> Wanted:
+    def _key(self, division: BlockPlan, lead: tuple[int, ...]) -> Wanted:
         return lead, division.rows, division.cols, self.how
 
-    def _blocks(self, cells: Scene, division: Plan, lead: tuple[int, ...]) -> Blocks | None:
+    def _blocks(self, cells: Scene, division: BlockPlan, lead: tuple[int, ...]) -> Blocks | None:
         """Blocks that are here; those of a small tensor can be computed."""
         key, tensor = self._key(division, lead), cells.face.tensor
         if key not in self._grids and tensor.values is not None:

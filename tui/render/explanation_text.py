@@ -145,7 +145,7 @@ def _masked(e: Explanation, unicode: bool) -> str:
 
 
 def _cell(part: f.Formula) -> int | None:
-    return part.place if isinstance(part, f.Cell) else None
+    return part.place if isinstance(part, f.OperandRef) else None
 
 
 def _factors(term: f.Formula) -> tuple[int, ...] | None:
@@ -164,7 +164,7 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
 
     def called(text: str) -> f.Formula:
         labels.append(text)
-        return f.Cell(len(labels) - 1)
+        return f.OperandRef(len(labels) - 1)
 
     def named(item: f.Formula) -> f.Formula:
         if isinstance(item, f.Number) and item.code:
@@ -183,7 +183,7 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
 
 def _row(item: f.Op, e: Explanation) -> str:
     """The pattern of the cells that are joined, if they are nothing but cells of one tensor."""
-    cells = [e.operands[part.place] for part in item.parts if isinstance(part, f.Cell)]
+    cells = [e.operands[part.place] for part in item.parts if isinstance(part, f.OperandRef)]
     if len(cells) < len(item.parts) or len({_base(cell.name) for cell in cells}) > 1:
         return ""
     return pattern(cells)
@@ -230,7 +230,7 @@ def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unic
     def counted(item: f.Formula) -> f.Formula:
         if isinstance(item, _Rest):
             texts.append(f"({item.count} more: {write(item.value)})")
-            return f.Cell(len(texts) - 1)
+            return f.OperandRef(len(texts) - 1)
         return f.Op(item.op, tuple(map(counted, item.parts))) if isinstance(item, f.Op) else item
 
     text = f.text(counted(formula), texts, write, "people" if unicode else "python")
@@ -271,7 +271,7 @@ def _exactly(formula: f.Formula, texts: Sequence[str], write: Callable[[float], 
 
 
 def _decimal(formula: f.Formula, values: Sequence[Decimal], write: Callable[[float], str]) -> Decimal | None:
-    if isinstance(formula, f.Cell):
+    if isinstance(formula, f.OperandRef):
         return values[formula.place]
     if isinstance(formula, _Rest):
         return None

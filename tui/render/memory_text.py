@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from lessons.results.result import Layout, Tensor
+from lessons.results.result import MemoryLayout, Tensor
 
 MOST_ELEMENTS = 64
 MOST_STORED = 96
@@ -18,7 +18,7 @@ def drawable(tensor: Tensor) -> bool:
     return layout is not None and 0 < tensor.size <= MOST_ELEMENTS and layout.size <= MOST_STORED
 
 
-def position(layout: Layout, index: Sequence[int]) -> int:
+def position(layout: MemoryLayout, index: Sequence[int]) -> int:
     """Where in storage an element lies."""
     return layout.offset + sum(at * stride for at, stride in zip(index, layout.strides, strict=True))
 
@@ -56,7 +56,7 @@ def facts(tensor: Tensor) -> tuple[str, ...]:
     )
 
 
-def sum_text(layout: Layout, index: Sequence[int]) -> str:
+def sum_text(layout: MemoryLayout, index: Sequence[int]) -> str:
     """How the place of an element is reckoned: `offset = 1*3 + 2*1 = 5`."""
     terms = [str(layout.offset)] if layout.offset or not index else []
     terms += [f"{at}*{stride}" for at, stride in zip(index, layout.strides, strict=True)]

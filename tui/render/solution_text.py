@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lessons.format import template
 from lessons.format.lesson import ExerciseStep
-from lessons.results.result import Comparison, Intermediate
+from lessons.results.result import AnswerComparison, Intermediate
 from tui.render.linear_text import clean
 from tui.render.prose import in_ascii, rich_text
 
@@ -20,7 +20,7 @@ LEGEND = "- yours   + the model answer"
 
 
 def solution(
-    exercise: ExerciseStep, code: str, compared: Comparison | str, *, gave_up: bool = False, unicode: bool = True
+    exercise: ExerciseStep, code: str, compared: AnswerComparison | str, *, gave_up: bool = False, unicode: bool = True
 ) -> Text:
     """All that the view of a solution holds.
 
@@ -58,7 +58,7 @@ def code_diff(code: str, model: str) -> Text:
     return text
 
 
-def intermediates(comparison: Comparison, unicode: bool = True) -> Text:
+def intermediates(comparison: AnswerComparison, unicode: bool = True) -> Text:
     """The intermediate results of the model answer and whether the learner's code has them, then its own."""
     lines = [
         _entry("=", each.name, each, f"yours `{clean(each.yours)}`{_line(each.your_line)}, equal", unicode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from lessons.results.result import Difference, Judgement, Named
+from lessons.results.result import AnswerDifference, Judgement, NamedMistake
 from tui.render.linear_text import clean
 from tui.render.prose import rich_text
 
@@ -81,13 +81,13 @@ def _looked_at(judgement: Judgement) -> bool:
     return checked or bool(judgement.mistakes) or judgement.difference is not None
 
 
-def named(mistake: Named, line: int | None) -> Text:
+def named(mistake: NamedMistake, line: int | None) -> Text:
     """A known mistake: its name, the line, what to tell the learner."""
     text = Text.assemble((clean(mistake.name), BOLD), f" (line {line}): " if line else ": ")
     return text.append_text(rich_text(clean(mistake.text)))
 
 
-def parting(difference: Difference) -> Text:
+def parting(difference: AnswerDifference) -> Text:
     """Where an answer leaves the way of the model answer, in one sentence."""
     what = "differs" if difference.expected is not None else "the model answer does not have"
     text = Text(f"The first result that {what}: ")

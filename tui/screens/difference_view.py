@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lessons.results.explanation import label
-from lessons.results.result import Difference
+from lessons.results.result import AnswerDifference
 from tui.drawings import before_after
 from tui.drawings.marks import Marks
 from tui.render import verdict_text
@@ -19,7 +19,7 @@ from tui.render.numbers import exact, short, visible
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView, Wanted
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 VIEWS = 3
@@ -63,8 +63,8 @@ class DifferenceView(Box):
         self._sentence = TextPane(ellipsis=terminal.ellipsis, way="tab", id="parting")
         self._matrices = [MatrixView(terminal, id=f"side{place}") for place in range(VIEWS)]
         self._sides = Box(*self._matrices, id="sides")
-        self._detail = Line(ellipsis=terminal.ellipsis, id="sides-detail")
-        self._shown: tuple[before_after.Picture, ...] = ()
+        self._detail = TextLine(ellipsis=terminal.ellipsis, id="sides-detail")
+        self._shown: tuple[before_after.MatrixContent, ...] = ()
         self._active = 0
         self._all = True
 
@@ -72,7 +72,7 @@ class DifferenceView(Box):
         """A sentence, the matrices, the cell under the cursor."""
         yield from (self._sentence, self._sides, self._detail)
 
-    def show(self, difference: Difference) -> None:
+    def show(self, difference: AnswerDifference) -> None:
         """Show where an answer leaves the way of the model answer."""
         self._shown = before_after.answered(difference)
         self._active = 0

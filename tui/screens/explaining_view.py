@@ -11,14 +11,14 @@ from textual.message import Message
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationView
+from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
 from tui.widgets.matrix import MatrixView, Wanted
 
 MATRICES = 4
 
 
-class Explaining(Box):
+class ExplainingView(Box):
     """Matrices, and the panel of explanations. A view that is one says where these stand, and what else there is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +33,7 @@ class Explaining(Box):
         """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
 
         def __init__(
-            self, view: Explaining, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None
+            self, view: ExplainingView, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None
         ) -> None:
             self.view, self.step, self.name, self.index, self.ref = view, step, name, index, ref
             super().__init__()
@@ -52,7 +52,7 @@ class Explaining(Box):
         self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(most)]
         self._active = -1
         self._result = StepResult("")
-        self._explanation = ExplanationView(terminal, id="explanation")
+        self._explanation = ExplanationPane(terminal, id="explanation")
         self._explanation.display = False
 
     @property
@@ -130,18 +130,18 @@ class Explaining(Box):
         if had_focus:
             self.focus_active()
 
-    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
+    def on_explanation_pane_follow(self, event: ExplanationPane.Follow) -> None:
         """Ask about an operand."""
         event.stop()
         if self.place:
             self.post_message(self.Asked(self, self.place, ref=event.operand.ref))
 
-    def on_explanation_view_changed(self, event: ExplanationView.Changed) -> None:
+    def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
         """Another number is explained."""
         event.stop()
         self._light()
 
-    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
+    def on_explanation_pane_closed(self, event: ExplanationPane.Closed) -> None:
         """Back to the matrix."""
         event.stop()
         self._close_explanation()

@@ -16,9 +16,9 @@ from lessons.format.lesson import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
 from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import Entry, LessonList
+from tui.widgets.lesson_list import LessonEntry, LessonList
 from tui.widgets.line_widget import Box
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -41,7 +41,7 @@ class GlossaryView(Box):
         layout: horizontal;
         height: 1;
     }
-    GlossaryView #search Line {
+    GlossaryView #search TextLine {
         width: 9;
     }
     GlossaryView #found {
@@ -83,7 +83,7 @@ class GlossaryView(Box):
         self._references = False
         self._input = Input(compact=True, select_on_focus=False, id="term")
         self._input.cursor_blink = False
-        self._search = Box(Line(Text(" Search >", BOLD)), self._input, id="search")
+        self._search = Box(TextLine(Text(" Search >", BOLD)), self._input, id="search")
         self._list = LessonList(ellipsis=terminal.ellipsis, id="terms")
         self._list.can_focus = False
         self._means = TextPane(ellipsis=terminal.ellipsis, indent=2, id="means")
@@ -141,11 +141,11 @@ class GlossaryView(Box):
             self._shown = (*self._here, *rest)
         arrow = "▸" if self._terminal.unicode else ">"
         entries = [
-            Entry(arrow, each.term, HERE)
+            LessonEntry(arrow, each.term, HERE)
             if each in self._here
-            else Entry(" ", each.term)
+            else LessonEntry(" ", each.term)
             if isinstance(each, Term)
-            else Entry(" ", each.short)
+            else LessonEntry(" ", each.short)
             for each in self._shown
         ]
         self._list.show(tuple(entries))

@@ -20,8 +20,8 @@ from lessons.reading import package_source
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
 from lessons.what_if import cells
-from lessons.what_if.cells import Cell
-from lessons.what_if.changes import UNCHANGED, Changes, History, apply
+from lessons.what_if.cells import CellChange
+from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes, apply
 from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
@@ -31,20 +31,20 @@ from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width
-from tui.screens.explaining_view import MATRICES, Explaining
+from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
-from tui.widgets.what_if_panel import WhatIfView
+from tui.widgets.what_if_panel import WhatIfPanel
 
 WITHOUT_CHANGES = "(This text speaks of the lesson as it was.)"
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-class LessonView(Explaining):
+class LessonView(ExplainingView):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -71,14 +71,14 @@ class LessonView(Explaining):
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
         self._text = Box(*self._parts(), id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
-        self._detail = Line(ellipsis=terminal.ellipsis, id="detail")
-        self._whatif = WhatIfView(terminal, id="whatif")
+        self._detail = TextLine(ellipsis=terminal.ellipsis, id="detail")
+        self._whatif = WhatIfPanel(terminal, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
         self._lesson: Lesson | None = None
         self._altered: Lesson | None = None
-        self._pictures: tuple[before_after.Picture, ...] = ()
-        self._history = History()
+        self._pictures: tuple[before_after.MatrixContent, ...] = ()
+        self._history = ChangeHistory()
         self._base: StepResult | None = None
         self._note = ""
         self._mode: Mode = "after"
@@ -104,7 +104,7 @@ class LessonView(Explaining):
         step: ReadStep | RunningStep,
         result: StepResult,
         note: str,
-        history: History | None = None,
+        history: ChangeHistory | None = None,
         base: StepResult | None = None,
     ) -> None:
         """Show a step of the lesson as it stands, with results, which may be recorded ones.
@@ -120,7 +120,7 @@ class LessonView(Explaining):
         altered = apply(lesson, history.current) if history is not None and base is not None else lesson
         other_code = fresh or altered is not self._altered
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
-        self._history, self._base, self._altered = history or History(), base, altered
+        self._history, self._base, self._altered = history or ChangeHistory(), base, altered
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"
@@ -163,7 +163,7 @@ class LessonView(Explaining):
         self._pictures = pictures
         self._light()
 
-    def _cells_shown(self) -> list[Cell]:
+    def _cells_shown(self) -> list[CellChange]:
         """The cells that the learner has set, by the names of the tensors that show them."""
         show = self._step.show if isinstance(self._step, RunningStep) else ()
         return [
@@ -383,12 +383,12 @@ class LessonView(Explaining):
                 break
         self._describe()
 
-    def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
+    def on_what_if_panel_changed(self, event: WhatIfPanel.Changed) -> None:
         """Have the step run with other changes."""
         event.stop()
         self.post_message(self.Changed(event.changes))
 
-    def on_what_if_view_closed(self, event: WhatIfView.Closed) -> None:
+    def on_what_if_panel_closed(self, event: WhatIfPanel.Closed) -> None:
         """Restore everything."""
         event.stop()
         self._end_what_if()

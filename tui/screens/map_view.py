@@ -15,7 +15,7 @@ from tui.render.palette import palette
 from tui.render.prose import rich_text
 from tui.state import milestones
 from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import Entry, LessonList
+from tui.widgets.lesson_list import LessonEntry, LessonList
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lessons.format.lesson import Course, Exercise, Lesson, Step
     from lessons.results.result import Tensor
-    from tui.state.progress_store import Store
+    from tui.state.progress_store import ProgressStore
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
@@ -81,7 +81,7 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: Course, store: Store) -> None:
+    def show(self, course: Course, store: ProgressStore) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         lesson, step = milestones.here(course, store)
@@ -89,17 +89,17 @@ class MapView(Box):
         begun = store.position is not None
         word = "Continue" if begun else "Start"
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
-        entries = [Entry(glyphs["continue"], text, strong=True)]
+        entries = [LessonEntry(glyphs["continue"], text, strong=True)]
         for each in course.lessons:
             state, said = milestones.state_of(each, store)
-            entries.append(Entry(glyphs[state], f"{each.number:2}. {each.title}", said))
+            entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", said))
             self._targets.append((each, milestones.first_open(each, store)))
         self.list.show(tuple(entries))
 
     def about(
         self,
         lesson: Lesson,
-        store: Store,
+        store: ProgressStore,
         thumbnail: Tensor | None,
         due: Sequence[tuple[Lesson, Exercise]] = (),
     ) -> None:

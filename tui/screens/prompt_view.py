@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.engine.prompt import Names, Played
+from lessons.engine.prompt import Names, PromptResult
 from lessons.format.lesson import Lesson, Step
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
@@ -23,12 +23,12 @@ from tui.render.code_text import rich_code
 from tui.render.linear_text import clean
 from tui.render.numbers import truncated, visible
 from tui.render.step_layout import WIDE
-from tui.screens.explaining_view import MATRICES, Explaining
+from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.prompt_input import Prompt
-from tui.widgets.text_line import Line
+from tui.widgets.prompt_input import PromptInput
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 PROMPT = -1
@@ -41,7 +41,7 @@ ENTRIES = 100
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-def entry(code: str, played: Played, theme: str, unicode: bool = True) -> Text:
+def entry(code: str, played: PromptResult, theme: str, unicode: bool = True) -> Text:
     """An input and what came of it, as the transcript tells it."""
     text = Text()
     for place, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
@@ -90,40 +90,40 @@ def heights(room: int, wanted: list[int], active: int) -> list[int]:
     return found
 
 
-class PlayView(Explaining):
+class PromptView(ExplainingView):
     """The prompt and what it gave. It posts what is to be run, and is told what came of it."""
 
     DEFAULT_CSS = """
-    PlayView {
+    PromptView {
         layout: vertical;
         height: 1fr;
         width: 1fr;
     }
 
-    PlayView #explanation {
+    PromptView #explanation {
         dock: top;
     }
 
-    PlayView #played {
+    PromptView #played {
         layout: vertical;
         height: 1fr;
     }
 
-    PlayView #played.wide {
+    PromptView #played.wide {
         layout: horizontal;
     }
 
-    PlayView #made {
+    PromptView #made {
         layout: vertical;
         width: 1fr;
         height: auto;
     }
 
-    PlayView #played.wide #made {
+    PromptView #played.wide #made {
         height: 1fr;
     }
 
-    PlayView #prompt {
+    PromptView #prompt {
         margin-left: 1;
     }
     """
@@ -157,9 +157,9 @@ class PlayView(Explaining):
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="transcript")
         self._made = Box(*self._matrices, id="made")
         self._body = Box(self._transcript, self._made, id="played")
-        self._detail = Line(ellipsis=terminal.ellipsis, id="made-detail")
-        self._word = Line(ellipsis=terminal.ellipsis, id="play-word")
-        self._prompt = Prompt(id="prompt")
+        self._detail = TextLine(ellipsis=terminal.ellipsis, id="made-detail")
+        self._word = TextLine(ellipsis=terminal.ellipsis, id="play-word")
+        self._prompt = PromptInput(id="prompt")
         self._focused: Widget = self._prompt
 
     def compose(self) -> ComposeResult:
@@ -187,7 +187,7 @@ class PlayView(Explaining):
         self._welcome = welcome(names)
         self._show_transcript()
 
-    def show_result(self, played: Played) -> None:
+    def show_result(self, played: PromptResult) -> None:
         """What has come of the input that was entered."""
         self._entries.append(entry(self._waiting, played, self._code_theme, self._terminal.unicode))
         self._waiting, self._prompt.held = "", False
@@ -320,7 +320,7 @@ class PlayView(Explaining):
 
     # The prompt --------------------------------------------------------------------------------------------------
 
-    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+    def on_prompt_input_entered(self, event: PromptInput.Entered) -> None:
         """Pass it on, and let nothing else be entered meanwhile."""
         event.stop()
         self._waiting, self._prompt.held = event.code, True
@@ -328,13 +328,13 @@ class PlayView(Explaining):
         self.post_message(self.Entered(event.code))
         self.post_message(self.PanesChanged())
 
-    def on_prompt_completions(self, event: Prompt.Completions) -> None:
+    def on_prompt_input_completions(self, event: PromptInput.Completions) -> None:
         """Names to choose from."""
         event.stop()
         if not self._waiting:
             self._say(truncated("   ".join(event.names), max(1, self.size.width - 2), self._terminal.ellipsis))
 
-    def on_editor_left(self, event: Prompt.Left) -> None:
+    def on_editor_left(self, event: PromptInput.Left) -> None:
         """Escape in the prompt: stop what is running, else leave."""
         event.stop()
         self.post_message(self.Stopped() if self._waiting else self.Closed())

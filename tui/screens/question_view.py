@@ -25,12 +25,12 @@ from tui.render.code_text import marked, rich_code
 from tui.render.linear_text import clean
 from tui.render.prose import in_ascii, rich_text
 from tui.render.step_layout import CODE, WIDE, Needs, arrange, text_width
-from tui.screens.explaining_view import MATRICES, Explaining
+from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.options import Option, Options
-from tui.widgets.text_line import Line
+from tui.widgets.options import OptionRow, Options
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -43,7 +43,7 @@ GO_ON = "   n: go on"
 State = Literal["open", "passed", "given up"]
 
 
-class QuestionView(Explaining):
+class QuestionView(ExplainingView):
     """A question. It posts the learner's answers, and is told what to say of them."""
 
     DEFAULT_CSS = """
@@ -93,7 +93,7 @@ class QuestionView(Explaining):
         height: 1;
     }
 
-    QuestionView #entry Line {
+    QuestionView #entry TextLine {
         width: 3;
     }
 
@@ -163,13 +163,13 @@ class QuestionView(Explaining):
         self._options = Options(terminal, id="options")
         self._input = Input(compact=True, select_on_focus=False, id="line")
         self._input.cursor_blink = False
-        self._entry = Box(Line(Text(" > ", BOLD)), self._input, id="entry")
+        self._entry = Box(TextLine(Text(" > ", BOLD)), self._input, id="entry")
         self._word = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="word")
         self._text = Box(self._prose, self._code, id="asked-text")
         self._figures = Box(*self._matrices, id="asked-figures")
         self._answer = Box(self._form, self._options, self._entry, self._word, id="asked-answer")
         self._body = Box(self._text, self._figures, self._answer, id="asked")
-        self._detail = Line(ellipsis=terminal.ellipsis, id="asked-detail")
+        self._detail = TextLine(ellipsis=terminal.ellipsis, id="asked-detail")
 
     def compose(self) -> ComposeResult:
         """The question and the matrices, below them the answer; on a wide screen the matrices at the right."""
@@ -353,7 +353,7 @@ class QuestionView(Explaining):
         tried = {questions.choice_of(step, self._result, text) for text, _ in self._answers}
         self._options.show(
             [
-                Option(each.letter, self._prose_of(each.text), self._prose_of(each.why) if place in tried else None)
+                OptionRow(each.letter, self._prose_of(each.text), self._prose_of(each.why) if place in tried else None)
                 for place, each in enumerate(questions.choices(step, self._result))
             ]
         )

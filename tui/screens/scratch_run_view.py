@@ -19,7 +19,7 @@ MOST = 16
 """Matrices that are shown. The first ones are the arguments and what is made from them; few functions make more."""
 
 
-class ScratchView(LessonView):
+class ScratchRunView(LessonView):
     """A step whose code is the learner's: looked at like any other, but not changed from here."""
 
     class Left(Message):

@@ -17,21 +17,21 @@ from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
-from lessons.what_if.changes import History
+from lessons.what_if.changes import ChangeHistory
 from tui.drawings import before_after
 from tui.render.code_text import rich_code
 from tui.render.linear_text import clean
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.state import training
-from tui.state.step_results import Films
-from tui.state.training import ASKED_AGAIN, Film, Standing
+from tui.state.step_results import TrainingReplays
+from tui.state.training import ASKED_AGAIN, TrainingReplay, TrainingStatus
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.curves import Curves
 from tui.widgets.line_widget import set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 LOCAL, REMOTE = 0.25, 1.0
@@ -84,10 +84,10 @@ class TrainingView(LessonView):
     class Go(Message):
         """The training is to start; or to wait, or go on, if it has been started."""
 
-    def __init__(self, terminal: Terminal, code_theme: str, films: Films, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, code_theme: str, films: TrainingReplays, *, id: str | None = None) -> None:
         self._films = films
-        self._film = Film()
-        self._standing = Line(ellipsis=terminal.ellipsis, id="standing")
+        self._film = TrainingReplay()
+        self._standing = TextLine(ellipsis=terminal.ellipsis, id="standing")
         self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
         self._curves = Curves(terminal, id="curves")
         self._said = ""
@@ -111,7 +111,7 @@ class TrainingView(LessonView):
     # What is shown -----------------------------------------------------------------------------------------------
 
     @property
-    def film(self) -> Film:
+    def film(self) -> TrainingReplay:
         """The training that is looked at."""
         return self._film
 
@@ -121,7 +121,7 @@ class TrainingView(LessonView):
         step: ReadStep | RunningStep,
         result: StepResult,
         note: str,
-        history: History | None = None,
+        history: ChangeHistory | None = None,
         base: StepResult | None = None,
     ) -> None:
         """Show a step with its training: the learner's own if there is one, else the recorded one."""
@@ -129,20 +129,20 @@ class TrainingView(LessonView):
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
             self._folded, self._said = False, ""
             self._surveyed.clear()
-        self._film = self._films.of(lesson, step, (history or History()).current)
+        self._film = self._films.of(lesson, step, (history or ChangeHistory()).current)
         self._keep_time()
         self._word.show(self._word_text(result))
         super().show_step(lesson, step, result, note, history, base)
         self._show_film()
 
-    def begins(self, film: Film) -> None:
+    def begins(self, film: TrainingReplay) -> None:
         """A training has been started."""
         self._film = film
         self._folded, self._said = True, ""
         self._keep_time()
         self._show_all()
 
-    def comes(self, film: Film) -> None:
+    def comes(self, film: TrainingReplay) -> None:
         """There is another picture: it is drawn now, or soon, with those that come meanwhile."""
         if film is not self._film or self._due is not None:
             return
@@ -152,7 +152,7 @@ class TrainingView(LessonView):
         else:
             self._due = self.set_timer(wait, self._show_due)
 
-    def ends(self, film: Film, now: Film) -> None:
+    def ends(self, film: TrainingReplay, now: TrainingReplay) -> None:
         """A training has ended; `now` is what is to be looked at: another one if nothing has come of it."""
         if film is not self._film:
             return
@@ -232,9 +232,9 @@ class TrainingView(LessonView):
         if not isinstance(self._step, TrainStep) or self._lesson is None:
             return
         about = self._films.about(self._lesson, self._step)
-        self._standing.set(*self._told(training.standing(self._film, about)))
+        self._standing.set(*self._told(training.training_status(self._film, about)))
 
-    def _told(self, standing: Standing) -> tuple[Text, str]:
+    def _told(self, standing: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")
         told = standing.told
         if self._elsewhere:

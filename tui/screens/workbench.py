@@ -17,15 +17,15 @@ from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
-from lessons.results.result import Comparison, Judgement, StepResult, WorkerError
+from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from tui.render import solution_text, verdict_text
 from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
-from tui.screens.scratch_run_view import ScratchView
+from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.state import milestones
-from tui.state.async_session import Engine
-from tui.state.progress_store import Store
+from tui.state.async_session import AsyncSession
+from tui.state.progress_store import ProgressStore
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
@@ -33,7 +33,7 @@ from tui.widgets.line_widget import Box
 DIM = Style(dim=True)
 CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
 
-View = ExerciseView | ScratchView | DifferenceView | SolutionView
+View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
 
 
 class Workbench(Box):
@@ -61,12 +61,12 @@ class Workbench(Box):
         """Title or keys are others."""
 
     def __init__(
-        self, terminal: Terminal, code_theme: str, engine: Engine, store: Store, *, id: str | None = None
+        self, terminal: Terminal, code_theme: str, engine: AsyncSession, store: ProgressStore, *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._terminal, self._engine, self._store = terminal, engine, store
         self.writing = ExerciseView(terminal, id="writing")
-        self._scratch = ScratchView(terminal, code_theme, id="scratch")
+        self._scratch = ScratchRunView(terminal, code_theme, id="scratch")
         self._difference = DifferenceView(terminal, id="difference")
         self._solution = SolutionView(terminal, id="solution")
         self._shown: View = self.writing
@@ -189,7 +189,7 @@ class Workbench(Box):
         self.writing.say(*self._word)
         self._show(self.writing)
 
-    def on_explaining_panes_changed(self) -> None:
+    def on_explaining_view_panes_changed(self) -> None:
         """Keys of the scratch run depend on its pane."""
         self.post_message(self.Changed())
 
@@ -201,7 +201,7 @@ class Workbench(Box):
         """And those of the exercise."""
         self.post_message(self.Changed())
 
-    def on_scratch_view_left(self) -> None:
+    def on_scratch_run_view_left(self) -> None:
         """Back to the editor."""
         self._back()
 
@@ -346,13 +346,13 @@ class Workbench(Box):
         step, opened = self._step, self._opened
         assert step is not None
         try:
-            compared: Comparison | str = await self._engine.compare(step, self.writing.code)
+            compared: AnswerComparison | str = await self._engine.compare(step, self.writing.code)
         except WorkerError as error:
             compared = str(error)
         if self._opened == opened and self._shown is self._solution:
             self._show_solution(compared, keep=True)
 
-    def _show_solution(self, compared: Comparison | str, keep: bool = False) -> None:
+    def _show_solution(self, compared: AnswerComparison | str, keep: bool = False) -> None:
         step = self._step
         assert step is not None
         name = step.exercise

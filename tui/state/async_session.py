@@ -7,19 +7,19 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lessons.engine.prompt import PLAYED, Names, Play, Played
+from lessons.engine.prompt import INPUT_PREFIX, Names, Prompt, PromptResult
 from lessons.engine.session import Run, Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.explanation import Explanation
-from lessons.results.result import Comparison, Judgement, Picture, Training, Window, WorkerError
+from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot, Window, WorkerError
 from lessons.results.summaries import Blocks, How, RowStats
 from lessons.what_if.changes import UNCHANGED, Changes
 
 T = TypeVar("T")
 
 
-class Engine:
+class AsyncSession:
     """One session, used from threads of its own. One run of a lesson at most is kept alive, and one prompt."""
 
     def __init__(self, session: Session) -> None:
@@ -27,7 +27,7 @@ class Engine:
         self._jobs = ThreadPoolExecutor(1, thread_name_prefix="engine")
         self._questions = ThreadPoolExecutor(1, thread_name_prefix="windows")
         self._run: Run | None = None
-        self._play: Play | None = None
+        self._play: Prompt | None = None
         self._played: set[Future[Any]] = set()
         self._control: Control | None = None
 
@@ -66,7 +66,7 @@ class Engine:
         return lesson, run
 
     async def train(
-        self, lesson: Lesson, step: str, on_picture: Callable[[Picture], None], changes: Changes = UNCHANGED
+        self, lesson: Lesson, step: str, on_picture: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
     ) -> Training:
         """Have a step train, in place of what was running; `pause`, `resume` and `stop` are for it then.
 
@@ -96,7 +96,7 @@ class Engine:
         if self._control is not None:
             self._control.resume()
 
-    async def compare(self, exercise: ExerciseStep, source: str) -> Comparison:
+    async def compare(self, exercise: ExerciseStep, source: str) -> AnswerComparison:
         """An answer beside the model answer. Raises `WorkerError`."""
         self._session.cancel()
         return await asyncio.wrap_future(self._jobs.submit(self._session.compare, exercise, source))
@@ -112,10 +112,10 @@ class Engine:
         What is asked of the step `play 1` is then asked of it. Raises `WorkerError` or `ChangeError`.
         """
         self.end_play()
-        self._play = Play(self._session, lesson, step, changes)
+        self._play = Prompt(self._session, lesson, step, changes)
         return await self._in_play(self._play.start)
 
-    async def enter(self, code: str) -> Played:
+    async def enter(self, code: str) -> PromptResult:
         """Run an input of the prompt. Raises `WorkerError`."""
         if self._play is None:
             raise WorkerError("The prompt is closed.")
@@ -138,7 +138,7 @@ class Engine:
 
     def _run_of(self, step: str) -> Run | None:
         """The run that a step belongs to: those of a prompt have a space in their names."""
-        if self._play is not None and step.startswith(PLAYED):
+        if self._play is not None and step.startswith(INPUT_PREFIX):
             return self._play.run
         # A step that was opened just now: the run that is there may not have come to it.
         return self._run if self._run is not None and self._run.result(step) is not None else None

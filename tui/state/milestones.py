@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Course, Exercise, Lesson, Step
-    from tui.state.progress_store import Store
+    from tui.state.progress_store import ProgressStore
 
 BEHIND = ("done", "skipped")
 """The states of steps that are behind the learner."""
 
 
-def here(course: Course, store: Store) -> tuple[Lesson, str]:
+def here(course: Course, store: ProgressStore) -> tuple[Lesson, str]:
     """Where the learner goes on: where they were, or the first step."""
     if store.position is not None:
         for lesson in course.lessons:
@@ -21,7 +21,7 @@ def here(course: Course, store: Store) -> tuple[Lesson, str]:
     return course.lessons[0], course.lessons[0].steps[0].id
 
 
-def first_open(lesson: Lesson, store: Store) -> str:
+def first_open(lesson: Lesson, store: ProgressStore) -> str:
     """The first step of a lesson that is not behind the learner; else, of what they have skipped; else its first."""
     left = [step.id for step in lesson.steps if store.state(lesson.id, step.id) not in BEHIND]
     skipped = [step.id for step in lesson.steps if store.state(lesson.id, step.id) == "skipped"]
@@ -29,7 +29,7 @@ def first_open(lesson: Lesson, store: Store) -> str:
     return next(iter([*left, *([] if tested_out(lesson, store) else skipped)]), lesson.steps[0].id)
 
 
-def state_of(lesson: Lesson, store: Store) -> tuple[str, str]:
+def state_of(lesson: Lesson, store: ProgressStore) -> tuple[str, str]:
     """The state of a lesson, and the words for it."""
     states = [store.state(lesson.id, step.id) for step in lesson.steps]
     done = f"{states.count('done')}/{len(states)}"
@@ -48,7 +48,7 @@ def state_of(lesson: Lesson, store: Store) -> tuple[str, str]:
     return state, word
 
 
-def tested_out(lesson: Lesson, store: Store) -> bool:
+def tested_out(lesson: Lesson, store: ProgressStore) -> bool:
     """Whether the learner has passed the challenge of a lesson in the place of what else it has."""
     challenge = next((step for step in lesson.steps if _is_challenge(step)), None)
     return (
@@ -58,7 +58,7 @@ def tested_out(lesson: Lesson, store: Store) -> bool:
     )
 
 
-def pass_step(store: Store, lesson: Lesson, exercise: Exercise) -> str:
+def pass_step(store: ProgressStore, lesson: Lesson, exercise: Exercise) -> str:
     """An exercise was passed. Returns what else follows from that, as a sentence, "" for nothing.
 
     Who passes the challenge without having been through what stands before it has tested out of the lesson.
@@ -76,7 +76,7 @@ def pass_step(store: Store, lesson: Lesson, exercise: Exercise) -> str:
     return f"You have tested out of this lesson: its other {steps} marked skipped."
 
 
-def pass_over(store: Store, lesson: Lesson, step: Step) -> str:
+def pass_over(store: ProgressStore, lesson: Lesson, step: Step) -> str:
     """The learner goes on from a step. Returns what to say of that on the next one, "" for nothing.
 
     What was read or run is done then; an exercise that was not passed is skipped.
@@ -90,12 +90,12 @@ def pass_over(store: Store, lesson: Lesson, step: Step) -> str:
     return "exercise skipped" if step.kind == "exercise" else "question skipped"
 
 
-def due(course: Course, store: Store) -> list[tuple[Lesson, Exercise]]:
+def due(course: Course, store: ProgressStore) -> list[tuple[Lesson, Exercise]]:
     """The exercises that are to be done again now, in the order of the course."""
     return [(lesson, step) for lesson in course.lessons for step in lesson.exercises if is_due(store, lesson, step)]
 
 
-def is_due(store: Store, lesson: Lesson, step: Exercise) -> bool:
+def is_due(store: ProgressStore, lesson: Lesson, step: Exercise) -> bool:
     """Whether an exercise is to be done again now. One that the learner is at for the first time is not done again."""
     first = store.state(lesson.id, step.id) in ("new", "seen") and not store.gave_up(step.exercise)
     return not first and store.is_due(step.exercise)

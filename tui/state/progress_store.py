@@ -15,7 +15,7 @@ from lessons.learner.progress import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK, A
 from lessons.results.result import Verdict
 
 
-class Store:
+class ProgressStore:
     """What the learner has done, at hand for drawing; every change goes to the database at once, off the event loop."""
 
     def __init__(self, progress: Progress) -> None:
@@ -78,7 +78,7 @@ class Store:
         self._progress.save_draft(exercise, self._drafts[exercise])
 
     def keep(self, exercise: str, code: str, why: str) -> None:
-        """Keep code that something else is about to replace; `why` as in `lessons.learner.progress.Kept`."""
+        """Keep code that something else is about to replace; `why` as in `lessons.learner.progress.ArchivedCode`."""
         self._kept[exercise] = code
         self._thread.submit(self._progress.keep, exercise, code, why)
 

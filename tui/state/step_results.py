@@ -12,12 +12,12 @@ from lessons.engine import training
 from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.state.async_session import Engine
-from tui.state.training import Film
+from tui.state.async_session import AsyncSession
+from tui.state.training import TrainingReplay
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownResult:
     """A result, of what sort it is in a few words, and the result without changes if there are any."""
 
     result: StepResult
@@ -25,10 +25,10 @@ class Shown:
     base: StepResult | None = None
 
 
-class Results:
+class StepResults:
     """The results of all steps that were looked at."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: AsyncSession) -> None:
         self._engine = engine
         self._recorded: dict[str, dict[str, StepResult]] = {}
         self._bases: dict[tuple[str, str], StepResult] = {}
@@ -39,16 +39,16 @@ class Results:
             self._recorded[lesson.id] = recordings.load(lesson)
         return self._recorded[lesson.id]
 
-    def at_once(self, lesson: Lesson, step: Step) -> Shown:
+    def at_once(self, lesson: Lesson, step: Step) -> ShownResult:
         """What can be shown before the step has run."""
         recorded = self.of(lesson).get(step.id)
-        return Shown(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+        return ShownResult(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
 
     def forget(self) -> None:
         """Another lesson: what was run without changes is of no more use."""
         self._bases.clear()
 
-    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Shown:
+    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> ShownResult:
         """Run the lesson up to a step. Raises `WorkerError`, or `ChangeError` for a change that cannot be made."""
         base = self._bases.get((lesson.id, step.id))
         if base is None or not changes:
@@ -67,35 +67,35 @@ class Results:
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
-        return Shown(result, note, base if changes else None)
+        return ShownResult(result, note, base if changes else None)
 
 
-class Films:
+class TrainingReplays:
     """The pictures of all trainings that were looked at, or made, since the tutor was opened."""
 
     def __init__(self) -> None:
-        self._recorded: dict[tuple[str, str], Film] = {}
+        self._recorded: dict[tuple[str, str], TrainingReplay] = {}
         # The last one with these changes, and the one before: nothing may come of the last.
-        self._own: dict[tuple[str, str, Changes], list[Film]] = {}
+        self._own: dict[tuple[str, str, Changes], list[TrainingReplay]] = {}
 
-    def of(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+    def of(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:
         """The learner's own training with these changes, else that without any, else the recorded one."""
         for those in (changes, UNCHANGED):
             if own := self._own.get((lesson.id, step.id, those)):
                 return own[-1]
         if (lesson.id, step.id) not in self._recorded:
             recorded = training.recorded(lesson, step)
-            self._recorded[lesson.id, step.id] = Film(recorded.pictures, seconds=recorded.seconds)
+            self._recorded[lesson.id, step.id] = TrainingReplay(recorded.pictures, seconds=recorded.seconds)
         return self._recorded[lesson.id, step.id]
 
-    def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> Film:
+    def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:
         """A new training, in place of an earlier one with the same changes."""
         place = (lesson.id, step.id, changes)
-        film = Film(state="starting", changes=changes)
+        film = TrainingReplay(state="starting", changes=changes)
         self._own[place] = [*self._own.get(place, [])[-1:], film]
         return film
 
-    def end(self, film: Film, ended: Training) -> None:
+    def end(self, film: TrainingReplay, ended: Training) -> None:
         """A training has ended. One without a picture is forgotten."""
         film.end(ended)
         if not film.pictures:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons.format.steps import Curve
-from lessons.results.result import Failure, Picture, Training
+from lessons.results.result import Failure, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.drawings.curve import LOWEST, WANTED, Plot, number
 from tui.render.step_layout import CODE, PANEL, WIDE, Needs, arrange, stacked, text_width
@@ -36,7 +36,7 @@ ASKED_AGAIN = 5.0
 Clock = Callable[[], float]
 
 
-class Film:
+class TrainingReplay:
     """The pictures of one training, and the one that is in view: the newest, until the learner looks back.
 
     Attributes:
@@ -48,7 +48,7 @@ class Film:
 
     def __init__(
         self,
-        pictures: Sequence[Picture] = (),
+        pictures: Sequence[TrainingSnapshot] = (),
         state: State = "recorded",
         changes: Changes = UNCHANGED,
         clock: Clock = time.monotonic,
@@ -65,7 +65,7 @@ class Film:
 
     # What happens to it ------------------------------------------------------------------------------------------
 
-    def add(self, picture: Picture) -> None:
+    def add(self, picture: TrainingSnapshot) -> None:
         """Another picture was taken."""
         self.pictures.append(picture)
         if self.state == "starting":
@@ -117,7 +117,7 @@ class Film:
         return len(self.pictures) - 1 if self._place is None else self._place
 
     @property
-    def current(self) -> Picture | None:
+    def current(self) -> TrainingSnapshot | None:
         """The picture in view."""
         return self.pictures[self.place] if self.pictures else None
 
@@ -172,7 +172,7 @@ class Film:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingLayout:
     """Lines of what is shown, 0 for what is not; besides there is the line of the standing."""
 
     wide: bool
@@ -186,7 +186,7 @@ class Plan:
     panel: int = 0
 
 
-def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: int, *, folded: bool) -> Plan:
+def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: int, *, folded: bool) -> TrainingLayout:
     """Give `height` lines to the parts of a training.
 
     Args:
@@ -214,7 +214,7 @@ def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: 
             # One that is too wide for its half tells in a line more what of it is not in view.
             wishes = [lines + 1 for lines in wishes]
         heights = shared(height - panel, wishes, active)
-        return Plan(True, text_width(width, needs), prose, word, drawn, code, output, heights, panel=panel)
+        return TrainingLayout(True, text_width(width, needs), prose, word, drawn, code, output, heights, panel=panel)
     # A panel takes the place of the prose.
     prose = 0 if panel else needs.prose
     drawn = next((lines for lines in (WANTED, LOWEST) if left >= lines + LEAST), 0) if curves else 0
@@ -222,7 +222,7 @@ def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: 
     if active == CODE or not needs.matrices:
         prose, code, output = _text(left, prose, needs)
         none = (0,) * len(needs.matrices)
-        return Plan(False, width, prose, word, drawn, code, output, none, panel=panel)
+        return TrainingLayout(False, width, prose, word, drawn, code, output, none, panel=panel)
     figures = [lines for _, lines in needs.matrices]
     if drawn == WANTED and (lines := left + drawn - prose - figures[active]) < drawn and not folded:
         # Curves somewhat lower, if all is in view then.
@@ -233,7 +233,7 @@ def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: 
         # What the matrix can spare.
         more = max(0, min(HIGHEST - drawn, left - figures[active]))
         left, drawn = left - more, drawn + more
-    return Plan(False, width, prose, word, drawn, 0, 0, shared(left - prose, figures, active), panel=panel)
+    return TrainingLayout(False, width, prose, word, drawn, 0, 0, shared(left - prose, figures, active), panel=panel)
 
 
 def _text(height: int, prose: int, needs: Needs) -> tuple[int, int, int]:
@@ -256,7 +256,7 @@ def shared(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TrainingStatus:
     """The line above the curves: a bar that is so far full (None: no bar), what is told, and what is in view.
 
     `short` is told where there is no room for more.
@@ -268,7 +268,7 @@ class Standing:
     short: str = ""
 
 
-def standing(film: Film, about: float | None = None) -> Standing:
+def training_status(film: TrainingReplay, about: float | None = None) -> TrainingStatus:
     """Where a training is, in words.
 
     Args:
@@ -283,26 +283,26 @@ def standing(film: Film, about: float | None = None) -> Standing:
             took = f"recorded in {seconds(film.seconds)}" if film.seconds else "recorded"
             again = "g: train it here" + (f", about {seconds(about)}" if about else "")
             if not film.pictures:
-                return Standing(None, f"not trained yet   {again}", "")
-            return Standing(None, f"{took}   {again}", _view(film), "recorded   g: train it here")
+                return TrainingStatus(None, f"not trained yet   {again}", "")
+            return TrainingStatus(None, f"{took}   {again}", _view(film), "recorded   g: train it here")
         case "starting":
-            return Standing(0.0, "starting: the steps before it run first", "")
+            return TrainingStatus(0.0, "starting: the steps before it run first", "")
         case "running":
             left = f", about {seconds(film.left)} left" if film.left is not None else ""
-            return Standing(share, f"{steps}   {passed}{left}", _view(film), f"{steps}   {passed}")
+            return TrainingStatus(share, f"{steps}   {passed}{left}", _view(film), f"{steps}   {passed}")
         case "paused":
-            return Standing(share, f"{steps}   paused after {passed}" if film.total else "paused", _view(film))
+            return TrainingStatus(share, f"{steps}   paused after {passed}" if film.total else "paused", _view(film))
         case "stopping":
-            return Standing(share, f"{steps}   stopping" if film.total else "stopping", _view(film))
+            return TrainingStatus(share, f"{steps}   stopping" if film.total else "stopping", _view(film))
         case "trained":
-            return Standing(None, f"trained here in {passed}", _view(film))
+            return TrainingStatus(None, f"trained here in {passed}", _view(film))
         case "stopped":
-            return Standing(None, f"stopped after {steps} steps, {passed}: not kept", _view(film))
+            return TrainingStatus(None, f"stopped after {steps} steps, {passed}: not kept", _view(film))
         case "failed":
-            return Standing(None, f"failed after {steps} steps, {passed}: not kept", _view(film))
+            return TrainingStatus(None, f"failed after {steps} steps, {passed}: not kept", _view(film))
 
 
-def _view(film: Film) -> str:
+def _view(film: TrainingReplay) -> str:
     """Which picture is in view."""
     if film.current is None:
         return ""
@@ -329,14 +329,14 @@ def bar(share: float, width: int, unicode: bool = True) -> tuple[str, str]:
     return full * max(done, int(share > 0)), rest * (width - max(done, int(share > 0)))
 
 
-def note(film: Film) -> str:
+def note(film: TrainingReplay) -> str:
     """What the header of a matrix says of the picture in view."""
     if film.current is None:
         return ""
     return f"step {film.current.done}" + (", recorded" if film.state == "recorded" else "")
 
 
-def about_number(film: Film) -> str:
+def about_number(film: TrainingReplay) -> str:
     """What is said to a learner who asks how a number of a picture was made."""
     step = film.current.done if film.current is not None else 0
     return (
@@ -345,7 +345,7 @@ def about_number(film: Film) -> str:
     )
 
 
-def line(film: Film, picture: Picture, curves: Sequence[Curve]) -> str:
+def line(film: TrainingReplay, picture: TrainingSnapshot, curves: Sequence[Curve]) -> str:
     """A picture in one line of text: steps done, the numbers of the curves, the time."""
     width = len(str(picture.total))
     known = [curve for curve in curves if curve.name in picture.numbers]

@@ -29,7 +29,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WhatIfRow:
     """One thing that may be changed.
 
     Attributes:
@@ -47,29 +47,29 @@ class Row:
     changed: bool = False
     hint: str = ""
     knob: Knob | None = None
-    cell: cells.Cell | None = None
+    cell: cells.CellChange | None = None
 
 
-def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[Row, ...]:
+def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[WhatIfRow, ...]:
     """The rows of a step: first the cell under the cursor, then cells that were changed, then knobs, then any cell."""
-    found: list[Row] = []
+    found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
         hint = "delete: as it was" if own else "enter, or a digit: another number"
         value = str(own.value) if own else spot.value
-        found.append(Row("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
+        found.append(WhatIfRow("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
     for cell in changes.cells:
         if cell is own:
             continue
         label, _, value = str(cell).partition(" = ")
-        found.append(Row("cell", label, value, changed=True, hint="delete: as it was", cell=cell))
+        found.append(WhatIfRow("cell", label, value, changed=True, hint="delete: as it was", cell=cell))
     settings = changes.settings
     for knob in knobs.at(lesson, step):
         default = knobs.default(lesson, knob)
         setting = {knob.name: default, **settings}[knob.name]
         shown = "each step its own" if setting is None else str(setting)
-        found.append(Row("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
-    found.append(Row("new", "any other cell", "", hint="enter, then: inputs[1,0] = 0.9"))
+        found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
+    found.append(WhatIfRow("new", "any other cell", "", hint="enter, then: inputs[1,0] = 0.9"))
     return tuple(found)
 
 
@@ -85,7 +85,7 @@ def _hint(knob: Knob) -> str:
     return f"left, right, or enter a number from {knob.least} to {knob.most}"
 
 
-def turned(lesson: Lesson, changes: Changes, row: Row, by: int) -> Changes:
+def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
     """The changes with a knob turned by one; as they are if it cannot be turned further."""
     knob = row.knob
     if knob is None or isinstance(knob, WordsKnob):
@@ -110,7 +110,7 @@ def turned(lesson: Lesson, changes: Changes, row: Row, by: int) -> Changes:
     return changes.with_knob(lesson, knob.name, int(number) if float(number).is_integer() else number)
 
 
-def typed(lesson: Lesson, step: str, changes: Changes, row: Row, spot: Spot | None, text: str) -> Changes:
+def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spot | None, text: str) -> Changes:
     """The changes with what was typed into a row. Raises `ChangeError` with a sentence for people."""
     if row.knob is not None:
         return changes.with_knob(lesson, row.knob.name, text)
@@ -124,7 +124,7 @@ def typed(lesson: Lesson, step: str, changes: Changes, row: Row, spot: Spot | No
     return changes.with_cell(altered, cells.parse(altered, f"{step}:{spot.label}={text}"))
 
 
-def put_back(lesson: Lesson, changes: Changes, row: Row) -> Changes:
+def put_back(lesson: Lesson, changes: Changes, row: WhatIfRow) -> Changes:
     """The changes without that of a row."""
     if row.cell is not None:
         return changes.without_cell(row.cell)

@@ -8,12 +8,12 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from tui.drawings.curve import COLOURS, Plot, arrange, draw
-from tui.drawings.styled_line import RunLine, Runs, differing_width
+from tui.drawings.styled_line import Runs, StyledLine, differing_width
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Drawn, over
+from tui.widgets.line_widget import LineWidget, over
 
 
-class Curves(Drawn):
+class Curves(LineWidget):
     """Some curves, beside or below each other. Showing others repaints only the lines that differ."""
 
     DEFAULT_CSS = """
@@ -56,7 +56,7 @@ class Curves(Drawn):
         ]
         lines = []
         for y in range(height):
-            line = RunLine()
+            line = StyledLine()
             for place, picture in zip(places, drawn, strict=True):
                 if place.y <= y < place.y + place.height:
                     line.pad_to(place.x)

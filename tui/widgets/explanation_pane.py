@@ -23,7 +23,7 @@ from lessons.results.explanation import Explanation, Operand
 from tui.render import explanation_text
 from tui.render.numbers import truncated
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Drawn
+from tui.widgets.line_widget import LineWidget
 
 STRONG, DIM, CHOSEN = Style(bold=True), Style(dim=True), Style(reverse=True)
 NAME = Style(color="cyan")
@@ -42,7 +42,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Stop:
+class PathStop:
     """One stop on the way: an explanation, and what is chosen in it."""
 
     explanation: Explanation
@@ -65,7 +65,7 @@ class Stop:
         """The chosen operand, None if there is none."""
         return None if self.explanation.leaf else self.explanation.operands[self.row.places[self.choice.place]]
 
-    def moved(self, rows: int, places: int) -> Stop:
+    def moved(self, rows: int, places: int) -> PathStop:
         """With another operand chosen; at the edges nothing changes."""
         known = self.rows
         if not known:
@@ -83,7 +83,7 @@ ALL = 1000
 
 
 def lines(
-    way: tuple[Stop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
+    way: tuple[PathStop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
 ) -> list[Text]:
     """What the last stop of a way shows in at most so many lines of this width; `tail`: its last lines.
 
@@ -132,7 +132,7 @@ def _cut(extra: list[Text], room: int, unicode: bool) -> list[Text]:
     return [*extra[: room - 1], Text(f"  {_dots(unicode)} {len(extra) - room + 1} more lines: page down", DIM)]
 
 
-def wanted(way: tuple[Stop, ...], width: int, here: str = "", unicode: bool = True) -> int:
+def wanted(way: tuple[PathStop, ...], width: int, here: str = "", unicode: bool = True) -> int:
     """How many lines show everything."""
     return len(lines(way, width, ALL, here, unicode))
 
@@ -194,7 +194,7 @@ def _wrapped(text: str, width: int, hanging: str) -> list[str]:
     return [*found, line]
 
 
-def _rows(stop: Stop, width: int, unicode: bool) -> list[Text]:
+def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
     """The rows of operands, of each as many as fit around the chosen one: factors stand below each other."""
     operands, dots = stop.explanation.operands, _dots(unicode)
     # Of a thousand only those that may fit are written.
@@ -259,10 +259,10 @@ def _notes(explanation: Explanation, width: int) -> list[Text]:
     return found
 
 
-NOTHING_DRAWN: tuple[tuple[Stop, ...], Size, list[Text]] = ((), Size(0, 0), [])
+NOTHING_DRAWN: tuple[tuple[PathStop, ...], Size, list[Text]] = ((), Size(0, 0), [])
 
 
-class ExplanationView(Drawn, can_focus=True):
+class ExplanationPane(LineWidget, can_focus=True):
     """How a number was made. The arrows choose an operand, Enter goes on to it, Backspace back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -280,7 +280,7 @@ class ExplanationView(Drawn, can_focus=True):
     ]
 
     DEFAULT_CSS = """
-    ExplanationView {
+    ExplanationPane {
         width: 1fr;
         height: auto;
     }
@@ -302,7 +302,7 @@ class ExplanationView(Drawn, can_focus=True):
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._way: tuple[Stop, ...] = ()
+        self._way: tuple[PathStop, ...] = ()
         self._here = ""
         self._drawn = NOTHING_DRAWN
         self._tail = False
@@ -327,11 +327,11 @@ class ExplanationView(Drawn, can_focus=True):
         self._here = here
         self._drawn = NOTHING_DRAWN
         self._tail = False
-        self._go((Stop(explanation),))
+        self._go((PathStop(explanation),))
 
     def go_on(self, explanation: Explanation) -> None:
         """Explain an operand of what is explained now."""
-        self._go((*self._way, Stop(explanation)))
+        self._go((*self._way, PathStop(explanation)))
 
     def clear(self) -> None:
         """Explain nothing."""
@@ -341,7 +341,7 @@ class ExplanationView(Drawn, can_focus=True):
         """How many lines show everything at a width."""
         return wanted(self._way, max(20, width - 2), self._here, self._terminal.unicode)
 
-    def _go(self, way: tuple[Stop, ...]) -> None:
+    def _go(self, way: tuple[PathStop, ...]) -> None:
         before = self._drawn[2] if self._drawn[:2] == (self._way, self.size) else None
         self._way, self._tail, self._drawn = way, False, NOTHING_DRAWN
         self._repaint(before)

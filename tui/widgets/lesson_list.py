@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from tui.render.numbers import truncated
-from tui.widgets.line_widget import Drawn
+from tui.widgets.line_widget import LineWidget
 
 CURSOR = Style(reverse=True)
 FIRST = Style(bold=True)
@@ -22,7 +22,7 @@ DIM = Style(dim=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LessonEntry:
     """One line: a glyph that tells the state, a text, and the state in words."""
 
     glyph: str
@@ -31,7 +31,7 @@ class Entry:
     strong: bool = False
 
 
-class LessonList(Drawn, can_focus=True):
+class LessonList(LineWidget, can_focus=True):
     """Lines with a cursor; the first one is "continue"."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,9 +64,9 @@ class LessonList(Drawn, can_focus=True):
     def __init__(self, *, ellipsis: str = "…", id: str | None = None) -> None:
         super().__init__(id=id)
         self._ellipsis = ellipsis
-        self._entries: tuple[Entry, ...] = ()
+        self._entries: tuple[LessonEntry, ...] = ()
 
-    def show(self, entries: tuple[Entry, ...]) -> None:
+    def show(self, entries: tuple[LessonEntry, ...]) -> None:
         """Show other lines."""
         if entries != self._entries:
             self._entries = entries

@@ -16,7 +16,7 @@ def settle(widget: Widget) -> None:
     widget._repaint_regions.clear()
 
 
-class Steady(Widget):
+class StableWidget(Widget):
     """A widget that is laid out and painted once when its size changes.
 
     Textual marks a resized widget as dirty and asks for another layout, although the layout that resized it has painted
@@ -30,7 +30,7 @@ class Steady(Widget):
         return changed
 
 
-class Box(Steady, Container):
+class Box(StableWidget, Container):
     """A container that is laid out once."""
 
     @property
@@ -55,11 +55,11 @@ def over(ground: Style | None, style: Style | None) -> Style | None:
     return style if ground is None else ground + style if style else ground
 
 
-class Drawn(Steady):
+class LineWidget(StableWidget):
     """A widget that draws its lines from plain pieces of text and style."""
 
     DEFAULT_CSS = """
-    Drawn {
+    LineWidget {
         background: $background;
         color: $foreground;
 

@@ -33,7 +33,7 @@ from tui.render.numbers import visible
 from tui.render.palette import palette
 from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Drawn, over
+from tui.widgets.line_widget import LineWidget, over
 
 WINDOWS_KEPT = 32
 """Windows of one tensor that are remembered."""
@@ -70,7 +70,7 @@ class Wanted(Message):
         return self.lead
 
 
-class MatrixView(Drawn, can_focus=True):
+class MatrixView(LineWidget, can_focus=True):
     """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
 
     Where its lesson says so it is drawn as bars, or as memory (`Drawing`): cursor, keys and messages are the same.

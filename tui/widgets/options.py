@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Drawn
+from tui.widgets.line_widget import LineWidget
 
 CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)
 INDENT = 6
@@ -28,7 +28,7 @@ Wrap = Callable[[Text, int], Sequence[Text]]
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OptionRow:
     """An option, and why it is wrong if it has been tried."""
 
     letter: str
@@ -37,7 +37,7 @@ class Option:
 
 
 def lines(
-    options: Sequence[Option], chosen: int, width: int, wrap: Wrap, unicode: bool = True
+    options: Sequence[OptionRow], chosen: int, width: int, wrap: Wrap, unicode: bool = True
 ) -> list[tuple[int, Text]]:
     """All lines, each with the place of the option that it belongs to."""
     found: list[tuple[int, Text]] = []
@@ -61,7 +61,7 @@ def lines(
     return found
 
 
-class Options(Drawn, can_focus=True):
+class Options(LineWidget, can_focus=True):
     """The options. It posts which one the learner takes, by what was pressed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -82,12 +82,12 @@ class Options(Drawn, can_focus=True):
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._options: Sequence[Option] = ()
+        self._options: Sequence[OptionRow] = ()
         self.chosen = 0
         """The place of the option that is highlighted."""
         self._known: dict[tuple[int, int], list[tuple[int, Text]]] = {}
 
-    def show(self, options: Sequence[Option]) -> None:
+    def show(self, options: Sequence[OptionRow]) -> None:
         """Show other options, or what became of these."""
         self._options = options
         self._known.clear()

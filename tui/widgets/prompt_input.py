@@ -69,7 +69,7 @@ def shared(words: Sequence[str]) -> str:
     return first[:end]
 
 
-class Prompt(Editor):
+class PromptInput(Editor):
     """The prompt. It posts what is to be run, and keeps what has been."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+u", "clear", "Clear", show=False)]

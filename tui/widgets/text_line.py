@@ -8,14 +8,14 @@ from rich.text import Text
 from textual.strip import Strip
 
 from tui.render.numbers import truncated
-from tui.widgets.line_widget import Drawn
+from tui.widgets.line_widget import LineWidget
 
 
-class Line(Drawn):
+class TextLine(LineWidget):
     """A line with a text at its left and one at its right end. Setting it repaints it only if it changed."""
 
     DEFAULT_CSS = """
-    Line {
+    TextLine {
         height: 1;
         width: 1fr;
     }

@@ -11,12 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
-from tui.widgets.line_widget import Drawn
+from tui.widgets.line_widget import LineWidget
 
 MORE = Style(dim=True)
 
 
-class TextPane(Drawn, can_focus=True):
+class TextPane(LineWidget, can_focus=True):
     """Styled text, wrapped to the width of the widget. It can be scrolled, and says when there is more below.
 
     It is drawn line by line, without scroll bars, and a new text repaints only the lines that differ.

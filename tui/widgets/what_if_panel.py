@@ -15,20 +15,20 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.format.lesson import Lesson, WordsKnob
-from lessons.what_if.changes import ChangeError, Changes, History
+from lessons.what_if.changes import ChangeError, ChangeHistory, Changes
 from tui.render.numbers import truncated
 from tui.state import what_if_rows
-from tui.state.what_if_rows import Row, Spot
+from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box, Drawn, set_height
-from tui.widgets.text_line import Line
+from tui.widgets.line_widget import Box, LineWidget, set_height
+from tui.widgets.text_line import TextLine
 
 TITLE, DIM, CHOSEN = Style(bold=True, color="cyan"), Style(dim=True), Style(reverse=True)
 STARTS = frozenset("0123456789.-")
 LABEL_WIDTH = 32
 
 
-def row_text(row: Row, width: int, chosen: bool, unicode: bool) -> Text:
+def row_text(row: WhatIfRow, width: int, chosen: bool, unicode: bool) -> Text:
     """A row in exactly one line: a sign if it is changed, what it is, what it is set to, what can be done."""
     dots = "…" if unicode else "..."
     sign = ("•" if unicode else "*") if row.changed else " "
@@ -48,7 +48,7 @@ def row_text(row: Row, width: int, chosen: bool, unicode: bool) -> Text:
     return text
 
 
-class Rows(Drawn, can_focus=True):
+class Rows(LineWidget, can_focus=True):
     """The rows, of which one is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -80,15 +80,15 @@ class Rows(Drawn, can_focus=True):
     def __init__(self, terminal: Terminal) -> None:
         super().__init__()
         self._terminal = terminal
-        self.rows: Sequence[Row] = ()
+        self.rows: Sequence[WhatIfRow] = ()
         self.chosen = 0
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> WhatIfRow | None:
         """The chosen row."""
         return self.rows[self.chosen] if self.rows else None
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def show(self, rows: Sequence[WhatIfRow]) -> None:
         """Show other rows; the same one stays chosen if it is still there."""
         before, old = self.row, self.rows
         self.rows = rows
@@ -164,7 +164,7 @@ class Rows(Drawn, can_focus=True):
             self.post_message(self.Typing(event.character))
 
 
-class WhatIfView(Box):
+class WhatIfPanel(Box):
     """What may be changed at a step. It posts `Changed` with the changes that are to hold from now on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -174,15 +174,15 @@ class WhatIfView(Box):
     ]
 
     DEFAULT_CSS = """
-    WhatIfView {
+    WhatIfPanel {
         layout: vertical;
         width: 1fr;
         height: auto;
     }
-    WhatIfView Rows {
+    WhatIfPanel Rows {
         height: 1fr;
     }
-    WhatIfView Input, WhatIfView Input:focus {
+    WhatIfView Input, WhatIfPanel Input:focus {
         border: none;
         height: 1;
         padding: 0 1;
@@ -207,14 +207,14 @@ class WhatIfView(Box):
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._title = Line(ellipsis=terminal.ellipsis)
+        self._title = TextLine(ellipsis=terminal.ellipsis)
         self._rows = Rows(terminal)
         self._input = Input(compact=True, select_on_focus=False)
         self._input.display = False
         self._lesson: Lesson | None = None
         self._step = ""
         self._spot: Spot | None = None
-        self._history = History()
+        self._history = ChangeHistory()
 
     def compose(self) -> ComposeResult:
         """The title, the rows, the line to type in."""
@@ -225,7 +225,7 @@ class WhatIfView(Box):
         """Whether a value is being typed."""
         return bool(self._input.display)
 
-    def show(self, lesson: Lesson, step: str, spot: Spot | None, history: History) -> None:
+    def show(self, lesson: Lesson, step: str, spot: Spot | None, history: ChangeHistory) -> None:
         """Show what may be changed at a step of the lesson as it stands, and what has been."""
         self._lesson, self._step, self._spot, self._history = lesson, step, spot, history
         self._refresh()

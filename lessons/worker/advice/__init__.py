@@ -1,7 +1,8 @@
 """What an exception means and what to do about it, in one or two sentences for a learner.
 
-A rule (`exception_rules.py`) is a pattern of Python's message and a function that gets the scene of the exception: the piece
-of code that raised it and the values that its names had then (`scene.py`), read without running anything (`safe_reading.py`).
+A rule (`exception_rules.py`) is a pattern of Python's message and a function that gets the scene of the exception
+(`scene.py`): the piece of code that raised it and the values that its names had then, read without running anything
+(`safe_reading.py`).
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ Index = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class Made:
+class RuleResult:
     """How a cell was made, by a rule.
 
     Attributes:
         op: the operation as people call it.
-        formula: over the operands of the `Work`; None for a leaf, whose formula is its value.
+        formula: over the operands of the `Derivation`; None for a leaf, whose formula is its value.
         notes: sentences.
         details: named rows of numbers that help to follow the formula.
         source: the cell that this one is only a copy of.
@@ -44,7 +44,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Work:
+class Derivation:
     """The explanation of one event that is being made.
 
     Attributes:
@@ -79,7 +79,7 @@ class Work:
         if place is None:
             place = self.places[key] = len(self.elements)
             self.elements.append(element)
-        return f.Cell(place)
+        return f.OperandRef(place)
 
     def value(self, region: Region, index: Index) -> float:
         """Value of a cell when the operation ran."""

@@ -20,9 +20,9 @@ import torch
 from lessons.results import formula as f
 from lessons.results.explanation import label
 from lessons.worker.explaining import formula_check, fused_definitions, nonfinite_origin, rules
-from lessons.worker.explaining.derivation import Made, Work
-from lessons.worker.recording.element_history import Element, Forgotten, History
-from lessons.worker.recording.names import Called, Names
+from lessons.worker.explaining.derivation import Derivation, RuleResult
+from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
+from lessons.worker.recording.names import NamedCell, Names
 from lessons.worker.recording.recorder import PACKAGE, SNAPSHOT, Event, Record, Recorder, Region, Site
 
 MOST_LIT = 4096
@@ -40,7 +40,7 @@ class NoCell(LookupError):
 
 
 @dataclass(slots=True)
-class Shown:
+class RecordedTensor:
     """A tensor that a step shows: what it was when the step had run."""
 
     step: str
@@ -50,7 +50,7 @@ class Shown:
 
 
 @dataclass(slots=True, frozen=True)
-class Place:
+class SourceLocation:
     """Where something was computed: `file` and `line`, the code, and the line of the lesson that led there."""
 
     line: int | None = None
@@ -69,10 +69,10 @@ class Explainer:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.record: Record = recorder.record
-        self.history = History(self.record)
+        self.history = ElementHistory(self.record)
         self.names = Names(self.record)
-        self._shown: list[Shown] = []
-        self._asked: dict[int, tuple[Element, Called]] = {}
+        self._shown: list[RecordedTensor] = []
+        self._asked: dict[int, tuple[Element, NamedCell]] = {}
         self._references = 0
         self._expanded: dict[tuple[Any, ...], Element | None] = {}
         self._moves: dict[int, rules.Moves | None] = {}
@@ -81,7 +81,7 @@ class Explainer:
 
     def show(self, step: str, name: str, tensor: torch.Tensor) -> None:
         """Take note of a tensor that a step shows now."""
-        self._shown.append(Shown(step, name, Region.of(tensor), self.record.time))
+        self._shown.append(RecordedTensor(step, name, Region.of(tensor), self.record.time))
 
     def ask(self, step: str, name: str, index: tuple[int, ...]) -> dict[str, Any]:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
@@ -91,7 +91,7 @@ class Explainer:
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= place < size for place, size in zip(index, shape, strict=True)):
             raise NoCell(index)
-        return self.explain(Element.of(shown.region, index, shown.time), Called(name, index, True), step)
+        return self.explain(Element.of(shown.region, index, shown.time), NamedCell(name, index, True), step)
 
     def follow(self, ref: int, step: str = "") -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `NoCell`."""
@@ -100,12 +100,12 @@ class Explainer:
         element, called = self._asked[ref]
         return self.explain(element, called, step)
 
-    def explain(self, element: Element, called: Called, step: str = "") -> dict[str, Any]:
+    def explain(self, element: Element, called: NamedCell, step: str = "") -> dict[str, Any]:
         """The answer as plain data; see `lessons.results.explanation.Explanation`."""
         self.names.update()
         try:
             value = self.history.value(element)
-        except Forgotten as forgotten:
+        except ValueLost as forgotten:
             value, told = float("nan"), self._nothing(element, str(forgotten))
         else:
             told = self._told(element, value)
@@ -147,12 +147,12 @@ class Explainer:
             "lit": self._lit(work.elements, step),
         }
 
-    def _told(self, element: Element, value: float) -> tuple[Event | None, Work, Made]:
+    def _told(self, element: Element, value: float) -> tuple[Event | None, Derivation, RuleResult]:
         """How an element was made, if that comes to its value; else what is wrong."""
         try:
             event, work, made = self.made(element)
             values = self.history.values(work.elements)
-        except Forgotten as forgotten:
+        except ValueLost as forgotten:
             return self._nothing(element, f"It cannot be told how this was made. {forgotten}")
         if made.formula is None or formula_check.agrees(made.formula, values, value, element.region.dtype):
             return event, work, made
@@ -160,12 +160,14 @@ class Explainer:
         note = f"The record does not account for this value: what it holds would come to {result:.6g}."
         return self._nothing(element, note, event)
 
-    def _nothing(self, element: Element, note: str, event: Event | None = None) -> tuple[Event | None, Work, Made]:
-        return event, Work(self, NOBODY, frozenset()), Made("unrecorded", notes=[note])
+    def _nothing(
+        self, element: Element, note: str, event: Event | None = None
+    ) -> tuple[Event | None, Derivation, RuleResult]:
+        return event, Derivation(self, NOBODY, frozenset()), RuleResult("unrecorded", notes=[note])
 
     # What operands are called -------------------------------------------------------------------------------------
 
-    def call(self, element: Element, words: frozenset[str] = frozenset()) -> Called:
+    def call(self, element: Element, words: frozenset[str] = frozenset()) -> NamedCell:
         """What the element is called."""
         named = self.names.of(element, words)
         if named is not None:
@@ -173,12 +175,12 @@ class Explainer:
         writer = self.history.writer(element)
         found = writer.index_of(element.storage, element.offset) if writer is not None else None
         if writer is None or found is None:
-            return Called("(a tensor from outside)", (element.offset,), False)
+            return NamedCell("(a tensor from outside)", (element.offset,), False)
         place, index = found
         last = self._final_view(writer, writer.outs[place])
-        return Called(self.names.code_of(writer), last.find(element.offset) or index, False)
+        return NamedCell(self.names.code_of(writer), last.find(element.offset) or index, False)
 
-    def _calls(self, work: Work, called: Called) -> list[Called]:
+    def _calls(self, work: Derivation, called: NamedCell) -> list[NamedCell]:
         """What the operands are called. No two share a label, nor one that of the cell that is explained.
 
         Tensors that would be called the same are counted, in the order in which they were made. So is what a cell was
@@ -192,7 +194,7 @@ class Explainer:
         }
         if not double:
             return calls
-        found: dict[str, dict[tuple[int, int], tuple[Element, Called]]] = {}
+        found: dict[str, dict[tuple[int, int], tuple[Element, NamedCell]]] = {}
         for element, call in zip(work.elements, calls, strict=True):
             if call.name in double:
                 found.setdefault(call.name, {}).setdefault(self._version(element), (element, call))
@@ -249,25 +251,25 @@ class Explainer:
             element = source
         return element
 
-    def made(self, element: Element) -> tuple[Event | None, Work, Made]:
+    def made(self, element: Element) -> tuple[Event | None, Derivation, RuleResult]:
         """How an element was made. A write that only copies an unnamed value is told as what made that value.
 
-        Raises `Forgotten`.
+        Raises `ValueLost`.
         """
         for _ in range(GENERATIONS):
             event = self.history.writer(element)
             found = event.index_of(element.storage, element.offset) if event is not None else None
             if event is None or found is None:
-                return None, Work(self, NOBODY, frozenset()), self._outside(element)
+                return None, Derivation(self, NOBODY, frozenset()), self._outside(element)
             words = self.names.places.words(event.sites[0]) if event.sites else frozenset()
             output, index = found
-            work = Work(self, event, words, output)
+            work = Derivation(self, event, words, output)
             value = self.history.value(element)
             if event.hand:
                 return event, work, rules.by_hand(work, index, value)
             if event.outs[output].dtype != element.region.dtype:
                 note = f"The bytes of a number of another type ({_name(event.outs[output].dtype)})."
-                return event, work, Made("view", notes=[note])
+                return event, work, RuleResult("view", notes=[note])
             inner = self._expand(event, output, index)
             if inner is not None:
                 _, work, made = self.made(inner)
@@ -306,17 +308,17 @@ class Explainer:
 
     # Around the arithmetic ----------------------------------------------------------------------------------------
 
-    def _outside(self, element: Element) -> Made:
+    def _outside(self, element: Element) -> RuleResult:
         if self.record.stopped:
             line = self.names.places.line(self.record.stopped_site) if self.record.stopped_site else None
             where = f" at line {line}" if line else ""
-            return Made("unrecorded", notes=[f"Recording had stopped{where}: {self.record.stopped}."])
-        return Made("given", notes=["A number from outside: no recorded operation made it."])
+            return RuleResult("unrecorded", notes=[f"Recording had stopped{where}: {self.record.stopped}."])
+        return RuleResult("given", notes=["A number from outside: no recorded operation made it."])
 
-    def place(self, event: Event | None) -> Place:
+    def place(self, event: Event | None) -> SourceLocation:
         """Where an event was called."""
         if event is None or not event.sites:
-            return Place()
+            return SourceLocation()
         places = self.names.places
         file = event.sites[0][0].co_filename
         if file.startswith(PACKAGE):
@@ -325,7 +327,7 @@ class Explainer:
             file = "definition"
         outer = event.sites[-1]
         lesson = not outer[0].co_filename.startswith(PACKAGE)
-        return Place(
+        return SourceLocation(
             self._line(event.sites[0]),
             file.strip("<>"),
             places.code(event.sites[0]),
@@ -343,7 +345,7 @@ class Explainer:
 
     def _lit(self, elements: Iterable[Element], step: str) -> dict[str, list[list[int]]]:
         """The operands among the tensors that the step shows, by name: their indices."""
-        shown: dict[int, list[Shown]] = {}
+        shown: dict[int, list[RecordedTensor]] = {}
         for item in self._shown:
             if item.step == step:
                 shown.setdefault(item.region.storage, []).append(item)
@@ -371,7 +373,7 @@ def _free(name: str, count: int, taken: set[str]) -> str:
     return f"{name}#{count}"
 
 
-def _told_apart(calls: list[Called], called: Called) -> list[Called]:
+def _told_apart(calls: list[NamedCell], called: NamedCell) -> list[NamedCell]:
     """Count on until no label occurs twice: views of one tensor may have had one name, too."""
     labels, names = {called.label}, {call.name for call in calls}
     for place, call in enumerate(calls):

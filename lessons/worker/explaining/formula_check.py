@@ -45,7 +45,7 @@ def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[floa
 
     The usual first-order propagation: Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
     """
-    if isinstance(formula, f.Cell):
+    if isinstance(formula, f.OperandRef):
         return values[formula.place], 0.0
     if isinstance(formula, f.Number):
         return formula.value, eps * abs(formula.value)
@@ -55,7 +55,7 @@ def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[floa
         return error(yes if f.evaluate(test, values) else no, values, eps)
     parts = [error(part, values, eps) for part in formula.parts]
     numbers, errors = [part[0] for part in parts], [part[1] for part in parts]
-    places = [f.Cell(place) for place in range(len(parts))]
+    places = [f.OperandRef(place) for place in range(len(parts))]
     result = f.evaluate(f.Op(op, tuple(places)), numbers)
     if not math.isfinite(result):
         return result, 0.0

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.element_history import Element, History
+from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.recorder import Event, Recorder, Region
 
 NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
@@ -28,7 +28,7 @@ class Call:
     """A call of a fused operation that is computed again."""
 
     recorder: Recorder
-    history: History
+    history: ElementHistory
     event: Event
 
     def arg(self, name: str) -> Any:
@@ -58,7 +58,7 @@ Definition = Callable[[Call, int, Index], tuple[torch.Tensor, Index]]
 
 
 def expand(
-    definition: Definition, recorder: Recorder, history: History, event: Event, output: int, index: Index
+    definition: Definition, recorder: Recorder, history: ElementHistory, event: Event, output: int, index: Index
 ) -> dict[Index, Element]:
     """The elements of a result that come with the one at `index`, by index. Raises `Forgotten`."""
     recorder.watch(__file__, inspect.getsource(sys.modules[__name__]))

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Made, Work
+from lessons.worker.explaining.derivation import Derivation, RuleResult
 from lessons.worker.recording.element_history import Element
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _GROWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
 """Operations that come to an infinity of finite numbers only if that is too large for its type."""
 
 
-def told(explainer: Explainer, element: Element, value: float, work: Work, made: Made) -> list[str]:
+def told(explainer: Explainer, element: Element, value: float, work: Derivation, made: RuleResult) -> list[str]:
     """Where a value that is not finite was born, as notes; none for finite ones, and for those that the code gave."""
     if math.isfinite(value):
         return []
@@ -46,14 +46,14 @@ def told(explainer: Explainer, element: Element, value: float, work: Work, made:
     return []
 
 
-def _carrier(explainer: Explainer, value: float, work: Work) -> Element | None:
+def _carrier(explainer: Explainer, value: float, work: Derivation) -> Element | None:
     """An operand that is not finite in the same way: NaN for NaN, an infinity for an infinity."""
     values = explainer.history.values(work.elements)
     same = math.isnan if math.isnan(value) else math.isinf
     return next((item for item, number in zip(work.elements, values, strict=True) if same(number)), None)
 
 
-def _reason(explainer: Explainer, element: Element, value: float, work: Work, made: Made) -> str:
+def _reason(explainer: Explainer, element: Element, value: float, work: Derivation, made: RuleResult) -> str:
     values = explainer.history.values(work.elements)
     op = work.event.op.strip("_")
     infinite = any(map(math.isinf, values))

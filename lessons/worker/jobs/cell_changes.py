@@ -16,11 +16,11 @@ PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}
 
 
-class Refused(Exception):
+class CellRefused(Exception):
     """A cell that cannot be changed; the message says why."""
 
 
-class Patch:
+class CellWriter:
     """The cells of a run, as the job names them, and the namespace in which it runs.
 
     `notes` are sentences about cells that could not be changed; `tell` takes them away.
@@ -38,7 +38,7 @@ class Patch:
             if (cell["part"], cell["line"], cell["column"]) == here:
                 try:
                     self._write(cell)
-                except Refused as error:
+                except CellRefused as error:
                     self._note(cell, str(error))
                 except BaseException as error:
                     why = str(error).partition("\n")[0] or type(error).__name__
@@ -58,14 +58,14 @@ class Patch:
         index = tuple(cell["index"])
         if not isinstance(tensor, torch.Tensor):
             kind = "None" if tensor is None else ARTICLE.get(type(tensor).__name__, f"a {type(tensor).__name__}")
-            raise Refused(f"{cell['name']} is {kind}, not a tensor")
+            raise CellRefused(f"{cell['name']} is {kind}, not a tensor")
         if len(index) != tensor.dim() or not all(
             -size <= at < size for at, size in zip(index, tensor.shape, strict=True)
         ):
             shape = " by ".join(map(str, tensor.shape)) or "a single number"
-            raise Refused(f"there is no such cell, since {cell['name']} is {shape}")
+            raise CellRefused(f"there is no such cell, since {cell['name']} is {shape}")
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
-            raise Refused(f"{cell['name']} shows one number in several cells")
+            raise CellRefused(f"{cell['name']} shows one number in several cells")
         value = _fitting(cell["name"], tensor.dtype, cell["value"])
         with torch.no_grad():
             tensor[index] = value
@@ -74,14 +74,14 @@ class Patch:
         """The value of `a.b[0].c`."""
         path = PART.match(name)[0]  # type: ignore[index]  # names are checked before they come here
         if path not in self._namespace:
-            raise Refused(f"there is no {path}")
+            raise CellRefused(f"there is no {path}")
         found: Any = self._namespace[path]
         for match in PART.finditer(name, len(path)):
             item, attribute = match.groups()
             try:
                 found = getattr(found, attribute) if attribute else found[int(item)]
             except (KeyError, AttributeError, IndexError, TypeError):
-                raise Refused(f"{path} has no {match[0].removeprefix('.')}") from None
+                raise CellRefused(f"{path} has no {match[0].removeprefix('.')}") from None
             path += match[0]
         return found
 
@@ -90,16 +90,16 @@ def _fitting(name: str, dtype: torch.dtype, value: bool | int | float) -> bool |
     """The value as the dtype can hold it, without loss of what was meant."""
     if dtype == torch.bool:
         if value not in (0, 1):
-            raise Refused(f"{name} holds only True and False")
+            raise CellRefused(f"{name} holds only True and False")
         return bool(value)
     if dtype.is_floating_point or dtype.is_complex:
         try:
             return float(value)
         except OverflowError:
-            raise Refused("the number is too large") from None
+            raise CellRefused("the number is too large") from None
     bounds = torch.iinfo(dtype)
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
-        raise Refused(f"{name} holds whole numbers only")
+        raise CellRefused(f"{name} holds whole numbers only")
     if not bounds.min <= value <= bounds.max:
-        raise Refused(f"{name} holds whole numbers from {bounds.min} to {bounds.max}")
+        raise CellRefused(f"{name} holds whole numbers from {bounds.min} to {bounds.max}")
     return int(value)

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.element_history import Forgotten, History
+from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.recorder import Event, Recorder, Region, Site
-from lessons.worker.recording.source_positions import Places
+from lessons.worker.recording.source_positions import SourcePositions
 
 MOST_TENSORS = 300
 MOST_ELEMENTS = 50_000
@@ -24,7 +24,7 @@ TOLERANCE = 1e-4
 
 
 @dataclass(slots=True)
-class Made:
+class IntermediateResult:
     """One result: what the code calls it (`named`) or the code that makes it, its line, its value.
 
     `parents` are the places of earlier results that it was made from.
@@ -51,11 +51,11 @@ class Tracer:
         with self._recorder:
             yield
 
-    def made(self) -> list[Made]:
+    def made(self) -> list[IntermediateResult]:
         """The results of the program's own lines, in order, as they were when they were made."""
         record = self._recorder.record
-        history, places = History(record), Places(record)
-        found: list[Made] = []
+        history, places = ElementHistory(record), SourcePositions(record)
+        found: list[IntermediateResult] = []
         wrote: dict[int, int] = {}
         filled = _filled_piece_by_piece(record.events)
         size = 0
@@ -74,7 +74,7 @@ class Tracer:
             assigned = places.assigned(maker)
             name = (assigned or places.code(maker) or event.op)[:LONGEST_NAME]
             wrote[region.storage] = len(found)
-            found.append(Made(name, bool(assigned), places.line(site), value, parents))
+            found.append(IntermediateResult(name, bool(assigned), places.line(site), value, parents))
         return _last_of_each_code(found)
 
     def _site(self, event: Event) -> Site | None:
@@ -94,30 +94,30 @@ def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
     return {time: makers[storage] for storage, time in last.items()}
 
 
-def _value(history: History, region: Region, time: int) -> torch.Tensor | None:
+def _value(history: ElementHistory, region: Region, time: int) -> torch.Tensor | None:
     """What a region held at a time, None if it is nothing to look at."""
     if not 1 < region.size <= MOST_ELEMENTS or region.dtype.is_complex or len(region.shape) > 6:
         return None
-    with contextlib.suppress(Forgotten, RuntimeError):
+    with contextlib.suppress(ValueLost, RuntimeError):
         return history.tensor(region, time)
     return None
 
 
-def _last_of_each_code(found: list[Made]) -> list[Made]:
+def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResult]:
     """Of several operations that one piece of code stands for (`transpose`, then the product), only the last counts.
 
     What was made by one of the others counts as made by it.
     """
-    kept: list[Made] = []
+    kept: list[IntermediateResult] = []
     moved: dict[int, int] = {}
     for place, item in enumerate(found):
         parents = frozenset(moved[parent] for parent in item.parents if parent in moved)
         last = kept[-1] if kept else None
         if last is not None and place - 1 in moved and (last.name, last.line) == (item.name, item.line):
             parents = (last.parents | parents) - {len(kept) - 1}
-            kept[-1] = Made(item.name, item.named, item.line, item.value, parents)
+            kept[-1] = IntermediateResult(item.name, item.named, item.line, item.value, parents)
         else:
-            kept.append(Made(item.name, item.named, item.line, item.value, parents))
+            kept.append(IntermediateResult(item.name, item.named, item.line, item.value, parents))
         moved[place] = len(kept) - 1
     return kept
 
@@ -125,7 +125,7 @@ def _last_of_each_code(found: list[Made]) -> list[Made]:
 # Travelling ----------------------------------------------------------------------------------------------------------
 
 
-def plain(made: Sequence[Made]) -> list[dict[str, Any]]:
+def plain(made: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
     """Results as values that travel."""
     return [
         {
@@ -139,15 +139,15 @@ def plain(made: Sequence[Made]) -> list[dict[str, Any]]:
     ]
 
 
-def of_plain(data: Any) -> list[Made]:
+def of_plain(data: Any) -> list[IntermediateResult]:
     """Results from what travelled. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-    found: list[Made] = []
+    found: list[IntermediateResult] = []
     for place, item in enumerate(data[:MOST_TENSORS]):
         value, line = item["value"], item["line"]
         if not isinstance(value, torch.Tensor) or not isinstance(line, int | None):
             raise TypeError("no result")
         parents = frozenset(int(parent) for parent in item["parents"] if 0 <= int(parent) < place)
-        found.append(Made(str(item["name"])[:LONGEST_NAME], bool(item["named"]), line, value, parents))
+        found.append(IntermediateResult(str(item["name"])[:LONGEST_NAME], bool(item["named"]), line, value, parents))
     return found
 
 
@@ -169,7 +169,7 @@ def _telling(value: torch.Tensor) -> bool:
     return value.numel() > 1 and bool((value != value.flatten()[0]).any())
 
 
-def match(theirs: Sequence[Made], ours: Sequence[Made]) -> list[int | None]:
+def match(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> list[int | None]:
     """For each of our results the place of theirs that is the same, if there is one."""
     found: list[int | None] = []
     for item in ours:
@@ -179,7 +179,7 @@ def match(theirs: Sequence[Made], ours: Sequence[Made]) -> list[int | None]:
 
 
 @dataclass(slots=True)
-class Parting:
+class Divergence:
     """Where two ways part: the first of our results that they do not have, and what they have in its place.
 
     `agreed` are the places of ours that lead there and that they have.
@@ -190,7 +190,7 @@ class Parting:
     agreed: tuple[int, ...]
 
 
-def parting(theirs: Sequence[Made], ours: Sequence[Made]) -> Parting | None:
+def parting(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> Divergence | None:
     """The first result of ours that they lack and could not do without; None if there is none.
 
     What they got around (a later result that depends on it is the same) is no difference: queries scaled instead of
@@ -203,15 +203,20 @@ def parting(theirs: Sequence[Made], ours: Sequence[Made]) -> Parting | None:
         if at is None and place not in bypassed and _telling(ours[place].value):
             agreed = tuple(sorted(parent for parent in ancestors[place] if matched[parent] is not None))
             after = [matched[parent] for parent in agreed]
-            return Parting(place, _in_place_of(ours[place], theirs, ours, after), agreed)
+            return Divergence(place, _in_place_of(ours[place], theirs, ours, after), agreed)
     if not ours:
         return None
     last = len(ours) - 1
     found = _in_place_of(ours[last], theirs, ours, matched)
-    return None if found is None else Parting(last, found, tuple(sorted(ancestors[last])))
+    return None if found is None else Divergence(last, found, tuple(sorted(ancestors[last])))
 
 
-def _in_place_of(wanted: Made, theirs: Sequence[Made], ours: Sequence[Made], after: Sequence[int | None]) -> int | None:
+def _in_place_of(
+    wanted: IntermediateResult,
+    theirs: Sequence[IntermediateResult],
+    ours: Sequence[IntermediateResult],
+    after: Sequence[int | None],
+) -> int | None:
     """What they made where `wanted` was due: the first result not of ours after all that both agree on.
 
     What was made from that comes before what was not (a mask, say), and what has the right shape before the rest.
@@ -229,7 +234,7 @@ def _in_place_of(wanted: Made, theirs: Sequence[Made], ours: Sequence[Made], aft
     return next(iter(shaped or derived), None)
 
 
-def _ancestors(made: Sequence[Made]) -> list[frozenset[int]]:
+def _ancestors(made: Sequence[IntermediateResult]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     for item in made:
         found.append(item.parents.union(*(found[parent] for parent in item.parents)))

@@ -20,7 +20,7 @@ import torch
 
 from lessons.format import template
 from lessons.reading import mistake_edits
-from lessons.reading.mistake_edits import Known
+from lessons.reading.mistake_edits import KnownMistake
 from lessons.worker import wire
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import attempted
@@ -145,13 +145,13 @@ def _filled(text: str, scope: Values) -> dict[str, str] | None:
 def diagnose(case: _Case, question: wire.Frame) -> Reply:
     """The known mistakes that give the same as the learner's code did: the same values, or the same exception."""
     told = {item["id"]: item for item in question.header["mistakes"]}
-    mistakes = [Known.of_plain(item) for item in told.values()]
+    mistakes = [KnownMistake.of_plain(item) for item in told.values()]
     error = question.header["error"]
     found = _same_values(case, mistakes) if error is None else _same_exception(case, mistakes, error)
     return {"named": [{"id": item.id, "text": _told(case, told[item.id])} for item in found]}, b""
 
 
-def _same_exception(case: _Case, mistakes: Sequence[Known], error: str) -> list[Known]:
+def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: str) -> list[KnownMistake]:
     """The mistake whose answer ends with the same message. Not two: the first of two exceptions hides the second."""
     for mistake, code in _answers(case, mistakes):
         if _fails_alike(case, code, error):
@@ -159,9 +159,9 @@ def _same_exception(case: _Case, mistakes: Sequence[Known], error: str) -> list[
     return []
 
 
-def _same_values(case: _Case, mistakes: Sequence[Known]) -> list[Known]:
+def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
     """The mistake, or the two, whose answer gives the same values."""
-    tried: list[tuple[Known, Values]] = []
+    tried: list[tuple[KnownMistake, Values]] = []
     for mistake, code in _answers(case, mistakes):
         got = _got(case, code, 0)
         if got is None:
@@ -178,21 +178,21 @@ def _same_values(case: _Case, mistakes: Sequence[Known]) -> list[Known]:
     return []
 
 
-def _answers(case: _Case, mistakes: Sequence[Known]) -> Iterator[tuple[Known, str]]:
+def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
     """The answers with one mistake each."""
     for mistake in mistakes:
         if (code := mistake.made_in(case.header["solution"])) is not None:
             yield mistake, code
 
 
-def _likely(case: _Case, tried: Sequence[tuple[Known, Values]]) -> list[Known]:
+def _likely(case: _Case, tried: Sequence[tuple[KnownMistake, Values]]) -> list[KnownMistake]:
     """The mistakes that may be one of two: those that break nothing which the learner's code has right.
 
     First come those that explain most of what it has wrong.
     """
     want, got = dict(_leaves(case.wants[0])), dict(_leaves(case.gots[0]))
     right = {path for path, value in want.items() if path in got and same(value, got[path])}
-    rated: list[tuple[int, Known]] = []
+    rated: list[tuple[int, KnownMistake]] = []
     for mistake, made in tried:
         theirs = dict(_leaves(made))
         if all(path in theirs and same(theirs[path], want[path]) for path in right):
@@ -304,7 +304,7 @@ def compare(case: _Case, question: wire.Frame) -> Reply:
     return {"intermediates": [*rows.values()], "own": own}, b""
 
 
-def _theirs(question: wire.Frame) -> list[intermediates.Made]:
+def _theirs(question: wire.Frame) -> list[intermediates.IntermediateResult]:
     """The results of the learner's code, as its process tells them: nothing if they cannot be read."""
     try:
         return intermediates.of_plain(values.decode(question.header["made"], question.blob))
@@ -312,7 +312,7 @@ def _theirs(question: wire.Frame) -> list[intermediates.Made]:
         return []
 
 
-def _trace(case: _Case) -> list[intermediates.Made]:
+def _trace(case: _Case) -> list[intermediates.IntermediateResult]:
     tracer = intermediates.Tracer(SOLUTION, case.header["solution"])
     with tracer.running():
         attempted(case.header["solution"], SOLUTION, case.probe, deepcopy(case.contexts[0]), case.seeds[0])

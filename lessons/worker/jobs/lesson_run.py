@@ -15,13 +15,13 @@ import torch
 from lessons.worker import fence, wire
 from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.execute import Failed
-from lessons.worker.jobs.run_state import Stage
+from lessons.worker.jobs.run_state import RunState
 
 
 def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
     """Run the setup and the steps of a job, one frame for each step, then serve questions until the peer leaves."""
     header = job.header
-    stage = Stage(header["cells"])
+    stage = RunState(header["cells"])
     seed(header["seed"])
     failure = stage.run(header["setup"], "setup")
     for step in header["steps"]:
@@ -56,7 +56,7 @@ def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
     tensor_questions.serve(talk, stage)
 
 
-def run_step(stage: Stage, step: dict[str, Any], blob: bytes) -> Failed | None:
+def run_step(stage: RunState, step: dict[str, Any], blob: bytes) -> Failed | None:
     """Run the code of a step. If it rests on a training, it finds in `trained` what that has kept."""
     if "untrained" in step:
         return {"kind": "error", "message": step["untrained"], "line": None}

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import torch
 
 from lessons.worker.jobs import tensor_entries
-from lessons.worker.jobs.run_state import Stage, as_tensor
+from lessons.worker.jobs.run_state import RunState, as_tensor
 
 MOST_TENSORS = 4
 MOST_AXES = 4
@@ -27,7 +27,7 @@ Question = dict[str, Any]
 Answer = tuple[dict[str, Any], bytes]
 
 
-def play(stage: Stage, question: Question) -> Answer:
+def play(stage: RunState, question: Question) -> Answer:
     """Run an input. The value of an expression at its end is shown, else the tensors that its last statement bound."""
     code, place = str(question["code"]), f"play {int(question['number'])}"
     start_output()
@@ -57,7 +57,7 @@ def play(stage: Stage, question: Question) -> Answer:
     return {"played": header}, bytes(blob)
 
 
-def listed(stage: Stage, question: Question) -> Answer:
+def listed(stage: RunState, question: Question) -> Answer:
     """What an input can use."""
     return {"names": known(stage)}, b""
 
@@ -141,7 +141,7 @@ def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
     )
 
 
-def shown_of(stage: Stage, place: str, given: list[tuple[str, object]], blob: bytearray) -> list[dict[str, Any]]:
+def shown_of(stage: RunState, place: str, given: list[tuple[str, object]], blob: bytearray) -> list[dict[str, Any]]:
     """The tensors among some values as they travel; from now on they can be asked about. Adds to the blob."""
     entries: list[dict[str, Any]] = []
     for name, value in given:
@@ -163,7 +163,7 @@ def described(value: object) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def known(stage: Stage) -> list[list[str]]:
+def known(stage: RunState) -> list[list[str]]:
     """The names of the program and what each stands for, the newest last."""
     # Modules of Python's own and the like are not what a learner looks for, but can be completed.
     found = [

@@ -12,13 +12,13 @@ from lessons.format.template import FACT, Field
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
-from lessons.worker.jobs.cell_changes import Patch
+from lessons.worker.jobs.cell_changes import CellWriter
 from lessons.worker.jobs.execute import Failed, describe, execute
-from lessons.worker.recording.line_shapes import Line, Ribbon
+from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
 
 
-class Stage:
+class RunState:
     """The state of a run.
 
     Attributes:
@@ -35,12 +35,12 @@ class Stage:
         self.kept: dict[tuple[str, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)
-        self.patch = Patch(cells, self.namespace)
+        self.patch = CellWriter(cells, self.namespace)
         self.lines: list[Line] = []
 
     def run(self, code: str, place: str) -> Failed | None:
         """Run a piece of code under the recorder; `place` is what it is called, `setup` or the id of a step."""
-        ribbon = Ribbon(self.recorder.record, self.namespace, f"<{place}>", code)
+        ribbon = ShapeCollector(self.recorder.record, self.namespace, f"<{place}>", code)
         self.lines = ribbon.lines
 
         def after(statement: ast.stmt) -> None:

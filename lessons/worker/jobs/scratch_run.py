@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lessons.worker.jobs import prompt, tensor_entries
-from lessons.worker.jobs.run_state import Stage, as_tensor
+from lessons.worker.jobs.run_state import RunState, as_tensor
 
 MOST_TENSORS = 8
 
@@ -21,7 +21,7 @@ Answer = tuple[dict[str, Any], bytes]
 _setprofile = sys.setprofile
 
 
-def attempt(stage: Stage, question: Question) -> Answer:
+def attempt(stage: RunState, question: Question) -> Answer:
     """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
     place = str(question["place"])
     prompt.start_output()

@@ -14,19 +14,19 @@ from lessons.results.result import MOST_PICTURES, MOST_STEPS
 from lessons.worker import wire
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
-from lessons.worker.jobs.run_state import Stage, as_tensor
+from lessons.worker.jobs.run_state import RunState, as_tensor
 
 Spec = dict[str, Any]
 
 
-class PictureError(Exception):
+class SnapshotError(Exception):
     """A picture that cannot be taken."""
 
 
-class Camera:
+class SnapshotTaker:
     """Takes the pictures of a training: `frame(done, total)` in its code. Between them it waits while it is paused."""
 
-    def __init__(self, talk: socket.socket, stage: Stage, spec: Spec) -> None:
+    def __init__(self, talk: socket.socket, stage: RunState, spec: Spec) -> None:
         self._talk, self._namespace, self._spec = talk, stage.namespace, spec
         self._taken = 0
         # A program may replace it.
@@ -35,9 +35,9 @@ class Camera:
     def frame(self, done: int, total: int) -> None:
         """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""
         if self._taken == MOST_PICTURES:
-            raise PictureError(f"frame() was called more than {MOST_PICTURES} times")
+            raise SnapshotError(f"frame() was called more than {MOST_PICTURES} times")
         if not 0 <= done <= total <= MOST_STEPS:
-            raise PictureError(f"frame(done, total) wants 0 <= done <= total <= {MOST_STEPS}")
+            raise SnapshotError(f"frame(done, total) wants 0 <= done <= total <= {MOST_STEPS}")
         self._taken += 1
         torch_state, state = torch.get_rng_state(), random.getstate()
         blob = bytearray()
@@ -61,7 +61,7 @@ class Camera:
         try:
             return eval(compile(spec["expr"], f"<{spec['name']}>", "eval"), self._namespace)
         except Exception as error:
-            raise PictureError(f"{spec['name']} has no value: {describe(error, '')['message']}") from error
+            raise SnapshotError(f"{spec['name']} has no value: {describe(error, '')['message']}") from error
 
     def _listen(self) -> None:
         """Hear whether to wait, and wait; costs no processor time."""
@@ -76,7 +76,7 @@ class Camera:
 def run_training(job: wire.Frame, talk: socket.socket) -> None:
     """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
     header, spec = job.header, job.header["training"]
-    stage = Stage(header["cells"])
+    stage = RunState(header["cells"])
     lesson_run.seed(header["seed"])
     failure = stage.run(header["setup"], "setup")
     for step in header["steps"]:
@@ -87,7 +87,7 @@ def run_training(job: wire.Frame, talk: socket.socket) -> None:
         failure["message"] = f"The training was not started: {failure['message']}"
     else:
         lesson_run.seed(spec["seed"])
-        stage.namespace["frame"] = Camera(talk, stage, spec).frame
+        stage.namespace["frame"] = SnapshotTaker(talk, stage, spec).frame
         # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
         failure = execute(spec["code"], f"<{spec['id']}>", stage.namespace)
     if failure is None:

@@ -23,7 +23,7 @@ _fstat, _exit = os.fstat, os._exit
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaunchConfig:
     """Where a child runs and what it may use: a scratch directory, processor seconds, MiB of memory.
 
     `later`: processor seconds for questions, when its program has run.
@@ -35,12 +35,12 @@ class Place:
     later: float
 
     @classmethod
-    def of(cls, header: dict[str, Any]) -> Place:
+    def of(cls, header: dict[str, Any]) -> LaunchConfig:
         """The place that a launch message describes."""
         return cls(str(header["scratch"]), float(header["cpu"]), int(header["memory"]), float(header["later"]))
 
 
-def settle_in(place: Place) -> None:
+def settle_in(place: LaunchConfig) -> None:
     """Streams, signals, limits and fence, in an order that leaves no gap. Descriptors 1 and 2 are in place already."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NoReturn
 from lessons.worker import fence, wire
 
 if TYPE_CHECKING:
-    from lessons.worker.process.child import Place
+    from lessons.worker.process.child import LaunchConfig
 
 FDS = 4
 TICK = 0.2
@@ -46,7 +46,7 @@ class _Child:
     reason: str = ""
 
 
-class Zygote:
+class ForkServer:
     """The server: forks on request, kills on request, sweeps up after every child."""
 
     def __init__(self, control: socket.socket, base: str) -> None:
@@ -96,10 +96,10 @@ class Zygote:
             for fd in (talk, out, err):
                 os.close(fd)
             return
-        from lessons.worker.process.child import Place
+        from lessons.worker.process.child import LaunchConfig
 
         scratch = tempfile.mkdtemp(dir=self.base)
-        place = Place.of({**frame.header, "scratch": scratch})
+        place = LaunchConfig.of({**frame.header, "scratch": scratch})
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -110,7 +110,7 @@ class Zygote:
         self.children[pid] = entry
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
-    def _become_child(self, place: Place, parent: int, talk: int, out: int, err: int) -> NoReturn:
+    def _become_child(self, place: LaunchConfig, parent: int, talk: int, out: int, err: int) -> NoReturn:
         code = 99
         try:
             from lessons.worker.process import child
@@ -264,7 +264,7 @@ def main(control_fd: str, base: str) -> None:
         return
     gc.freeze()
     gc.enable()
-    server = Zygote(control, base)
+    server = ForkServer(control, base)
     try:
         wire.send(control, {"op": "ready", "threads": threads(), "seconds": time.perf_counter() - began})
         server.serve()

@@ -32,7 +32,7 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         from lessons.worker.process import child
 
         wire.send(talk, {"op": "ready"})
-        child.settle_in(child.Place.of({**wire.receive(talk).header, "scratch": scratch}))
+        child.settle_in(child.LaunchConfig.of({**wire.receive(talk).header, "scratch": scratch}))
         child.work(talk)
         code = 0
     except BaseException:

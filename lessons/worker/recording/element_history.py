@@ -14,7 +14,7 @@ NARROW = 16
 """A write to so few elements is filed under each of them: a loop that fills a matrix makes thousands."""
 
 
-class Forgotten(Exception):
+class ValueLost(Exception):
     """What an element was is not known any more: it was overwritten, and no copy was kept. The message says so."""
 
 
@@ -85,7 +85,7 @@ class _Writes:
         return found
 
 
-class History:
+class ElementHistory:
     """Looks up a record. What is recorded later is taken in."""
 
     def __init__(self, record: Record) -> None:
@@ -109,11 +109,11 @@ class History:
         return self._of(element.storage).last(element)
 
     def value(self, element: Element) -> float:
-        """The element as it was at its time. Raises `Forgotten`."""
+        """The element as it was at its time. Raises `ValueLost`."""
         return self.values([element])[0]
 
     def values(self, elements: Sequence[Element]) -> list[float]:
-        """The elements as they were at their times. Raises `Forgotten`."""
+        """The elements as they were at their times. Raises `ValueLost`."""
         found = [0.0] * len(elements)
         unchanged: dict[tuple[int, torch.dtype], list[int]] = {}
         for place, element in enumerate(elements):
@@ -131,7 +131,7 @@ class History:
             memory = elements[places[0]].region.memory
             length = memory.nbytes() // dtype.itemsize
             if max(offsets) >= length:
-                raise Forgotten("Its memory was given back since.")
+                raise ValueLost("Its memory was given back since.")
             whole = torch.empty(0, dtype=dtype).set_(memory, 0, (length,), (1,))
             numbers = whole[torch.tensor(offsets)].tolist() if len(places) > 1 else [whole[offsets[0]].item()]
             for place, number in zip(places, numbers, strict=True):
@@ -139,7 +139,7 @@ class History:
         return found
 
     def tensor(self, region: Region, time: int) -> torch.Tensor:
-        """A copy of a region as it was at a time. Raises `Forgotten`."""
+        """A copy of a region as it was at a time. Raises `ValueLost`."""
         later = [event for event in self._record.writes.get(region.storage, ()) if event.time >= time]
         if not any(event.info.written for event in later):
             self._check(region.storage, time)
@@ -150,7 +150,7 @@ class History:
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
         if lost is not None and time <= lost[1]:
-            raise Forgotten("It was overwritten after recording had stopped.")
+            raise ValueLost("It was overwritten after recording had stopped.")
 
     @staticmethod
     def _before(event: Event, element: Element) -> float:
@@ -159,4 +159,4 @@ class History:
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:
                 return float(copy[index].item())
-        raise Forgotten("It was overwritten later, and there was no room to keep what it had been.")
+        raise ValueLost("It was overwritten later, and there was no room to keep what it had been.")

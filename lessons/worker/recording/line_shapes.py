@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import torch
 
 from lessons.worker.recording.recorder import Event, Record, Site
-from lessons.worker.recording.source_positions import Places
+from lessons.worker.recording.source_positions import SourcePositions
 
 MOST = 6
 """Tensors of one line, at most."""
@@ -90,7 +90,7 @@ class _Taken:
             self.items.append(item)
 
 
-class Ribbon:
+class ShapeCollector:
     """Collects the lines of one piece of code while it runs: `note` is to be called after each statement."""
 
     def __init__(self, record: Record, namespace: Mapping[str, Any], file: str, source: str) -> None:
@@ -135,7 +135,7 @@ class Ribbon:
         self._seen = len(self._record.events)
 
     def _place(self, site: Site) -> Place | None:
-        span = Places.span(site) if site[0].co_filename == self._file else None
+        span = SourcePositions.span(site) if site[0].co_filename == self._file else None
         return (span.line, span.col, span.end_line, span.end_col) if span else None
 
 

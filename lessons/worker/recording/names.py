@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lessons.results.explanation import label
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.recorder import Binding, Event, Record, Region, Site
-from lessons.worker.recording.source_positions import Places, dotted
+from lessons.worker.recording.source_positions import SourcePositions, dotted
 
 LONGEST = 60
 PARTS = 8
@@ -17,7 +17,7 @@ PARTS = 8
 
 
 @dataclass(slots=True, frozen=True)
-class Called:
+class NamedCell:
     """A cell by name.
 
     Attributes:
@@ -53,7 +53,7 @@ class Names:
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self.places = Places(record)
+        self.places = SourcePositions(record)
         self._inner: list[tuple[str, Binding]] = []
         self._whole: set[int] = set()
         self._steps: dict[int, int] = {}
@@ -132,7 +132,7 @@ class Names:
         """Whether a tensor was called so anywhere."""
         return name in self._variables
 
-    def of(self, element: Element, words: frozenset[str] = frozenset()) -> Called | None:
+    def of(self, element: Element, words: frozenset[str] = frozenset()) -> NamedCell | None:
         """What an element is called at its time in code that names `words`; None if nothing names its storage."""
         storage, time = element.storage, element.time
         known = self._known.get(storage)
@@ -152,7 +152,7 @@ class Names:
         for item in ranked:
             index = item.binding.region.find(element.offset)
             if index is not None:
-                return Called(item.binding.name, index, True, item.count, time >= item.until)
+                return NamedCell(item.binding.name, index, True, item.count, time >= item.until)
         return None
 
     def code_of(self, event: Event) -> str:

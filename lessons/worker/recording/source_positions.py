@@ -53,7 +53,7 @@ class Source:
         return re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
 
 
-class Places:
+class SourcePositions:
     """Sites of a record as spans, lines and syntax."""
 
     def __init__(self, record: Record) -> None:

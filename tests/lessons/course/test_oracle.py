@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, RunningStep, Shown
+from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.reading.loader import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
@@ -925,7 +925,7 @@ def asking(lesson: Lesson) -> Lesson:
     for step in lesson.steps:
         wanted = OPERANDS[lesson.id].get(step.id, ())
         if isinstance(step, RunningStep):
-            more = tuple(Shown(name=operand(text), kind="vector", expr=text) for text in wanted)
+            more = tuple(ShownTensor(name=operand(text), kind="vector", expr=text) for text in wanted)
             step = step.model_copy(update={"show": (*step.show, *more)})
         steps.append(step)
     return lesson.model_copy(update={"steps": tuple(steps)})

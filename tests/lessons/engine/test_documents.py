@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lessons.engine import documents
-from lessons.results.result import CheckResult, Failure, Judgement, Named, StepResult, Tensor
+from lessons.results.result import CheckResult, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.lessons.making import code_step, doubling, lesson_of, text_step
 
 
@@ -133,7 +133,7 @@ def test_step_that_was_not_reached_is_empty() -> None:
 
 def test_judgement() -> None:
     checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
-    named = (Named("m34", "something", "It is wrong."), Named("m35", "more", "So is this."))
+    named = (NamedMistake("m34", "something", "It is wrong."), NamedMistake("m35", "more", "So is this."))
     given = Judgement("one", "failed", "values: They differ.", 3, named, None, checks, 0.25, "printed\n", 7)
     made = documents.judgement(given)
     assert made == {

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from lessons.engine import launchers
-from lessons.engine.launchers import ForkUnsafe, SpareLauncher, ZygoteLauncher, make_launcher
+from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareLauncher, make_launcher
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
@@ -41,12 +41,12 @@ def spare() -> Iterator[Session]:
 
 
 def test_kind_of_launcher() -> None:
-    assert isinstance(make_launcher("zygote"), ZygoteLauncher)
+    assert isinstance(make_launcher("zygote"), ForkServerLauncher)
     assert isinstance(make_launcher("spare"), SpareLauncher)
 
 
 @pytest.mark.parametrize(
-    ("system", "expected"), [("linux", ZygoteLauncher), ("darwin", SpareLauncher), ("win32", SpareLauncher)]
+    ("system", "expected"), [("linux", ForkServerLauncher), ("darwin", SpareLauncher), ("win32", SpareLauncher)]
 )
 def test_launcher_of_a_system(monkeypatch: pytest.MonkeyPatch, system: str, expected: type) -> None:
     monkeypatch.setattr(sys, "platform", system)
@@ -273,7 +273,7 @@ def test_closed_session_stays_closed(kind: str) -> None:
 
 @needs_linux
 def test_server_says_how_many_threads_it_has(worker: Session) -> None:
-    launcher = cast(ZygoteLauncher, worker._launcher)
+    launcher = cast(ForkServerLauncher, worker._launcher)
     worker.wait_ready()
     assert worker.ready
     launcher.wait_ready(timeout=0)

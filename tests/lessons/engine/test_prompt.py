@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lessons.engine.prompt import Play, Played
+from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation
-from lessons.what_if.cells import Cell
+from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import Changes
 from tests.lessons.making import await_true, below, code_step, lesson_of, server_of, text_step
 
@@ -33,18 +33,18 @@ def nothing_stays(worker: Session) -> Iterator[None]:
     assert set(below(server_of(worker))) <= before
 
 
-Open = Callable[..., Play]
+Open = Callable[..., Prompt]
 
 
 @pytest.fixture
 def opened(worker: Session) -> Iterator[Open]:
     """Opens prompts, and closes them in the end."""
-    made: list[Play] = []
+    made: list[Prompt] = []
 
     def open_play(
         lesson: Lesson = LESSON, step: str = "scores", changes: Changes | None = None, wall: float = 10
-    ) -> Play:
-        made.append(Play(worker, lesson, step, changes or Changes(), wall))
+    ) -> Prompt:
+        made.append(Prompt(worker, lesson, step, changes or Changes(), wall))
         return made[-1]
 
     yield open_play
@@ -53,18 +53,18 @@ def opened(worker: Session) -> Iterator[Open]:
 
 
 @pytest.fixture
-def play(opened: Open) -> Play:
+def play(opened: Open) -> Prompt:
     return opened()
 
 
-def values(play: Play, code: str) -> tuple[float, ...] | None:
+def values(play: Prompt, code: str) -> tuple[float, ...] | None:
     """The numbers of the first tensor that an input gives."""
     played = play.enter(code)
     assert played.error is None
     return played.tensors[0].values
 
 
-def message(played: Played) -> str:
+def message(played: PromptResult) -> str:
     assert played.error is not None
     return played.error.message
 
@@ -72,11 +72,11 @@ def message(played: Played) -> str:
 # What inputs give ----------------------------------------------------------------------------------------------------
 
 
-def test_names_of_the_step(play: Play) -> None:
+def test_names_of_the_step(play: Prompt) -> None:
     assert play.start() == (("torch", "module"), ("x", "(2,2)"), ("scores", "(2,2)"))
 
 
-def test_an_expression_is_shown(play: Play) -> None:
+def test_an_expression_is_shown(play: Prompt) -> None:
     played = play.enter("scores * 2")
     assert (played.id, played.error, played.stdout, played.value) == ("play 1", None, "", "")
     (tensor,) = played.tensors
@@ -85,7 +85,7 @@ def test_an_expression_is_shown(play: Play) -> None:
     assert tensor.values == (10, 22, 22, 50)
 
 
-def test_a_variable_of_the_lesson_looks_as_it_does_there(play: Play) -> None:
+def test_a_variable_of_the_lesson_looks_as_it_does_there(play: Prompt) -> None:
     (tensor,) = play.enter("scores").tensors
     assert (tensor.name, tensor.kind, tensor.axes) == ("scores", "score", ("query", "key"))
     assert tensor.labels == (("a", "b"), ("a", "b"))
@@ -113,7 +113,7 @@ def test_a_variable_of_the_lesson_looks_as_it_does_there(play: Play) -> None:
         ("'a' * 9999", "'" + "a" * 1999 + "..."),
     ],
 )
-def test_values(play: Play, code: str, value: str) -> None:
+def test_values(play: Prompt, code: str, value: str) -> None:
     played = play.enter(code)
     assert (played.error, played.value, played.tensors) == (None, value, ())
 
@@ -138,26 +138,26 @@ def test_values(play: Play, code: str, value: str) -> None:
         ("torch.cat((x, x, x, x, x, x), dim=-1).sum(dim=-1)", ["_"]),
     ],
 )
-def test_tensors(play: Play, code: str, names: list[str]) -> None:
+def test_tensors(play: Prompt, code: str, names: list[str]) -> None:
     played = play.enter(code)
     assert played.error is None
     assert [tensor.name for tensor in played.tensors] == names
 
 
-def test_the_last_value_has_a_name(play: Play) -> None:
+def test_the_last_value_has_a_name(play: Prompt) -> None:
     play.enter("x * 2")
     assert values(play, "_ + 1") == (3, 5, 7, 9)
     play.enter("None")
     assert values(play, "_") == (3, 5, 7, 9)
 
 
-def test_output_of_one_input_only(play: Play) -> None:
+def test_output_of_one_input_only(play: Prompt) -> None:
     assert play.enter("print('one')").stdout == "one\n"
     assert play.enter("print('two')").stdout == "two\n"
     assert play.enter("3").stdout == ""
 
 
-def test_state_stays_between_inputs(play: Play) -> None:
+def test_state_stays_between_inputs(play: Prompt) -> None:
     assert play.enter("def double(y):\n    return 2 * y\n\na = double(x)").error is None
     played = play.enter("double(a)")
     assert played.tensors[0].values == (4, 8, 12, 16)
@@ -165,12 +165,12 @@ def test_state_stays_between_inputs(play: Play) -> None:
     assert "_" not in dict(played.names)
 
 
-def test_shapes_of_the_lines(play: Play) -> None:
+def test_shapes_of_the_lines(play: Prompt) -> None:
     (line,) = play.enter("scores @ x.T").shapes
     assert ([item.name for item in line.took], line.joints) == (["scores", "x.T"], ("@",))
 
 
-def test_tensors_can_be_asked_about(play: Play) -> None:
+def test_tensors_can_be_asked_about(play: Prompt) -> None:
     large = play.enter("large = (torch.arange(100 * 200.) * 2).view(100, 200)")
     assert large.tensors[0].values is None
     assert play.run is not None
@@ -202,7 +202,7 @@ def test_tensors_can_be_asked_about(play: Play) -> None:
         ("a = '\0'", "This is not Python", 1),
     ],
 )
-def test_an_exception_ends_only_its_input(play: Play, code: str, told: str, line: int) -> None:
+def test_an_exception_ends_only_its_input(play: Prompt, code: str, told: str, line: int) -> None:
     play.start()
     before = play.run
     play.enter("kept = 1")
@@ -214,7 +214,7 @@ def test_an_exception_ends_only_its_input(play: Play, code: str, told: str, line
     assert play.run is before
 
 
-def test_what_was_done_before_an_exception_stays(play: Play) -> None:
+def test_what_was_done_before_an_exception_stays(play: Prompt) -> None:
     play.enter("a = 1\n1 / 0")
     assert play.enter("a").value == "1"
 
@@ -248,7 +248,7 @@ def test_an_input_that_ends_the_child_costs_one_sentence(opened: Open, code: str
     assert play.inputs == ["a = x * 10", "b = torch.rand(3)", "b", "b", "a"]
 
 
-def test_a_flood_of_output(play: Play) -> None:
+def test_a_flood_of_output(play: Prompt) -> None:
     played = play.enter("print('x' * 10**8)")
     assert "more than 8 MB" in message(played)
     assert len(played.stdout) < 70_000
@@ -256,24 +256,24 @@ def test_a_flood_of_output(play: Play) -> None:
         assert play.enter("print('again')").stdout == "again\n"
 
 
-def test_much_memory(play: Play) -> None:
+def test_much_memory(play: Prompt) -> None:
     assert "Out of memory" in message(play.enter("a = torch.zeros(2**32)"))
     assert play.enter("1").value == "1"
 
 
-def test_a_very_long_input(play: Play) -> None:
+def test_a_very_long_input(play: Prompt) -> None:
     assert "more than 64 KB" in message(play.enter("#" * 70_000))
 
 
-def test_many_names_and_lines(play: Play) -> None:
+def test_many_names_and_lines(play: Prompt) -> None:
     played = play.enter("\n".join(f"a{place} = x" for place in range(1000)))
     assert played.error is None
     assert len(played.names) <= 200
 
 
-def test_a_hanging_input_can_be_stopped(play: Play, worker: Session) -> None:
+def test_a_hanging_input_can_be_stopped(play: Prompt, worker: Session) -> None:
     play.enter("a = 1")
-    found: list[Played] = []
+    found: list[PromptResult] = []
     thread = threading.Thread(target=lambda: found.append(play.enter("print('on')\nwhile True: pass")))
     thread.start()
     await_true(lambda: worker._running is not None)
@@ -312,7 +312,7 @@ def test_a_history_that_does_not_go_well_again(opened: Open) -> None:
 # The lesson ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_lesson_stays_as_it_was(play: Play, worker: Session) -> None:
+def test_the_lesson_stays_as_it_was(play: Prompt, worker: Session) -> None:
     run = worker.run(LESSON, "scores")
     before = run.steps[1].tensors
     assert values(play, "scores[0, 0] = 99\nscores.mul_(2)") is not None
@@ -330,7 +330,7 @@ def test_the_lesson_stays_as_it_was(play: Play, worker: Session) -> None:
 
 
 def test_changes_of_the_lesson_hold(opened: Open) -> None:
-    changes = Changes().with_cell(LESSON, Cell("setup", "x", (0, 0), 5.0))
+    changes = Changes().with_cell(LESSON, CellChange("setup", "x", (0, 0), 5.0))
     assert values(opened(changes=changes), "x") == (5, 2, 3, 4)
 
 
@@ -353,7 +353,7 @@ def test_an_exercise_has_what_was_before_it(opened: Open, course: Course) -> Non
     assert ("wrapper", "MultiHeadAttentionWrapper") in play.start()
 
 
-def test_a_closed_prompt(play: Play) -> None:
+def test_a_closed_prompt(play: Prompt) -> None:
     play.enter("a = 1")
     play.close()
     assert "closed" in message(play.enter("a"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launchers import ZygoteLauncher
+from lessons.engine.launchers import ForkServerLauncher
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course, Lesson, Limits
 from lessons.results.line_shapes import LineShapes, Shape
@@ -649,7 +649,7 @@ def test_fork_server_that_was_killed_is_started_again() -> None:
         run.close()
         assert result(session, "print('again')").stdout == "again\n"
         assert server_of(session) != server
-        assert isinstance(session._launcher, ZygoteLauncher)
+        assert isinstance(session._launcher, ForkServerLauncher)
         folder = Path(session._launcher._base)
         assert list(folder.glob("tmp*")) == []
     finally:

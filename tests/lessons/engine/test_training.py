@@ -21,7 +21,7 @@ from lessons.engine.training import Control
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import LessonError, load_course, parse_lesson
-from lessons.results.result import MOST_KEPT, Picture, StepResult, Training
+from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
@@ -69,7 +69,7 @@ def step_of(lesson: Lesson) -> TrainStep:
     return step
 
 
-def nothing(picture: Picture) -> None:
+def nothing(picture: TrainingSnapshot) -> None:
     """What a screen does that does not care."""
 
 
@@ -96,7 +96,7 @@ class InBackground:
     """A training in a thread; `pictures` fills while it runs."""
 
     def __init__(self, worker: Session, lesson: Lesson) -> None:
-        self.pictures: list[Picture] = []
+        self.pictures: list[TrainingSnapshot] = []
         self.control = Control()
         self.ended: Training | None = None
         self.thread = threading.Thread(target=self._train, args=(worker, lesson))
@@ -129,11 +129,11 @@ def cpu(pid: int) -> int:
 
 
 def test_pictures_come_in_order_while_it_runs(worker: Session) -> None:
-    seen: list[Picture] = []
+    seen: list[TrainingSnapshot] = []
     thread = threading.current_thread()
     threads: set[object] = set()
 
-    def look(picture: Picture) -> None:
+    def look(picture: TrainingSnapshot) -> None:
         seen.append(picture)
         threads.add(threading.current_thread())
 
@@ -361,7 +361,7 @@ def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -
     control.pause()
     assert control.paused
 
-    def look(picture: Picture) -> None:
+    def look(picture: TrainingSnapshot) -> None:
         seen.append(picture)
         if len(seen) == 1:
             threading.Timer(0.3, control.resume).start()
@@ -509,7 +509,7 @@ def test_child_that_is_killed_is_told(worker: Session) -> None:
 
 
 def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
-    def look(picture: Picture) -> None:
+    def look(picture: TrainingSnapshot) -> None:
         raise RuntimeError("the screen is gone")
 
     with pytest.raises(RuntimeError, match="the screen is gone"):

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from lessons.format.exercises import Edit, Mistake, Variant
 from lessons.reading import mistake_edits
-from lessons.reading.mistake_edits import Known
+from lessons.reading.mistake_edits import KnownMistake
 from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 
 
@@ -28,8 +28,8 @@ def test_what_changes_nothing_is_no_edit() -> None:
 def test_the_first_way_that_fits_counts() -> None:
     edits = [{"find": "x", "replace": "1"}, {"find": "y", "replace": "2"}, {"find": "z", "replace": "3"}]
     mistake = Mistake.model_validate({"id": "m", "name": "m", "why": "w", "edits": edits})
-    assert Known.of(mistake).made_in("y z") == "2 z"
-    assert Known.of(mistake).made_in("w") is None
+    assert KnownMistake.of(mistake).made_in("y z") == "2 z"
+    assert KnownMistake.of(mistake).made_in("w") is None
 
 
 def test_a_mistake_may_be_a_whole_answer() -> None:
@@ -38,27 +38,27 @@ def test_a_mistake_may_be_a_whole_answer() -> None:
 
 
 def test_two_at_once() -> None:
-    mistakes = [Known.of(mistake) for mistake in attending().mistakes]
+    mistakes = [KnownMistake.of(mistake) for mistake in attending().mistakes]
     found = {(first.id, second.id): code for first, second, code in mistake_edits.pairs(ATTENTION, mistakes)}
     assert [*found] == [("columns", "no-scale"), ("columns", "no-transpose"), ("no-scale", "no-transpose")]
     assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
 
 
 def test_what_undoes_or_swallows_the_other_is_no_pair() -> None:
-    mistakes = [Known("there", ((("a", "b"),),)), Known("back", ((("b", "a"), ("c", "c")),))]
-    swallow = Known("swallow", ((("a c", "d"),),))
+    mistakes = [KnownMistake("there", ((("a", "b"),),)), KnownMistake("back", ((("b", "a"), ("c", "c")),))]
+    swallow = KnownMistake("swallow", ((("a c", "d"),),))
     assert list(mistake_edits.pairs("a c", mistakes)) == []
     assert [code for _, _, code in mistake_edits.pairs("a c", [mistakes[0], swallow])] == []
 
 
 def test_both_orders_where_they_differ() -> None:
-    mistakes = [Known("one", ((("x", "y"),),)), Known("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
+    mistakes = [KnownMistake("one", ((("x", "y"),),)), KnownMistake("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
     assert [code for _, _, code in mistake_edits.pairs("x w", mistakes)] == ["u w"]
 
 
 def test_it_survives_the_way_to_the_judge() -> None:
-    known_one = Known.of(attending().mistakes[0])
-    assert Known.of_plain(json.loads(json.dumps(asdict(known_one)))) == known_one
+    known_one = KnownMistake.of(attending().mistakes[0])
+    assert KnownMistake.of_plain(json.loads(json.dumps(asdict(known_one)))) == known_one
 
 
 def test_a_variant_is_code_or_edits() -> None:

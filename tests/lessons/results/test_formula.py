@@ -16,7 +16,7 @@ VALUES = (2.0, -3.0, 0.5, 0.0)
 NAMES = ("a", "b[0,1]", "(x @ y)[2]", "-1")
 
 numbers = st.floats(-50, 50, allow_nan=False).map(lambda value: f.Number(round(value, 2)))
-leaves = st.integers(0, len(VALUES) - 1).map(f.Cell) | numbers
+leaves = st.integers(0, len(VALUES) - 1).map(f.OperandRef) | numbers
 
 
 def operations(inner: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
@@ -115,14 +115,14 @@ def test_what_is_no_formula_is_refused(tree: object) -> None:
 )
 def test_arithmetic_of_ieee_754(op: str, parts: tuple[float, ...], value: float) -> None:
     """No function raises, what is undefined is NaN."""
-    got = f.evaluate(f.Op(op, tuple(map(f.Cell, range(len(parts))))), [float(part) for part in parts])
+    got = f.evaluate(f.Op(op, tuple(map(f.OperandRef, range(len(parts))))), [float(part) for part in parts])
     assert got == value or (math.isnan(got) and math.isnan(value))
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 10))
 def test_shortening_keeps_the_largest_terms(terms: list[float], most: int) -> None:
     """What is left and the rest come to the whole."""
-    formula = f.add(*map(f.Cell, range(len(terms))))
+    formula = f.add(*map(f.OperandRef, range(len(terms))))
     short = f.shorten(formula, terms, most)
     kept = f.cells(short.formula)
     assert len(kept) == min(most, len(terms)) == len(terms) - short.left_out

@@ -8,13 +8,13 @@ import pytest
 
 from lessons.authoring import recordings
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, RunningStep, Shown
+from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.reading.loader import load_course
 from lessons.results import comparison
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if import cells, changes, knobs
-from lessons.what_if.cells import Cell, Place
-from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History
+from lessons.what_if.cells import CellChange, StatementPosition
+from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tests.lessons.making import code_step, lesson_of, text_step
 
 COURSE = load_course()
@@ -43,7 +43,7 @@ def tensors(results: list[StepResult], step: str) -> dict[str, Tensor]:
     return {tensor.name: tensor for tensor in found.tensors}
 
 
-def run_with(worker: Session, lesson: Lesson, *written: Cell, upto: str | None = None) -> list[StepResult]:
+def run_with(worker: Session, lesson: Lesson, *written: CellChange, upto: str | None = None) -> list[StepResult]:
     """The results of a lesson with these cells changed."""
     run = worker.run(lesson, upto, Changes(cells=written))
     run.close()
@@ -56,18 +56,18 @@ def run_with(worker: Session, lesson: Lesson, *written: Cell, upto: str | None =
 @pytest.mark.parametrize(
     ("step", "name", "place"),
     [
-        ("setup", "x", Place("setup", 3, 0)),
-        ("three", "x", Place("setup", 3, 0)),
-        ("setup", "layer.weight", Place("setup", 4, 0)),
-        ("one", "a", Place("one", 2, 0)),  # after the loop that fills it
-        ("why", "a", Place("one", 2, 0)),
-        ("two", "a", Place("two", 2, 0)),
-        ("three", "a", Place("two", 2, 0)),
-        ("three", "q", Place("three", 2, 0)),
+        ("setup", "x", StatementPosition("setup", 3, 0)),
+        ("three", "x", StatementPosition("setup", 3, 0)),
+        ("setup", "layer.weight", StatementPosition("setup", 4, 0)),
+        ("one", "a", StatementPosition("one", 2, 0)),  # after the loop that fills it
+        ("why", "a", StatementPosition("one", 2, 0)),
+        ("two", "a", StatementPosition("two", 2, 0)),
+        ("three", "a", StatementPosition("two", 2, 0)),
+        ("three", "q", StatementPosition("three", 2, 0)),
     ],
 )
-def test_place_is_behind_the_last_statement_that_writes(step: str, name: str, place: Place) -> None:
-    assert cells.place(made(), Cell(step, name, (0, 0), 1)) == place
+def test_place_is_behind_the_last_statement_that_writes(step: str, name: str, place: StatementPosition) -> None:
+    assert cells.place(made(), CellChange(step, name, (0, 0), 1)) == place
 
 
 @pytest.mark.parametrize(
@@ -101,17 +101,17 @@ def test_names_that_a_statement_changes(code: str, names: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "cell"),
     [
-        ("x[1,0]=0.9", Cell("setup", "x", (1, 0), 0.9)),
-        (" a [ -1 , 0 ] = -3 ", Cell("one", "a", (-1, 0), -3)),
-        ("two:a[0,0]=inf", Cell("two", "a", (0, 0), math.inf)),
-        ("three : layer.weight[0,1]=-inf", Cell("three", "layer.weight", (0, 1), -math.inf)),
-        ("layer.blocks[0].weight[1]=True", Cell("setup", "layer.blocks[0].weight", (1,), True)),
-        ("e=1e3", Cell("three", "e", (), 1000.0)),
-        ("e=" + "9" * 50, Cell("three", "e", (), 1e50)),
-        ("e[]=false", Cell("three", "e", (), False)),
+        ("x[1,0]=0.9", CellChange("setup", "x", (1, 0), 0.9)),
+        (" a [ -1 , 0 ] = -3 ", CellChange("one", "a", (-1, 0), -3)),
+        ("two:a[0,0]=inf", CellChange("two", "a", (0, 0), math.inf)),
+        ("three : layer.weight[0,1]=-inf", CellChange("three", "layer.weight", (0, 1), -math.inf)),
+        ("layer.blocks[0].weight[1]=True", CellChange("setup", "layer.blocks[0].weight", (1,), True)),
+        ("e=1e3", CellChange("three", "e", (), 1000.0)),
+        ("e=" + "9" * 50, CellChange("three", "e", (), 1e50)),
+        ("e[]=false", CellChange("three", "e", (), False)),
     ],
 )
-def test_cell_as_it_is_written(text: str, cell: Cell) -> None:
+def test_cell_as_it_is_written(text: str, cell: CellChange) -> None:
     found = cells.parse(made(), text)
     assert (found, type(found.value)) == (cell, type(cell.value))
 
@@ -151,9 +151,9 @@ def test_computed_tensor_is_no_variable() -> None:
         ("weights", "weights"), ("v2.W_query.weight", "v2.W_query.weight"), ("a.b[0].c", "a.b[0].c"),
         ("weights[:, None] * inputs", None), ("[count, lost]", None), ("split(batch)", None),
     ):  # fmt: skip
-        assert cells.variable(Shown(name="x", kind="vector", expr=expression)) == expected
+        assert cells.variable(ShownTensor(name="x", kind="vector", expr=expression)) == expected
     with pytest.raises(ChangeError, match="is computed and no variable"):
-        cells.place(made(), Cell("one", "a * 2", (0,), 1))
+        cells.place(made(), CellChange("one", "a * 2", (0,), 1))
 
 
 # Changes as data -----------------------------------------------------------------------------------------------------
@@ -173,19 +173,19 @@ def test_changes_are_equal_however_they_came_about() -> None:
 
 def test_cell_is_written_once() -> None:
     lesson = made()
-    first, second = Cell("one", "a", (0, 0), 5), Cell("one", "a", (0, 1), 6)
+    first, second = CellChange("one", "a", (0, 0), 5), CellChange("one", "a", (0, 1), 6)
     both = UNCHANGED.with_cell(lesson, first).with_cell(lesson, second)
-    again = both.with_cell(lesson, Cell("one", "a", (0, 0), 7))
-    assert again.cells == (second, Cell("one", "a", (0, 0), 7))
+    again = both.with_cell(lesson, CellChange("one", "a", (0, 0), 7))
+    assert again.cells == (second, CellChange("one", "a", (0, 0), 7))
     assert again.without_cell(first).cells == (second,)
     with pytest.raises(ChangeError):
-        both.with_cell(lesson, Cell("one", "d", (0, 0), 7))
+        both.with_cell(lesson, CellChange("one", "d", (0, 0), 7))
 
 
 def test_apply_changes_the_code() -> None:
     lesson = made()
     assert changes.apply(lesson, UNCHANGED) is lesson
-    assert changes.apply(lesson, Changes(cells=(Cell("one", "a", (0, 0), 1),))) is lesson
+    assert changes.apply(lesson, Changes(cells=(CellChange("one", "a", (0, 0), 1),))) is lesson
     altered = changes.apply(lesson, Changes(knobs=(("half", 4),)))
     assert dict(altered.parts)["one"].endswith("b = a / 4")
     with pytest.raises(ChangeError):
@@ -196,7 +196,7 @@ def test_parse_of_a_command_line() -> None:
     lesson = COURSE.lesson("all-queries")
     made_of = changes.parse(lesson, ["temperature=2"], "a b c", ["inputs[1,0]=0.9", "product:scores[0,0]=1"])
     assert made_of.settings == {"temperature": 2, "words": "a b c"}
-    assert made_of.cells == (Cell("setup", "inputs", (1, 0), 0.9), Cell("product", "scores", (0, 0), 1))
+    assert made_of.cells == (CellChange("setup", "inputs", (1, 0), 0.9), CellChange("product", "scores", (0, 0), 1))
     assert changes.describe(lesson, made_of) == [
         "Temperature: 2", "Your own words: a b c", "inputs[1,0] = 0.9", "scores[0,0] = 1"
     ]  # fmt: skip
@@ -209,7 +209,7 @@ def test_parse_of_a_command_line() -> None:
 
 def test_history() -> None:
     states = [Changes(knobs=(("n", number),)) for number in range(4)]
-    history = History()
+    history = ChangeHistory()
     assert (history.current, history.can_undo, history.can_redo) == (UNCHANGED, False, False)
     assert history.undo() == history.redo() == UNCHANGED
     for state in states[:3]:
@@ -232,7 +232,7 @@ def test_history() -> None:
 
 def test_cell_changes_what_follows_and_nothing_else(worker: Session) -> None:
     plain = run_with(worker, made())
-    changed = run_with(worker, made(), Cell("one", "a", (0, 0), 9))
+    changed = run_with(worker, made(), CellChange("one", "a", (0, 0), 9))
     assert tensors(plain, "one")["a"].values == (1, 0, 1, 0)
     assert tensors(changed, "one")["a"].values == (9, 0, 1, 0)
     assert tensors(changed, "one")["b"].values == (4.5, 0, 0.5, 0)
@@ -243,19 +243,19 @@ def test_cell_changes_what_follows_and_nothing_else(worker: Session) -> None:
 
 
 def test_cell_of_a_later_step_leaves_the_earlier_ones(worker: Session) -> None:
-    changed = run_with(worker, made(), Cell("two", "a", (1, 1), -1))
+    changed = run_with(worker, made(), CellChange("two", "a", (1, 1), -1))
     assert tensors(changed, "two")["a"].values == (1, 1, 1, -1)
     assert tensors(changed, "two")["d"].values == (2, 2, 2, 0)
     assert tensors(changed, "two")["c"].values == (1.5, 0, 1.5, 0)
 
 
 def test_cell_beyond_the_run_is_not_reached(worker: Session) -> None:
-    results = run_with(worker, made(), Cell("two", "a", (9, 9), -1), upto="one")
+    results = run_with(worker, made(), CellChange("two", "a", (9, 9), -1), upto="one")
     assert [(result.id, result.notes) for result in results] == [("one", ())]
 
 
 def test_cells_and_knobs_together(worker: Session) -> None:
-    run = worker.run(made(), None, Changes((("half", 4),), (Cell("one", "a", (0, 0), 8),)))
+    run = worker.run(made(), None, Changes((("half", 4),), (CellChange("one", "a", (0, 0), 8),)))
     run.close()
     assert tensors(run.steps, "one")["b"].values == (2, 0, 0.25, 0)
 
@@ -306,7 +306,7 @@ def test_value_is_written(
         code_step("one", VALUES, {"name": "x", "expr": shown, "kind": "vector"}),
         setup="import torch\nfrom torch import nn",
     )
-    results = run_with(worker, lesson, Cell("one", name, index, value))
+    results = run_with(worker, lesson, CellChange("one", name, index, value))
     assert results[0].notes == ()
     assert tensors(results, "one")["x"].values == expected
 
@@ -314,29 +314,32 @@ def test_value_is_written(
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        (Cell("one", "f", (3,), 1), "f[3] = 1 was not made: there is no such cell, since f is 3."),
-        (Cell("one", "f", (-4,), 1), "f[-4] = 1 was not made: there is no such cell, since f is 3."),
-        (Cell("one", "f", (0, 0), 1), "f[0,0] = 1 was not made: there is no such cell, since f is 3."),
-        (Cell("one", "f", (), 1), "f = 1 was not made: there is no such cell, since f is 3."),
-        (Cell("one", "s", (0,), 1), "s[0] = 1 was not made: there is no such cell, since s is a single number."),
-        (Cell("one", "f", (0,), 10**400), "was not made: the number is too large."),
-        (Cell("one", "i", (0,), 0.5), "i[0] = 0.5 was not made: i holds whole numbers only."),
-        (Cell("one", "i", (0,), math.nan), "i[0] = nan was not made: i holds whole numbers only."),
-        (Cell("one", "i", (0,), math.inf), "i[0] = inf was not made: i holds whole numbers only."),
-        (Cell("one", "u", (0,), -1), "u[0] = -1 was not made: u holds whole numbers from 0 to 255."),
-        (Cell("one", "b", (0,), 0.5), "b[0] = 0.5 was not made: b holds only True and False."),
-        (Cell("one", "n", (0,), 1), "n[0] = 1 was not made: n is a list, not a tensor."),
-        (Cell("one", "k", (), 1), "k = 1 was not made: k is a number, not a tensor."),
-        (Cell("one", "nothing", (), 1), "nothing = 1 was not made: nothing is None, not a tensor."),
-        (Cell("one", "p", (0,), 1), "p[0] = 1 was not made: p is a Linear, not a tensor."),
-        (Cell("one", "p.wait", (0,), 1), "p.wait[0] = 1 was not made: p has no wait."),
-        (Cell("one", "module[1].weight", (0,), 1), "module[1].weight[0] = 1 was not made: module has no [1]."),
-        (Cell("one", "wide", (0,), 1), "wide[0] = 1 was not made: wide shows one number in several cells."),
-        (Cell("one", "closed", (0,), 1), "closed[0] = 1 was not made: PyTorch refuses it (Inplace update to inference"),
-        (Cell("one", "maybe", (0,), 1), "maybe[0] = 1 was not made: there is no maybe."),
+        (CellChange("one", "f", (3,), 1), "f[3] = 1 was not made: there is no such cell, since f is 3."),
+        (CellChange("one", "f", (-4,), 1), "f[-4] = 1 was not made: there is no such cell, since f is 3."),
+        (CellChange("one", "f", (0, 0), 1), "f[0,0] = 1 was not made: there is no such cell, since f is 3."),
+        (CellChange("one", "f", (), 1), "f = 1 was not made: there is no such cell, since f is 3."),
+        (CellChange("one", "s", (0,), 1), "s[0] = 1 was not made: there is no such cell, since s is a single number."),
+        (CellChange("one", "f", (0,), 10**400), "was not made: the number is too large."),
+        (CellChange("one", "i", (0,), 0.5), "i[0] = 0.5 was not made: i holds whole numbers only."),
+        (CellChange("one", "i", (0,), math.nan), "i[0] = nan was not made: i holds whole numbers only."),
+        (CellChange("one", "i", (0,), math.inf), "i[0] = inf was not made: i holds whole numbers only."),
+        (CellChange("one", "u", (0,), -1), "u[0] = -1 was not made: u holds whole numbers from 0 to 255."),
+        (CellChange("one", "b", (0,), 0.5), "b[0] = 0.5 was not made: b holds only True and False."),
+        (CellChange("one", "n", (0,), 1), "n[0] = 1 was not made: n is a list, not a tensor."),
+        (CellChange("one", "k", (), 1), "k = 1 was not made: k is a number, not a tensor."),
+        (CellChange("one", "nothing", (), 1), "nothing = 1 was not made: nothing is None, not a tensor."),
+        (CellChange("one", "p", (0,), 1), "p[0] = 1 was not made: p is a Linear, not a tensor."),
+        (CellChange("one", "p.wait", (0,), 1), "p.wait[0] = 1 was not made: p has no wait."),
+        (CellChange("one", "module[1].weight", (0,), 1), "module[1].weight[0] = 1 was not made: module has no [1]."),
+        (CellChange("one", "wide", (0,), 1), "wide[0] = 1 was not made: wide shows one number in several cells."),
+        (
+            CellChange("one", "closed", (0,), 1),
+            "closed[0] = 1 was not made: PyTorch refuses it (Inplace update to inference",
+        ),
+        (CellChange("one", "maybe", (0,), 1), "maybe[0] = 1 was not made: there is no maybe."),
     ],
 )
-def test_cell_that_cannot_be_written_is_told(worker: Session, cell: Cell, why: str) -> None:
+def test_cell_that_cannot_be_written_is_told(worker: Session, cell: CellChange, why: str) -> None:
     code = VALUES + "if False:\n    maybe = f\n"
     lesson = lesson_of(code_step("one", code, "f"), setup="import torch\nfrom torch import nn")
     (result,) = run_with(worker, lesson, cell)
@@ -349,20 +352,20 @@ def test_cell_that_cannot_be_written_is_told(worker: Session, cell: Cell, why: s
 
 
 def test_note_of_the_setup_comes_with_the_first_step(worker: Session) -> None:
-    results = run_with(worker, made(), Cell("setup", "x", (5, 5), 1), Cell("two", "a", (5, 5), 1))
+    results = run_with(worker, made(), CellChange("setup", "x", (5, 5), 1), CellChange("two", "a", (5, 5), 1))
     assert [len(result.notes) for result in results] == [1, 0, 1, 0]
 
 
 def test_change_that_the_lesson_does_not_have_is_refused(worker: Session) -> None:
     with pytest.raises(ChangeError):
-        run_with(worker, made(), Cell("one", "nothing", (0,), 1))
+        run_with(worker, made(), CellChange("one", "nothing", (0,), 1))
     with pytest.raises(ChangeError):
         worker.run(made(), None, Changes(knobs=(("nothing", 1),)))
 
 
 def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
     lesson = COURSE.lesson("attention-classes")
-    results = run_with(worker, lesson, Cell("v1", "v1.W_query", (0, 0), 0.0), upto="gradient")
+    results = run_with(worker, lesson, CellChange("v1", "v1.W_query", (0, 0), 0.0), upto="gradient")
     assert tensors(results, "gradient")["W_query"].values is not None
     assert results[-1].error is None
 
@@ -410,7 +413,7 @@ def test_causal_attention_does_not_see_a_later_token(
     """Not even in the last bit: what is earlier differs by exactly 0."""
     lesson = COURSE.lesson(name)
     plain = tensors(run_with(worker, lesson, upto=step), step)[shown]
-    changed = tensors(run_with(worker, lesson, Cell("setup", "inputs", (token, 0), 0.9), upto=step), step)[shown]
+    changed = tensors(run_with(worker, lesson, CellChange("setup", "inputs", (token, 0), 0.9), upto=step), step)[shown]
     found = comparison.difference(plain, changed)
     assert found is not None
     assert found.known
@@ -423,7 +426,7 @@ def test_causal_attention_does_not_see_a_later_token(
 def test_open_attention_sees_every_token(worker: Session) -> None:
     lesson = COURSE.lesson("all-queries")
     plain = tensors(run_with(worker, lesson, upto="context"), "context")["context"]
-    changed = tensors(run_with(worker, lesson, Cell("setup", "inputs", (5, 0), 0.9), upto="context"), "context")
+    changed = tensors(run_with(worker, lesson, CellChange("setup", "inputs", (5, 0), 0.9), upto="context"), "context")
     found = comparison.difference(plain, changed["context"])
     assert found is not None
     assert len({position // 3 for position in found.changed}) == 6
@@ -431,6 +434,6 @@ def test_open_attention_sees_every_token(worker: Session) -> None:
 
 def test_mask_can_be_opened_by_hand(worker: Session) -> None:
     lesson = COURSE.lesson("causal-mask")
-    results = run_with(worker, lesson, Cell("minus-inf", "mask", (0, 5), 0))
+    results = run_with(worker, lesson, CellChange("minus-inf", "mask", (0, 5), 0))
     weights = tensors(results, "causal-weights")["weights"]
     assert [value > 0 for value in weights.row((), 0, 0, 6) or ()] == [True, False, False, False, False, True]

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.lesson import Course, ExerciseStep
-from lessons.learner.progress import Attempt, Kept, Progress
+from lessons.learner.progress import ArchivedCode, Attempt, Progress
 from lessons.reading.loader import load_course
 from lessons.results.result import Judgement
 from tui.commands import history
-from tui.commands.history import Entry, NoEntry, Standing
+from tui.commands.history import ExerciseStatus, HistoryEntry, NoEntry
 
 COURSE = load_course()
 NOON = "2024-01-01T12:00:00.000000+00:00"
 
 
-def entry(before: str, code: str) -> Entry:
-    return Entry("2", Attempt(code, "failed", NOON), before, "attempt 1")
+def entry(before: str, code: str) -> HistoryEntry:
+    return HistoryEntry("2", Attempt(code, "failed", NOON), before, "attempt 1")
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
     progress.keep("of-old", "x = 1", "reset")
     past = history.past(COURSE, progress, "of-old")
     assert past.exercise is None
-    assert past.entries[0].what == Kept("x = 1", progress.kept("of-old")[0].time, "reset")
+    assert past.entries[0].what == ArchivedCode("x = 1", progress.kept("of-old")[0].time, "reset")
 
 
 @pytest.mark.usefixtures("in_kolkata")
@@ -153,21 +153,21 @@ def test_table_is_aligned_and_clean() -> None:
     ],
 )
 def test_words(state: str, passed: bool, due: bool, words: str) -> None:
-    assert Standing(state, passed, due, None).words == words
+    assert ExerciseStatus(state, passed, due, None).words == words
 
 
 def test_standings(progress: Progress) -> None:
     progress.set_state("stacked-heads", "two-wide", "skipped")
     progress.give_up("two-wide")
-    standings = history.standings(COURSE, progress)
+    standings = history.exercise_statuses(COURSE, progress)
     assert set(standings) == {step.exercise for lesson in COURSE.lessons for step in lesson.exercises}
-    assert standings["same-numbers"] == Standing("new", False, False, None)
+    assert standings["same-numbers"] == ExerciseStatus("new", False, False, None)
     standing = standings["two-wide"]
     assert (standing.state, standing.passed, standing.due) == ("skipped", False, True)
     assert standing.review is not None
     assert standing.document["review"] == standing.review.isoformat()
     progress.take_back_give_up("two-wide")
-    assert not history.standings(COURSE, progress)["two-wide"].due
+    assert not history.exercise_statuses(COURSE, progress)["two-wide"].due
 
 
 # check-all -----------------------------------------------------------------------------------------------------------

@@ -11,14 +11,14 @@ import lessons.learner.trained_models
 import lessons.reading.loader
 from lessons.engine import documents
 from lessons.format.lesson import Course
-from lessons.results.result import Failure, Picture, StepResult
+from lessons.results.result import Failure, StepResult, TrainingSnapshot
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
 from tui import cli
 from tui.render import linear_text
 
-PICTURES = [Picture(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
+PICTURES = [TrainingSnapshot(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
 LESSON = lesson_of(
     text_step("why", "Read."), STEP, knobs=[RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
 )
@@ -61,7 +61,7 @@ def test_what_is_no_number_in_json(session: FakeSession, capsys: pytest.CaptureF
     session.events.get()
     session.events.get()
     session.events.get()
-    session.events.put(Picture(1, 2, {"loss": float("nan"), "score": float("inf")}))
+    session.events.put(TrainingSnapshot(1, 2, {"loss": float("nan"), "score": float("inf")}))
     session.events.put(Failure("timeout", "It took too long.", 3))
     assert cli.main(["train", "1", "--json"]) == 1
     first, last = map(json.loads, capsys.readouterr().out.splitlines())
@@ -113,7 +113,7 @@ def test_which_step_is_meant(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
     monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: Course(lessons=(lesson,)))
-    found = lambda _, step, cells=(): lessons.learner.trained_models.Kept("own" if step.id in own else "course")  # noqa: E731
+    found = lambda _, step, cells=(): lessons.learner.trained_models.TrainedModel("own" if step.id in own else "course")  # noqa: E731
     monkeypatch.setattr(lessons.learner.trained_models, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0
     assert session.asked[0].split(" with ")[0] == f"train trained/{meant}"

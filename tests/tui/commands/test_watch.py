@@ -19,9 +19,9 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
 from lessons.reading.loader import load_course
-from lessons.results.result import Judgement, Named, WorkerError
+from lessons.results.result import Judgement, NamedMistake, WorkerError
 from tui.commands import watch as module
-from tui.commands.watch import Ending, Look, Settling, Watch, create, look, read, signals
+from tui.commands.watch import Ending, FileFingerprint, Settling, Watch, create, look, read, signals
 
 ROOT = Path(__file__).parents[3]
 COURSE = load_course()
@@ -73,7 +73,7 @@ class FakeSession(Session):
                 return Judgement(exercise.exercise, "error", "Stopped by you.", stopped=True)
         if source == "right":
             return Judgement(exercise.exercise, "passed", "All checks pass.")
-        named = (Named("no-scale", "no scaling", "Scale it."), Named("both", "both", "Two."))
+        named = (NamedMistake("no-scale", "no scaling", "Scale it."), NamedMistake("both", "both", "Two."))
         return Judgement(exercise.exercise, "failed", f"Not so: {source}", mistakes=named)
 
 
@@ -152,7 +152,7 @@ Start = Callable[..., Running]
 
 # When a file counts as saved -----------------------------------------------------------------------------------------
 
-A, B = Look(1, 1, 1), Look(2, 2, 1)
+A, B = FileFingerprint(1, 1, 1), FileFingerprint(2, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -162,16 +162,16 @@ A, B = Look(1, 1, 1), Look(2, 2, 1)
         ([A, B, B, B], [2]),
         ([None, None, A, A], [3]),
         # Written in pieces.
-        ([A, A, B, Look(3, 3, 1), Look(4, 3, 1), Look(4, 3, 1)], [1, 5]),
+        ([A, A, B, FileFingerprint(3, 3, 1), FileFingerprint(4, 3, 1), FileFingerprint(4, 3, 1)], [1, 5]),
         # Gone for a moment, then another file, or the same.
-        ([A, A, None, Look(1, 1, 2), Look(1, 1, 2)], [1, 4]),
+        ([A, A, None, FileFingerprint(1, 1, 2), FileFingerprint(1, 1, 2)], [1, 4]),
         ([A, A, None, A, A], [1]),
         # The same size at another time, and another file of the same time.
-        ([A, A, Look(1, 2, 1), Look(1, 2, 1)], [1, 3]),
-        ([A, A, Look(1, 1, 9), Look(1, 1, 9)], [1, 3]),
+        ([A, A, FileFingerprint(1, 2, 1), FileFingerprint(1, 2, 1)], [1, 3]),
+        ([A, A, FileFingerprint(1, 1, 9), FileFingerprint(1, 1, 9)], [1, 3]),
     ],
 )
-def test_two_looks_in_a_row_have_to_agree(looks: list[Look | None], judged: list[int]) -> None:
+def test_two_looks_in_a_row_have_to_agree(looks: list[FileFingerprint | None], judged: list[int]) -> None:
     settling = Settling()
     found = []
     for place, each in enumerate(looks):

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lessons.results.result import StepResult, Tensor, Window
-from lessons.what_if.cells import Cell
+from lessons.what_if.cells import CellChange
 from tui.drawings import before_after
-from tui.drawings.before_after import OTHER_SHAPE, TOO_LARGE, Picture, changed_lines, pictures
+from tui.drawings.before_after import OTHER_SHAPE, TOO_LARGE, MatrixContent, changed_lines, pictures
 from tui.drawings.marks import NO_CELLS, Cells
 
 
@@ -23,7 +23,7 @@ BEFORE = tensor("scores", (2, 2), (1.0, 2.0, 3.0, 4.0))
 AFTER = replace(BEFORE, values=(1.0, 2.5, 3.0, 0.0), low=0.0, high=3.0)
 OTHER = tensor("other", (1,), (7,), "int64")
 HUGE = replace(tensor("huge", (900, 900), None), window=Window((), 0, 0, ((1.0, 2.0),)))
-CELL = Cell("one", "scores", (0, -1), 2.5)
+CELL = CellChange("one", "scores", (0, -1), 2.5)
 
 
 def result(*tensors: Tensor) -> StepResult:
@@ -31,16 +31,16 @@ def result(*tensors: Tensor) -> StepResult:
 
 
 def test_nothing_is_changed() -> None:
-    assert pictures(None, result(BEFORE, OTHER), "difference", [CELL]) == (Picture(BEFORE), Picture(OTHER))
+    assert pictures(None, result(BEFORE, OTHER), "difference", [CELL]) == (MatrixContent(BEFORE), MatrixContent(OTHER))
 
 
 def test_after_before_and_the_difference() -> None:
     changed, own = Cells(flat=frozenset({1, 3})), Cells(patterns=((0, 1),))
     base, now = result(BEFORE, OTHER), result(AFTER, OTHER)
     after, same = pictures(base, now, "after", [CELL])
-    assert after == Picture(AFTER, "after", changed, own)
-    assert same == Picture(OTHER, "unchanged", Cells(flat=frozenset()), NO_CELLS)
-    assert pictures(base, now, "before", [CELL])[0] == Picture(BEFORE, "before", changed)
+    assert after == MatrixContent(AFTER, "after", changed, own)
+    assert same == MatrixContent(OTHER, "unchanged", Cells(flat=frozenset()), NO_CELLS)
+    assert pictures(base, now, "before", [CELL])[0] == MatrixContent(BEFORE, "before", changed)
     difference = pictures(base, now, "difference", [CELL])[0]
     assert (difference.caption, difference.changed, difference.set) == ("difference", changed, own)
     assert (difference.tensor.values, difference.tensor.low, difference.tensor.high) == (
@@ -62,13 +62,13 @@ def test_another_shape_cannot_be_compared(mode: before_after.Mode, expected: str
 @pytest.mark.parametrize("mode", before_after.MODES)
 def test_of_large_tensors_only_the_numbers_after_are_here(mode: before_after.Mode) -> None:
     other = replace(HUGE, window=Window((), 0, 0, ((1.0, 3.0),)))
-    assert pictures(result(HUGE), result(other), mode) == (Picture(other, f"after; {TOO_LARGE}"),)
+    assert pictures(result(HUGE), result(other), mode) == (MatrixContent(other, f"after; {TOO_LARGE}"),)
 
 
 @pytest.mark.parametrize("mode", before_after.MODES)
 def test_what_was_not_there_before(mode: before_after.Mode) -> None:
     assert pictures(result(OTHER), result(AFTER), mode, [CELL]) == (
-        Picture(AFTER, "after", set=Cells(patterns=((0, 1),))),
+        MatrixContent(AFTER, "after", set=Cells(patterns=((0, 1),))),
     )
 
 

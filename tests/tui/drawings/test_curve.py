@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
-from tui.drawings.curve import LOWEST, NARROWEST, WANTED, Place, Plot, arrange, bounds, draw, number
+from tui.drawings.curve import LOWEST, NARROWEST, WANTED, CurveSlot, Plot, arrange, bounds, draw, number
 from tui.tty.terminal import Terminal
 from tui.widgets.curves import Curves
 
@@ -173,11 +173,11 @@ def test_every_line_is_as_wide_as_its_place(
 
 
 def test_places() -> None:
-    assert arrange(2, 80, WANTED) == (Place(0, 0, 40, 6), Place(40, 0, 40, 6))
-    assert arrange(2, 56, 14) == (Place(0, 0, 56, 7), Place(0, 7, 56, 7))
-    assert arrange(3, 80, WANTED)[2] == Place(52, 0, 26, 6)
+    assert arrange(2, 80, WANTED) == (CurveSlot(0, 0, 40, 6), CurveSlot(40, 0, 40, 6))
+    assert arrange(2, 56, 14) == (CurveSlot(0, 0, 56, 7), CurveSlot(0, 7, 56, 7))
+    assert arrange(3, 80, WANTED)[2] == CurveSlot(52, 0, 26, 6)
     # Where there is no room for both, there is for the first.
-    assert arrange(2, 30, LOWEST) == (Place(0, 0, 30, 4),)
+    assert arrange(2, 30, LOWEST) == (CurveSlot(0, 0, 30, 4),)
     assert arrange(2, 10, 20) == arrange(2, 80, 2) == arrange(0, 80, 20) == ()
 
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from lessons.engine.session import Session
 from lessons.reading.loader import load_course
-from lessons.results.result import Layout, Tensor
+from lessons.results.result import MemoryLayout, Tensor
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
@@ -21,11 +21,11 @@ from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)
 NUMBERS = (0.43, 0.15, 0.89, 0.55, 0.87, 0.66)
-ROWS = Layout((3, 1), 0, 6, True, "A")
+ROWS = MemoryLayout((3, 1), 0, 6, True, "A")
 
 
 def stored(
-    name: str, values: tuple[float, ...], shape: tuple[int, ...], layout: Layout, dtype: str = "float32"
+    name: str, values: tuple[float, ...], shape: tuple[int, ...], layout: MemoryLayout, dtype: str = "float32"
 ) -> Tensor:
     axes = ("batch", "token", "dim")[-len(shape) :]
     labels = tuple(tuple(map(str, range(size))) for size in shape)
@@ -38,16 +38,16 @@ def inputs() -> Tensor:
 
 def turned() -> Tensor:
     values = tuple(NUMBERS[place] for place in (0, 3, 1, 4, 2, 5))
-    return stored("turned", values, (3, 2), Layout((1, 3), 0, 6, False, "A"))
+    return stored("turned", values, (3, 2), MemoryLayout((1, 3), 0, 6, False, "A"))
 
 
 def part() -> Tensor:
     values = tuple(NUMBERS[place] for place in (1, 2, 4, 5))
-    return stored("part", values, (2, 2), Layout((3, 1), 1, 6, False, "A"))
+    return stored("part", values, (2, 2), MemoryLayout((3, 1), 1, 6, False, "A"))
 
 
 def batch() -> Tensor:
-    return stored("x", tuple(map(float, range(24))), (2, 3, 4), Layout((12, 4, 1), 0, 24, True, "A"), "int64")
+    return stored("x", tuple(map(float, range(24))), (2, 3, 4), MemoryLayout((12, 4, 1), 0, 24, True, "A"), "int64")
 
 
 # Where elements lie
@@ -57,7 +57,7 @@ def test_places() -> None:
     assert memory_text.elements(turned()) == {0: (0, 0), 3: (0, 1), 1: (1, 0), 4: (1, 1), 2: (2, 0), 5: (2, 1)}
     assert sorted(memory_text.elements(part())) == [1, 2, 4, 5]
     # Where several indices lie at one place, the first is told.
-    twice = stored("twice", (1.0, 2.0, 1.0, 2.0), (2, 2), Layout((0, 1), 0, 2, False, "A"))
+    twice = stored("twice", (1.0, 2.0, 1.0, 2.0), (2, 2), MemoryLayout((0, 1), 0, 2, False, "A"))
     assert memory_text.elements(twice) == {0: (0, 0), 1: (0, 1)}
 
 
@@ -65,13 +65,13 @@ def test_places() -> None:
     ("layout", "index", "said"),
     [
         (ROWS, (1, 2), "offset = 1*3 + 2*1 = 5"),
-        (Layout((3, 1), 1, 6, False), (0, 1), "offset = 1 + 0*3 + 1*1 = 2"),
-        (Layout((), 0, 1, True), (), "offset = 0"),
-        (Layout((), 4, 6, True), (), "offset = 4"),
-        (Layout((1,), 0, 3, True), (2,), "offset = 2*1 = 2"),
+        (MemoryLayout((3, 1), 1, 6, False), (0, 1), "offset = 1 + 0*3 + 1*1 = 2"),
+        (MemoryLayout((), 0, 1, True), (), "offset = 0"),
+        (MemoryLayout((), 4, 6, True), (), "offset = 4"),
+        (MemoryLayout((1,), 0, 3, True), (2,), "offset = 2*1 = 2"),
     ],
 )
-def test_sums(layout: Layout, index: tuple[int, ...], said: str) -> None:
+def test_sums(layout: MemoryLayout, index: tuple[int, ...], said: str) -> None:
     assert memory_text.sum_text(layout, index) == said
 
 
@@ -84,7 +84,7 @@ def test_what_is_too_large_is_a_matrix() -> None:
     assert drawing_of(inputs()) is MEMORY
     assert drawing_of(replace(inputs(), layout=None)) is MATRIX
     assert drawing_of(replace(inputs(), layout=replace(ROWS, size=97))) is MATRIX
-    large = stored("large", (0.0,) * 65, (5, 13), Layout((13, 1), 0, 65, True, "A"))
+    large = stored("large", (0.0,) * 65, (5, 13), MemoryLayout((13, 1), 0, 65, True, "A"))
     assert drawing_of(large) is MATRIX
 
 
@@ -150,9 +150,9 @@ def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
 
 
 def test_a_scalar_and_a_vector() -> None:
-    scalar = stored("s", (0.5,), (), Layout((), 1, 3, True, "A"))
+    scalar = stored("s", (0.5,), (), MemoryLayout((), 1, 3, True, "A"))
     assert text(scene(scalar, 70)).splitlines()[-1].split() == ["·", "▐0.5000▌", "·"]
-    vector = stored("v", (1.0, 2.0, 3.0), (3,), Layout((1,), 0, 3, True, "A"))
+    vector = stored("v", (1.0, 2.0, 3.0), (3,), MemoryLayout((1,), 0, 3, True, "A"))
     assert text(scene(vector, 70, col=1)).splitlines()[-1].strip() == "(1.0000)▐2.0000▌(3.0000)"
 
 

@@ -16,9 +16,9 @@ from lessons.results.summaries import Blocks, How, blocks_of, row_stats
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
 from tui.drawings.grid import Face, Scene, draw
-from tui.drawings.heads import Heads, Thumbs, draw_heads
+from tui.drawings.heads import Heads, ThumbnailGrid, draw_heads
 from tui.drawings.marks import NO_MARKS, Cells, Marks
-from tui.drawings.overview import Plan
+from tui.drawings.overview import BlockPlan
 from tui.drawings.zoom import Zoom
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
@@ -80,16 +80,16 @@ def text(shown: Scene | Heads) -> str:
 @pytest.mark.parametrize(
     ("width", "height", "shades", "plan"),
     [
-        (80, 14, None, Plan(96, 128, 7)),
-        (80, 14, True, Plan(96, 28, 0)),
-        (68, 36, None, Plan(32, 192, 7)),
-        (68, 36, True, Plan(32, 40, 0)),
-        (40, 14, None, Plan(96, 64, 0)),
-        (40, 14, False, Plan(96, 384, 7)),
-        (20, 3, None, Plan(1024, 160, 0)),
+        (80, 14, None, BlockPlan(96, 128, 7)),
+        (80, 14, True, BlockPlan(96, 28, 0)),
+        (68, 36, None, BlockPlan(32, 192, 7)),
+        (68, 36, True, BlockPlan(32, 40, 0)),
+        (40, 14, None, BlockPlan(96, 64, 0)),
+        (40, 14, False, BlockPlan(96, 384, 7)),
+        (20, 3, None, BlockPlan(1024, 160, 0)),
     ],
 )
-def test_division(width: int, height: int, shades: bool | None, plan: Plan) -> None:
+def test_division(width: int, height: int, shades: bool | None, plan: BlockPlan) -> None:
     assert overview.plan(face(large()), width, height, shades) == plan
 
 
@@ -127,7 +127,7 @@ def test_numbers() -> None:
 def test_small_means_keep_their_digits() -> None:
     blocks = causal((0,), 96, 128, "mean")
     small = replace(blocks, grid=tuple(tuple(value / 200 for value in row) for row in blocks.grid))
-    numbers = overview.face_of(face(large()), Plan(96, 128, 7), "mean", small).numbers
+    numbers = overview.face_of(face(large()), BlockPlan(96, 128, 7), "mean", small).numbers
     assert (numbers.text(0.0010449), numbers.width) == ("0.00104", 7)
 
 
@@ -184,7 +184,7 @@ def test_a_mask_and_whole_numbers() -> None:
 
 def test_blocks_in_words() -> None:
     shown = face(large())
-    division = Plan(96, 128, 7)
+    division = BlockPlan(96, 128, 7)
     blocks = causal((3,), 96, 128, "max")
     assert (
         overview.describe(shown, division, "max", blocks, (3,), (1000, 200))
@@ -198,7 +198,7 @@ def test_blocks_in_words() -> None:
     vector = Tensor("v", "vector", "float32", (5000,), (), (), 0.0, 1.0, None)
     found = blocks_of((), [[float(col) for col in range(5000)]], 1, 1000, "max")
     assert (
-        overview.describe(face(vector), Plan(1, 1000, 7), "max", found, (), (0, 0))
+        overview.describe(face(vector), BlockPlan(1, 1000, 7), "max", found, (), (0, 0))
         == "max of v[0:1000] = 999.0   at [999]"
     )
 
@@ -207,8 +207,8 @@ def test_blocks_in_words() -> None:
 
 
 def test_thumbnails() -> None:
-    assert heads.arrange(face(large()), 80, 14) == Thumbs(6, 12, 5, Plan(205, 86, 0))
-    assert heads.arrange(face(large()), 68, 36) == Thumbs(4, 16, 10, Plan(103, 64, 0))
+    assert heads.arrange(face(large()), 80, 14) == ThumbnailGrid(6, 12, 5, BlockPlan(205, 86, 0))
+    assert heads.arrange(face(large()), 68, 36) == ThumbnailGrid(4, 16, 10, BlockPlan(103, 64, 0))
     assert heads.arrange(face(large()), 20, 8) is None
     assert heads.arrange(face(scores()), 80, 14) is None
 

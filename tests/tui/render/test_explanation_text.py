@@ -198,7 +198,7 @@ def test_a_dot_product_and_a_bias() -> None:
     e = dot("y", (0,), [0.5, 0.25], [1.0, 2.0])
     assert isinstance(e.formula, f.Op)
     with_bias = explanation(
-        "y", (0,), 1.5, f.add(*e.formula.parts, f.Cell(4)), [*e.operands, operand("bias", (0,), 0.5)], op="linear"
+        "y", (0,), 1.5, f.add(*e.formula.parts, f.OperandRef(4)), [*e.operands, operand("bias", (0,), 0.5)], op="linear"
     )
     assert explanation_text.symbols(with_bias) == "queries[0,:]·keys[1,:] + bias[0]"
     assert [group.pattern for group in explanation_text.groups(with_bias)] == ["queries[0,:]", "keys[1,:]", "bias[0]"]
@@ -207,8 +207,8 @@ def test_a_dot_product_and_a_bias() -> None:
 
 def test_long_sums() -> None:
     cells = [operand("x", (place,), place / 4) for place in range(1, 6)]
-    total = f.add(*map(f.Cell, range(5)))
-    squares = f.add(*(f.Op("**", (f.Cell(at), f.Number(2.0))) for at in range(5)))
+    total = f.add(*map(f.OperandRef, range(5)))
+    squares = f.add(*(f.Op("**", (f.OperandRef(at), f.Number(2.0))) for at in range(5)))
 
     def said(formula: f.Formula, unicode: bool = True) -> list[str]:
         e = explanation("t", (), f.evaluate(formula, [cell.value for cell in cells]), formula, cells, op="sum")
@@ -217,7 +217,7 @@ def test_long_sums() -> None:
 
     assert said(total) == ["sum(x[:])", "1 + 1.25 + (3 more: 1.5) ≈ 3.75"]
     assert said(f.Op("/", (total, f.Number(5.0)))) == ["sum(x[:]) / 5", "(1 + 1.25 + (3 more: 1.5)) / 5 ≈ 0.75"]
-    assert said(f.call("max", *map(f.Cell, range(5)))) == ["max(x[:])", "max(1, 1.25, (3 more: 0.75)) ≈ 1.25"]
+    assert said(f.call("max", *map(f.OperandRef, range(5)))) == ["max(x[:])", "max(1, 1.25, (3 more: 0.75)) ≈ 1.25"]
     assert said(squares) == ["x[1]^2 + x[2]^2 + x[3]^2 + … (5 terms)", "1^2 + 1.25^2 + (3 more: 0.875) ≈ 3.4375"]
     assert said(f.call("sqrt", squares), unicode=False) == [
         "sqrt(x[1]**2 + x[2]**2 + x[3]**2 + ... (5 terms))",
@@ -239,9 +239,11 @@ def test_rows_of_a_dot_product() -> None:
     e = dot("x", (), [1.0, 2.0], [3.0, 4.0])
     assert explanation_text.groups(e) == (Group("queries", "queries[0,:]", (0, 2)), Group("keys", "keys[1,:]", (1, 3)))
     # A row with itself, and the rounds of a loop.
-    square = explanation("x", (), 1.0, f.multiply(f.Cell(0), f.Cell(0)), [operand("y", (0,), 1.0)])
+    square = explanation("x", (), 1.0, f.multiply(f.OperandRef(0), f.OperandRef(0)), [operand("y", (0,), 1.0)])
     assert [group.places for group in explanation_text.groups(square)] == [(0,), (0,)]
-    rounds = explanation("x", (), 3.0, f.add(f.Cell(0), f.Cell(1)), [operand("r#1", (), 1.0), operand("r#2", (), 2.0)])
+    rounds = explanation(
+        "x", (), 3.0, f.add(f.OperandRef(0), f.OperandRef(1)), [operand("r#1", (), 1.0), operand("r#2", (), 2.0)]
+    )
     assert explanation_text.groups(rounds) == (Group("r", "r", (0, 1)),)
 
 

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
-from lessons.results.result import CheckResult, Difference, Failure, Judgement, Named, StepResult, Tensor, Window
+from lessons.results.result import (
+    AnswerDifference,
+    CheckResult,
+    Failure,
+    Judgement,
+    NamedMistake,
+    StepResult,
+    Tensor,
+    Window,
+)
 from tui.render import linear_text
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
@@ -383,7 +392,10 @@ def test_failed() -> None:
 
 
 def test_mistakes_are_named() -> None:
-    named = (Named("two", "two instead of one", "It is one. " * 10), Named("no-scale", "no scaling", "\x1b[2J"))
+    named = (
+        NamedMistake("two", "two instead of one", "It is one. " * 10),
+        NamedMistake("no-scale", "no scaling", "\x1b[2J"),
+    )
     value = Judgement("one", "failed", "values: They differ.", mistakes=named, seed=7)
     assert text(linear_text.judgement(value)) == expected("""
         NOT PASSED  one
@@ -399,7 +411,7 @@ def test_mistakes_are_named() -> None:
 
 def test_the_first_difference_is_told() -> None:
     value = Judgement(
-        "one", "failed", "Not so.", difference=Difference("scores", 3, tensor((1,), ()), None, ("q", "k"))
+        "one", "failed", "Not so.", difference=AnswerDifference("scores", 3, tensor((1,), ()), None, ("q", "k"))
     )
     assert text(linear_text.judgement(value)) == expected("""
         NOT PASSED  one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons.format.lesson import ExerciseStep
-from lessons.results.result import Comparison, Intermediate
+from lessons.results.result import AnswerComparison, Intermediate
 from tui.render import solution_text
 
 EXERCISE = ExerciseStep.model_construct(
@@ -14,7 +14,7 @@ EXERCISE = ExerciseStep.model_construct(
     solution="a = 2\n",
     hints=("x",) * 3,
 )
-COMPARED = Comparison(
+COMPARED = AnswerComparison(
     (Intermediate("scores", 3, (6, 6), "s", 5), Intermediate("weights", None, ())),
     (
         Intermediate("", None, (6, 2), "queries / 2", 6),
@@ -54,7 +54,7 @@ def test_intermediates() -> None:
         "- queries / 2, line 6 (6×2): only in yours",
         "- own, line 7 (6×2): only in yours",
     ]
-    assert solution_text.intermediates(Comparison(())).plain.startswith("Neither")
+    assert solution_text.intermediates(AnswerComparison(())).plain.startswith("Neither")
 
 
 def test_all_of_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from lessons.results.result import CheckResult, Difference, Judgement, Named, Tensor
+from lessons.results.result import AnswerDifference, CheckResult, Judgement, NamedMistake, Tensor
 from tui.render import verdict_text
 
 CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))
@@ -35,7 +35,7 @@ def test_passed() -> None:
 
 
 def test_mistakes_come_first_and_by_name() -> None:
-    two = (Named("a", "scaled twice", "once is `enough`"), Named("b", "no mask", "the future leaks"))
+    two = (NamedMistake("a", "scaled twice", "once is `enough`"), NamedMistake("b", "no mask", "the future leaks"))
     text = verdict_text.verdict(Judgement("e", "failed", "x", 7, two, checks=CHECKS, seed=3), help="f3: hint")
     assert text.plain.split("\n")[:4] == [
         "✗ Not yet.   f3: hint",
@@ -48,12 +48,12 @@ def test_mistakes_come_first_and_by_name() -> None:
 
 
 def test_an_error_that_is_a_known_mistake_says_both() -> None:
-    told = lines(Judgement("e", "error", "ValueError: no", 4, (Named("a", "one head", "why"),)))
+    told = lines(Judgement("e", "error", "ValueError: no", 4, (NamedMistake("a", "one head", "why"),)))
     assert told == ["✗ Error, line 4: ValueError: no", "one head (line 4): why"]
 
 
 def test_where_the_ways_part() -> None:
-    difference = Difference("weights", 7, tensor("weights", 1, 2), tensor("weights", 1, 3), ("scores", "queries"))
+    difference = AnswerDifference("weights", 7, tensor("weights", 1, 2), tensor("weights", 1, 3), ("scores", "queries"))
     told = lines(Judgement("e", "failed", "x", 7, difference=difference, checks=CHECKS, seed=3, stdout="hello\n\n"))
     assert told[0] == "✗ Not yet.   d: see where it differs   f3: hint"
     assert told[3:] == [
@@ -62,7 +62,7 @@ def test_where_the_ways_part() -> None:
         "hello",
         "seed 3: attn-tutor check e FILE --seed 3 repeats this",
     ]
-    alone = Difference("weights", None, tensor("weights", 1, 2), None)
+    alone = AnswerDifference("weights", None, tensor("weights", 1, 2), None)
     assert verdict_text.parting(alone).plain == "The first result that the model answer does not have: weights."
 
 
@@ -88,8 +88,8 @@ def test_stopped_is_no_verdict() -> None:
 
 def test_nothing_of_a_program_reaches_the_terminal() -> None:
     nasty = "\x1b[2J\u202e"
-    mistakes = (Named("a", nasty, nasty),)
-    difference = Difference(nasty, 1, tensor("x", 1, 2), None, (nasty,))
+    mistakes = (NamedMistake("a", nasty, nasty),)
+    difference = AnswerDifference(nasty, 1, tensor("x", 1, 2), None, (nasty,))
     checks = (CheckResult("shape", False, nasty),)
     for verdict in ("failed", "error"):
         text = verdict_text.verdict(Judgement("e", verdict, nasty, 1, mistakes, difference, checks, stdout=nasty))

@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
-from lessons.results.result import Difference, Failure, Judgement, Named, StepResult, Tensor
+from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed
 from tui.screens.workbench import Workbench
@@ -31,7 +31,9 @@ def tensor(name: str, values: tuple[float, ...], rows: int = 2) -> Tensor:
 
 
 YOURS, EXPECTED = tensor("weights", (1.0, 2.0, 3.0, 4.0)), tensor("weights", (1.0, 2.5, 3.0, 4.0000001))
-PARTING = Judgement(NAME, "failed", "no", 5, difference=Difference("weights", 5, YOURS, EXPECTED, ("scores",)), seed=7)
+PARTING = Judgement(
+    NAME, "failed", "no", 5, difference=AnswerDifference("weights", 5, YOURS, EXPECTED, ("scores",)), seed=7
+)
 
 
 def solved(learner: Learner) -> str:
@@ -53,7 +55,9 @@ def editor(learner: Learner) -> TextArea:
 
 async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
     session = FakeSession()
-    session.word = Judgement(NAME, "failed", "no", 5, (Named("not-transposed", "not transposed", "Use `.T`."),), seed=7)
+    session.word = Judgement(
+        NAME, "failed", "no", 5, (NamedMistake("not-transposed", "not transposed", "Use `.T`."),), seed=7
+    )
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")
@@ -114,7 +118,7 @@ async def test_where_it_differs(size: tuple[int, int]) -> None:
 
 async def test_a_result_that_the_model_answer_does_not_have() -> None:
     session = FakeSession()
-    session.word = Judgement(NAME, "failed", "no", difference=Difference("extra", None, YOURS, None))
+    session.word = Judgement(NAME, "failed", "no", difference=AnswerDifference("extra", None, YOURS, None))
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")

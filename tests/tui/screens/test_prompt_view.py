@@ -11,16 +11,16 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 import tui
-from lessons.engine.prompt import Played
+from lessons.engine.prompt import PromptResult
 from lessons.reading.loader import load_course
 from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor
-from tui.screens.prompt_view import PlayView, entry, heights, outline, welcome
+from tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationView
+from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.matrix import MatrixView
-from tui.widgets.prompt_input import Prompt
+from tui.widgets.prompt_input import PromptInput
 from tui.widgets.text_pane import TextPane
 
 LESSON = load_course().lesson("all-queries")
@@ -41,8 +41,8 @@ def tensor(name: str, rows: int = 2, cols: int = 3) -> Tensor:
     )
 
 
-def played(number: int = 1, **fields: Any) -> Played:
-    return Played(f"play {number}", **({"names": NAMES} | fields))
+def played(number: int = 1, **fields: Any) -> PromptResult:
+    return PromptResult(f"play {number}", **({"names": NAMES} | fields))
 
 
 # The transcript ------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def played(number: int = 1, **fields: Any) -> Played:
         ("pass", played(), ">>> pass\n"),
     ],
 )
-def test_an_entry(code: str, result: Played, told: str) -> None:
+def test_an_entry(code: str, result: PromptResult, told: str) -> None:
     assert entry(code, result, "ansi_dark").plain == told
 
 
@@ -110,7 +110,7 @@ class PlayApp(App[None]):
     def __init__(self, unicode: bool = True) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.view = PlayView(Terminal(True, "16", unicode, False), "ansi_dark")
+        self.view = PromptView(Terminal(True, "16", unicode, False), "ansi_dark")
         self.posted: list[Message] = []
 
     def compose(self) -> ComposeResult:
@@ -119,11 +119,11 @@ class PlayApp(App[None]):
     def on_mount(self) -> None:
         self.view.open(LESSON, LESSON.step("product"), NAMES)
 
-    @on(PlayView.Entered)
-    @on(PlayView.Stopped)
-    @on(PlayView.Closed)
-    @on(PlayView.Missing)
-    @on(PlayView.Asked)
+    @on(PromptView.Entered)
+    @on(PromptView.Stopped)
+    @on(PromptView.Closed)
+    @on(PromptView.Missing)
+    @on(PromptView.Asked)
     def note(self, event: Message) -> None:
         self.posted.append(event)
 
@@ -141,7 +141,7 @@ class PlayApp(App[None]):
         return "\n".join(self.lines)
 
 
-async def enter(app: PlayApp, pilot: Any, code: str, result: Played) -> None:
+async def enter(app: PlayApp, pilot: Any, code: str, result: PromptResult) -> None:
     await pilot.press(*code, "enter")
     app.view.show_result(result)
     await pilot.pause()
@@ -154,7 +154,7 @@ async def test_an_input_and_its_result() -> None:
         assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
         await pilot.press(*"x", "enter")
         (event,) = app.posted
-        assert isinstance(event, PlayView.Entered)
+        assert isinstance(event, PromptView.Entered)
         assert event.code == "x"
         assert app.view.waiting
         assert "esc: stop" in app.drawn
@@ -261,7 +261,7 @@ def explained() -> Explanation:
         "play 1",
         1,
         1,
-        formula.Cell(0),
+        formula.OperandRef(0),
         (operand,),
         lit={"x": ((1, 1),)},
     )
@@ -274,16 +274,16 @@ async def test_a_number_explains_itself() -> None:
         app.view.move_pane(1)
         await pilot.press("enter")
         asked = app.posted[-1]
-        assert isinstance(asked, PlayView.Asked)
+        assert isinstance(asked, PromptView.Asked)
         assert (asked.step, asked.name, asked.index, asked.ref) == ("play 1", "x", (0, 0), None)
         app.view.explain(explained(), further=False)
         await pilot.pause()
-        panel = app.query_one(ExplanationView)
+        panel = app.query_one(ExplanationPane)
         assert panel.has_focus
         assert "inputs[0,1]" in app.drawn
         await pilot.press("enter")
         asked = app.posted[-1]
-        assert isinstance(asked, PlayView.Asked)
+        assert isinstance(asked, PromptView.Asked)
         assert asked.ref == 7
         app.view.explain(explained(), further=True)
         await pilot.press("backspace", "escape")
@@ -314,7 +314,7 @@ async def test_large_tensors_ask_for_what_is_missing() -> None:
     app = PlayApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await enter(app, pilot, "x", played(3, tensors=(large,)))
-        missing = next(event for event in app.posted if isinstance(event, PlayView.Missing))
+        missing = next(event for event in app.posted if isinstance(event, PromptView.Missing))
         assert missing.step == "play 3"
         assert isinstance(missing.wanted, MatrixView.WindowWanted)
         assert missing.wanted.tensor is large
@@ -324,10 +324,10 @@ async def test_an_input_of_several_lines_makes_room() -> None:
     app = PlayApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"if 1:", "enter", *"a", "enter")
-        assert app.query_one(Prompt).size.height == 3
+        assert app.query_one(PromptInput).size.height == 3
         await pilot.press("enter")
-        assert app.query_one(Prompt).size.height == 1
-        assert isinstance(app.posted[-1], PlayView.Entered)
+        assert app.query_one(PromptInput).size.height == 1
+        assert isinstance(app.posted[-1], PromptView.Entered)
 
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40), (200, 12), (20, 5), (1, 1)])
@@ -359,7 +359,7 @@ async def test_opening_again_begins_anew() -> None:
         await pilot.pause()
         assert "first" not in app.drawn
         await pilot.press("up")
-        assert app.query_one(Prompt).text == ""
+        assert app.query_one(PromptInput).text == ""
         app.view.know((("later", "(2)"),))
         await pilot.pause()
         assert "later (2)" in app.drawn

@@ -25,9 +25,9 @@ from lessons.results.result import Failure, StepResult, WorkerError
 from tests.tui.fake_session import FakeSession
 from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationView
+from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.matrix import MatrixView
-from tui.widgets.options import Option, Options, lines
+from tui.widgets.options import OptionRow, Options, lines
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recordings.load(LESSON)
@@ -91,7 +91,7 @@ class QuestionApp(App[None]):
     def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
         self.posted.append(event)
 
-    def on_explaining_asked(self, event: QuestionView.Asked) -> None:
+    def on_explaining_view_asked(self, event: QuestionView.Asked) -> None:
         if event.ref is None:
             found = self.run_of.explain(event.step, event.name, event.index)
         else:
@@ -132,7 +132,7 @@ def wrap(text: Text, width: int) -> list[Text]:
 
 
 def test_lines_of_options() -> None:
-    options = [Option("a", Text("One two three four")), Option("b", Text("Five"), Text("Not so."))]
+    options = [OptionRow("a", Text("One two three four")), OptionRow("b", Text("Five"), Text("Not so."))]
     assert [(place, line.plain) for place, line in lines(options, 1, 20, wrap)] == [
         (0, "   a) One two three"),
         (0, "      four"),
@@ -153,7 +153,7 @@ def test_lines_of_options() -> None:
 )
 def test_options_fit_into_their_width(texts: list[tuple[str, str | None]], chosen: int, width: int) -> None:
     options = [
-        Option(letter, Text(text), None if why is None else Text(why))
+        OptionRow(letter, Text(text), None if why is None else Text(why))
         for letter, (text, why) in zip("abcdefghi", texts, strict=False)
     ]
     found = lines(options, min(chosen, len(options) - 1), width, wrap)
@@ -351,7 +351,7 @@ async def test_nothing_tells_of_hidden_numbers() -> None:
         assert [name for _, name, _ in app.run_of.explained] == ["scores"]
         assert "e explain" not in app.view.keys
         await pilot.press("tab", "escape")
-        assert app.query_one(ExplanationView).display is False
+        assert app.query_one(ExplanationPane).display is False
 
 
 async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:

@@ -11,11 +11,11 @@ import lessons.engine.training
 import lessons.reading.glossary
 import lessons.reading.loader
 from lessons.format.lesson import Course, Lesson, TrainStep
-from lessons.results.result import Failure, Picture, Tensor, Training
+from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
-from tui.state.training import Film
+from tui.state.training import TrainingReplay
 from tui.tty.terminal import Terminal
 
 SIZE = 4
@@ -65,9 +65,9 @@ def tensor(name: str, done: int, size: int = SIZE, heads: int = 2) -> Tensor:
     )
 
 
-def picture(done: int, total: int = 40, size: int = SIZE) -> Picture:
+def picture(done: int, total: int = 40, size: int = SIZE) -> TrainingSnapshot:
     numbers = {"loss": 4 - done / 10, "score": done / 40}
-    return Picture(done, total, numbers, (tensor("first", done, size), tensor("second", done, size)))
+    return TrainingSnapshot(done, total, numbers, (tensor("first", done, size), tensor("second", done, size)))
 
 
 RECORDED = tuple(picture(done) for done in (0, 10, 20, 30, 40))
@@ -77,7 +77,7 @@ RECORDED = tuple(picture(done) for done in (0, 10, 20, 30, 40))
 def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """A course of one lesson that trains something; to be called for another one."""
 
-    def use(recorded: tuple[Picture, ...] = RECORDED, **fields: object) -> None:
+    def use(recorded: tuple[TrainingSnapshot, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
         monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
         monkeypatch.setattr(lessons.engine.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
@@ -99,7 +99,7 @@ def session_of(learner: Learner) -> FakeSession:
     return cast(FakeSession, learner.app._session)
 
 
-def film_of(learner: Learner) -> Film:
+def film_of(learner: Learner) -> TrainingReplay:
     return learner.app.training_view.film
 
 
@@ -546,7 +546,7 @@ async def test_what_is_too_large_for_a_picture_is_not_asked_of_the_run(course: C
     from dataclasses import replace
 
     large = replace(tensor("first", 0, 80), values=None)
-    course((Picture(0, 40, {"loss": 1.0}, (large,)),))
+    course((TrainingSnapshot(0, 40, {"loss": 1.0}, (large,)),))
     session = FakeSession()
     async with tutor(session) as learner:
         await opened(learner)
@@ -557,7 +557,7 @@ async def test_what_is_too_large_for_a_picture_is_not_asked_of_the_run(course: C
 
 
 async def test_a_step_without_tensors_shows_what_it_leaves(course: Callable[..., None]) -> None:
-    course(tuple(Picture(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
+    course(tuple(TrainingSnapshot(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.sees("loss  1.0000", "picture 2 of 2")

@@ -9,13 +9,13 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from lessons.format.lesson import Lesson
-from lessons.what_if.cells import Cell
-from lessons.what_if.changes import UNCHANGED, ChangeError, Changes, History, apply
+from lessons.what_if.cells import CellChange
+from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tui.state import what_if_rows
-from tui.state.what_if_rows import Row, Spot
+from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal
-from tui.widgets.what_if_panel import Rows, WhatIfView, row_text
+from tui.widgets.what_if_panel import Rows, WhatIfPanel, row_text
 
 INPUTS = "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your\n                       [0.55, 0.87, 0.66]])  # journey\n"
 HEADS = {"kind": "number", "name": "heads", "label": "Heads", "default": 2, "values": [1, 2, 4]}
@@ -38,14 +38,14 @@ LESSON = lesson_of(
     seed=123,
 )
 SPOT = Spot("x", (1, 0), "0.275")
-CELL = Cell("one", "x", (1, 0), 0.5)
+CELL = CellChange("one", "x", (1, 0), 0.5)
 
 
-def rows(changes: Changes = UNCHANGED, step: str = "one", spot: Spot | None = SPOT) -> dict[str, Row]:
+def rows(changes: Changes = UNCHANGED, step: str = "one", spot: Spot | None = SPOT) -> dict[str, WhatIfRow]:
     return {row.label: row for row in what_if_rows.rows(LESSON, step, changes, spot)}
 
 
-def knob(name: str, changes: Changes = UNCHANGED) -> Row:
+def knob(name: str, changes: Changes = UNCHANGED) -> WhatIfRow:
     return next(row for row in rows(changes).values() if row.knob is not None and row.knob.name == name)
 
 
@@ -136,9 +136,9 @@ def test_a_cell_cannot_be_turned() -> None:
     ("label", "text", "expected"),
     [
         ("x[1,0]", "0.5", UNCHANGED.with_cell(LESSON, CELL)),
-        ("x[1,0]", "-inf", UNCHANGED.with_cell(LESSON, Cell("one", "x", (1, 0), float("-inf")))),
-        ("any other cell", "two:y[0,1] = 3", UNCHANGED.with_cell(LESSON, Cell("two", "y", (0, 1), 3))),
-        ("any other cell", "inputs[0,0]=1", UNCHANGED.with_cell(LESSON, Cell("setup", "inputs", (0, 0), 1))),
+        ("x[1,0]", "-inf", UNCHANGED.with_cell(LESSON, CellChange("one", "x", (1, 0), float("-inf")))),
+        ("any other cell", "two:y[0,1] = 3", UNCHANGED.with_cell(LESSON, CellChange("two", "y", (0, 1), 3))),
+        ("any other cell", "inputs[0,0]=1", UNCHANGED.with_cell(LESSON, CellChange("setup", "inputs", (0, 0), 1))),
         ("Your own words", "one two three", setting("words", "one two three")),
         ("Seed", "7", setting("seed", 7)),
         ("Seed", "123", UNCHANGED),
@@ -172,7 +172,7 @@ def test_what_cannot_be(label: str, text: str, sentence: str) -> None:
 def test_a_changed_cell_gets_another_number_or_its_own() -> None:
     changes = UNCHANGED.with_cell(LESSON, CELL)
     row = rows(changes, spot=None)["x[1,0]"]
-    assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (Cell("one", "x", (1, 0), 2),)
+    assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (CellChange("one", "x", (1, 0), 2),)
     assert what_if_rows.put_back(LESSON, changes, row) == UNCHANGED
     with pytest.raises(ChangeError, match="no number under the cursor"):
         what_if_rows.typed(LESSON, "one", changes, rows()["x[1,0]"], None, "2")
@@ -184,7 +184,7 @@ def test_a_lesson_of_several_seeds() -> None:
         code_step("one", "x = 1", "x"), code_step("two", "y = 1", "y", seed=7), knobs=[KNOBS[1]], seed=123
     )
 
-    def row(changes: Changes) -> Row:
+    def row(changes: Changes) -> WhatIfRow:
         return next(row for row in what_if_rows.rows(lesson, "two", changes, None) if row.knob)
 
     assert (row(UNCHANGED).value, row(UNCHANGED).changed) == ("each step its own", False)
@@ -230,9 +230,9 @@ class Asking(App[None]):
     def __init__(self, lesson: Lesson = LESSON) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.view = WhatIfView(Terminal(depth="16"))
+        self.view = WhatIfPanel(Terminal(depth="16"))
         self.lesson = lesson
-        self.history = History()
+        self.history = ChangeHistory()
         self.changed: list[Changes] = []
         self.closed = 0
 
@@ -244,10 +244,10 @@ class Asking(App[None]):
         self.view.show(self.lesson, "one", SPOT, self.history)
         self.view.focus_rows()
 
-    def on_what_if_view_changed(self, event: WhatIfView.Changed) -> None:
+    def on_what_if_panel_changed(self, event: WhatIfPanel.Changed) -> None:
         self.changed.append(event.changes)
 
-    def on_what_if_view_closed(self) -> None:
+    def on_what_if_panel_closed(self) -> None:
         self.closed += 1
 
     @property
@@ -287,7 +287,7 @@ async def test_a_number_is_typed() -> None:
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press("-", "2", ".", "5", "enter")
-        assert app.changed == [Changes(cells=(Cell("one", "x", (1, 0), -2.5),))]
+        assert app.changed == [Changes(cells=(CellChange("one", "x", (1, 0), -2.5),))]
         assert (app.view.typing, app.chosen) == (False, "x[1,0]")
         assert any(line.split()[:3] == ["•", "x[1,0]", "-2.5"] for line in app.lines)
         # The row is that of the changed cell now, and begins with what it is.
@@ -333,7 +333,7 @@ async def test_any_other_cell() -> None:
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press(*["down"] * 6, "enter")
         await pilot.press(*"inputs", "[", "1", ",", "0", "]", "=", "0", ".", "9", "enter")
-        assert app.changed == [Changes(cells=(Cell("setup", "inputs", (1, 0), 0.9),))]
+        assert app.changed == [Changes(cells=(CellChange("setup", "inputs", (1, 0), 0.9),))]
 
 
 async def test_the_cursor_moves_on() -> None:

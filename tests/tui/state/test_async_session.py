@@ -12,7 +12,7 @@ from lessons.format.lesson import Course, ExerciseStep
 from lessons.reading.loader import load_course
 from lessons.results.result import WorkerError
 from tests.tui.fake_session import FakeSession
-from tui.state.async_session import Engine
+from tui.state.async_session import AsyncSession
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def session() -> FakeSession:
 
 
 @pytest.fixture
-async def engine(session: FakeSession) -> AsyncIterator[Engine]:
-    made = Engine(session)
+async def engine(session: FakeSession) -> AsyncIterator[AsyncSession]:
+    made = AsyncSession(session)
     yield made
     made.close()
 
@@ -46,7 +46,7 @@ async def until(true: Callable[[], object], seconds: float = 10) -> None:
             await asyncio.sleep(0.001)
 
 
-async def test_a_run(engine: Engine, course: Course) -> None:
+async def test_a_run(engine: AsyncSession, course: Course) -> None:
     lesson = course.lesson("one-query")
     run = await engine.run(lesson, "scores")
     assert [step.id for step in run.steps] == [
@@ -54,14 +54,16 @@ async def test_a_run(engine: Engine, course: Course) -> None:
     ]
 
 
-async def test_a_number_of_a_step_that_the_run_has_not_come_to(engine: Engine, course: Course) -> None:
+async def test_a_number_of_a_step_that_the_run_has_not_come_to(engine: AsyncSession, course: Course) -> None:
     run = await engine.run(course.lesson("one-query"), "scores")
     name = run.steps[-1].tensors[0].name
     assert await engine.explain("scores", name, (0,)) is not None
     assert await engine.explain("softmax", "weights", (0,)) is None
 
 
-async def test_a_scratch_run_is_kept_for_its_numbers(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_scratch_run_is_kept_for_its_numbers(
+    engine: AsyncSession, session: FakeSession, course: Course
+) -> None:
     lesson = course.lesson("attention-classes")
     with_code, run = await engine.attempt(lesson, task(course), "x = 1")
     assert with_code.steps[-1].id == run.steps[-1].id == "your-code"
@@ -71,7 +73,7 @@ async def test_a_scratch_run_is_kept_for_its_numbers(engine: Engine, session: Fa
 
 
 async def test_a_scratch_run_that_is_not_waited_for_is_closed(
-    engine: Engine, session: FakeSession, course: Course
+    engine: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     session.held.clear()
     attempt = asyncio.create_task(engine.attempt(course.lesson("attention-classes"), task(course), "x = 1"))
@@ -82,7 +84,7 @@ async def test_a_scratch_run_that_is_not_waited_for_is_closed(
     assert session.stopped.is_set()
 
 
-async def test_a_comparison_stops_what_is_running(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_comparison_stops_what_is_running(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     session.held.clear()
     check = asyncio.create_task(engine.check(task(course), ""))
     await until(lambda: session.asked)
@@ -93,7 +95,7 @@ async def test_a_comparison_stops_what_is_running(engine: Engine, session: FakeS
 
 
 async def test_a_newer_run_takes_the_place_of_an_older_one(
-    engine: Engine, session: FakeSession, course: Course
+    engine: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     first = await engine.run(course.lesson("one-query"), "scores")
     second = await engine.run(course.lesson("all-queries"), "product")
@@ -110,7 +112,7 @@ async def test_a_newer_run_takes_the_place_of_an_older_one(
 
 
 async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
-    engine: Engine, session: FakeSession, course: Course
+    engine: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     session.held.clear()
     task = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
@@ -125,7 +127,7 @@ async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
     assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
 
 
-async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_the_newest_of_many_runs_wins(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     lesson = course.lesson("one-query")
     session.loaded.clear()
     tasks = [asyncio.create_task(engine.run(lesson, step.id)) for step in lesson.steps]
@@ -142,7 +144,7 @@ async def test_the_newest_of_many_runs_wins(engine: Engine, session: FakeSession
     assert not session.runs[-1].closed.is_set()
 
 
-async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_check_stops_what_is_running(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     session.held.clear()
     run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await until(lambda: session.asked)
@@ -154,7 +156,9 @@ async def test_a_check_stops_what_is_running(engine: Engine, session: FakeSessio
     assert (await check).passed
 
 
-async def test_windows_are_answered_while_something_runs(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_windows_are_answered_while_something_runs(
+    engine: AsyncSession, session: FakeSession, course: Course
+) -> None:
     assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
     await engine.run(course.lesson("one-query"), "scores")
     session.held.clear()
@@ -166,7 +170,7 @@ async def test_windows_are_answered_while_something_runs(engine: Engine, session
     assert not (await check).passed
 
 
-async def test_blocks_and_rows(engine: Engine, course: Course) -> None:
+async def test_blocks_and_rows(engine: AsyncSession, course: Course) -> None:
     assert await engine.blocks("product", "scores", (), 3, 6, "max") is None
     assert await engine.row("product", "scores", (), 2, 5) is None
     await engine.run(course.lesson("all-queries"), "product")
@@ -178,7 +182,7 @@ async def test_blocks_and_rows(engine: Engine, course: Course) -> None:
     assert stats.top == ((7, 2.007),)
 
 
-async def test_a_prompt_and_the_lesson_side_by_side(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_prompt_and_the_lesson_side_by_side(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.run(course.lesson("one-query"), "scores")
     assert await engine.play(course.lesson("one-query"), "scores") == (("x", "(2)"),)
     assert (await engine.enter("one")).stdout == "one\n"
@@ -192,7 +196,7 @@ async def test_a_prompt_and_the_lesson_side_by_side(engine: Engine, session: Fak
     assert not lesson.closed.is_set()
 
 
-async def test_a_prompt_whose_child_dies(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_prompt_whose_child_dies(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.play(course.lesson("one-query"), "scores")
     await engine.enter("one")
     died = await engine.enter("die")
@@ -203,7 +207,7 @@ async def test_a_prompt_whose_child_dies(engine: Engine, session: FakeSession, c
     assert session.asked == [run, "enter 1 one", "enter 2 die", run, "enter 1 one", "enter 3 two"]
 
 
-async def test_an_input_is_stopped(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_an_input_is_stopped(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.play(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
@@ -214,7 +218,7 @@ async def test_an_input_is_stopped(engine: Engine, session: FakeSession, course:
     assert played.error.kind == "stopped"
 
 
-async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_leaving_a_prompt_stops_what_it_runs(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.play(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
@@ -232,7 +236,7 @@ async def test_leaving_a_prompt_stops_what_it_runs(engine: Engine, session: Fake
     await run
 
 
-async def test_a_prompt_takes_the_place_of_another(engine: Engine, session: FakeSession, course: Course) -> None:
+async def test_a_prompt_takes_the_place_of_another(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.play(course.lesson("one-query"), "scores")
     await engine.play(course.lesson("all-queries"), "product")
     await until(session.runs[0].closed.is_set)
@@ -242,7 +246,7 @@ async def test_a_prompt_takes_the_place_of_another(engine: Engine, session: Fake
 
 
 async def test_a_worker_that_does_not_start(course: Course) -> None:
-    engine = Engine(FakeSession(problem="there is no PyTorch"))
+    engine = AsyncSession(FakeSession(problem="there is no PyTorch"))
     with pytest.raises(WorkerError, match="there is no PyTorch"):
         await engine.start()
     with pytest.raises(WorkerError, match="there is no PyTorch"):
@@ -254,7 +258,7 @@ async def test_a_worker_that_does_not_start(course: Course) -> None:
 async def test_closing_while_pytorch_loads(course: Course) -> None:
     """A learner who quits at once is not kept waiting."""
     session = FakeSession(loaded=False)
-    engine = Engine(session)
+    engine = AsyncSession(session)
     start = asyncio.create_task(engine.start())
     run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await asyncio.sleep(0)
@@ -269,7 +273,7 @@ async def test_closing_while_pytorch_loads(course: Course) -> None:
 
 
 async def test_closing_the_real_one_while_pytorch_loads() -> None:
-    engine = Engine(Session())
+    engine = AsyncSession(Session())
     start = asyncio.create_task(engine.start())
     await asyncio.sleep(0)
     engine.close()

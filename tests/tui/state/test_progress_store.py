@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
-from tui.state.progress_store import Store
+from tui.state.progress_store import ProgressStore
 
 
 class FakeProgress(Progress):
@@ -57,7 +57,7 @@ class FakeProgress(Progress):
 
 
 def test_what_a_learner_does_is_there_the_next_time() -> None:
-    store = Store(Progress.open())
+    store = ProgressStore(Progress.open())
     assert (store.position, store.saved, store.problem) == (None, True, None)
     store.visit("one-query", "why")
     store.mark("one-query", "why", "done")
@@ -67,7 +67,7 @@ def test_what_a_learner_does_is_there_the_next_time() -> None:
     store.add_attempt("two-wide", "x = 2\n", "failed")
     store.close()
 
-    again = Store(Progress.open())
+    again = ProgressStore(Progress.open())
     assert again.position == ("one-query", "inputs")
     assert again.state("one-query", "why") == "done"
     assert again.state("one-query", "inputs") == "seen"
@@ -78,7 +78,7 @@ def test_what_a_learner_does_is_there_the_next_time() -> None:
     again.add_attempt("two-wide", "x = 3\n", "passed")
     again.close()
 
-    last = Store(Progress.open())
+    last = ProgressStore(Progress.open())
     assert last.passed("two-wide")
     last.close()
 
@@ -86,7 +86,7 @@ def test_what_a_learner_does_is_there_the_next_time() -> None:
 def test_it_answers_before_it_is_written() -> None:
     progress = FakeProgress()
     progress.held.clear()
-    store = Store(progress)
+    store = ProgressStore(progress)
     store.visit("one-query", "why")
     store.save_draft("two-wide", "x = 1\n")
     assert store.position == ("one-query", "why")
@@ -101,7 +101,7 @@ def test_it_answers_before_it_is_written() -> None:
 
 def test_done_stays_done() -> None:
     progress = FakeProgress()
-    store = Store(progress)
+    store = ProgressStore(progress)
     store.mark("one-query", "why", "done")
     store.visit("one-query", "why")
     store.mark("one-query", "why", "done")
@@ -117,7 +117,7 @@ def test_done_stays_done() -> None:
 
 def test_skipped_stays_until_it_is_done() -> None:
     progress = FakeProgress()
-    store = Store(progress)
+    store = ProgressStore(progress)
     store.visit("one-query", "why")
     store.mark("one-query", "why", "skipped")
     store.visit("one-query", "why")
@@ -140,7 +140,7 @@ def test_skipped_stays_until_it_is_done() -> None:
 def test_help_answers_before_it_is_written() -> None:
     progress = FakeProgress()
     progress.held.clear()
-    store = Store(progress)
+    store = ProgressStore(progress)
     assert (store.hints_used("two-wide"), store.gave_up("two-wide"), store.solution_used("two-wide")) == (
         0,
         False,
@@ -174,7 +174,7 @@ def test_help_answers_before_it_is_written() -> None:
 
 
 def test_help_and_what_was_kept_are_there_the_next_time() -> None:
-    store = Store(Progress.open())
+    store = ProgressStore(Progress.open())
     store.use_hint("two-wide", 2)
     store.give_up("two-wide")
     store.give_up("same-numbers")
@@ -182,7 +182,7 @@ def test_help_and_what_was_kept_are_there_the_next_time() -> None:
     store.keep("two-wide", "x = 1", "reset")
     store.keep("two-wide", "x = 2", "gave-up")
     store.close()
-    again = Store(Progress.open())
+    again = ProgressStore(Progress.open())
     assert (again.hints_used("two-wide"), again.gave_up("two-wide"), again.gave_up("same-numbers")) == (2, True, False)
     assert again.last_kept("two-wide") == "x = 2"
     assert again.is_due("two-wide")
@@ -190,12 +190,12 @@ def test_help_and_what_was_kept_are_there_the_next_time() -> None:
 
 
 def test_a_missed_exercise_is_due_until_it_is_passed() -> None:
-    store = Store(Progress.open())
+    store = ProgressStore(Progress.open())
     assert not store.is_due("two-wide")
     store.add_attempt("two-wide", "x", "failed", "no-scale", "Not so.")
     assert store.is_due("two-wide")
     store.close()
-    again = Store(Progress.open())
+    again = ProgressStore(Progress.open())
     assert again.is_due("two-wide")
     again.add_attempt("two-wide", "y", "passed")
     assert not again.is_due("two-wide")
@@ -211,7 +211,7 @@ def test_only_the_newest_draft_waits() -> None:
     """However fast somebody types on a slow disk."""
     progress = FakeProgress()
     progress.held.clear()
-    store = Store(progress)
+    store = ProgressStore(progress)
     store.save_draft("two-wide", "first")
     assert progress.began.wait(PATIENCE)
     for number in range(100):
@@ -230,7 +230,7 @@ def test_only_the_newest_draft_waits() -> None:
 def test_closing_writes_what_waits() -> None:
     progress = FakeProgress()
     progress.held.clear()
-    store = Store(progress)
+    store = ProgressStore(progress)
     store.visit("one-query", "why")
     store.save_draft("two-wide", "x")
     store.add_attempt("two-wide", "x", "error")
@@ -249,7 +249,7 @@ def test_closing_writes_what_waits() -> None:
 
 def test_without_a_file_everything_works_and_can_be_exported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    store = Store(Progress.open(tmp_path / "file" / "progress.db"))
+    store = ProgressStore(Progress.open(tmp_path / "file" / "progress.db"))
     assert not store.saved
     assert store.problem is not None
     assert store.problem.startswith("Your progress is not saved, because ")
@@ -274,7 +274,7 @@ def test_without_a_file_everything_works_and_can_be_exported(tmp_path: Path) -> 
 
 
 def test_an_export_can_be_read_by_its_owner_only() -> None:
-    store = Store(Progress.open())
+    store = ProgressStore(Progress.open())
     where = store.export()
     store.close()
     assert where.stat().st_mode & 0o077 == 0

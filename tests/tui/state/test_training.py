@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.lesson import Curve
-from lessons.results.result import Failure, Picture, Training
+from lessons.results.result import Failure, Training, TrainingSnapshot
 from tui.render.step_layout import CODE, Needs
-from tui.state.training import Film, bar, line, note, plan, seconds, shared, standing
+from tui.state.training import TrainingReplay, bar, line, note, plan, seconds, shared, training_status
 
 CURVES = (Curve(name="loss", label="loss", expr="0"), Curve(name="score", label="score", expr="0"))
 
@@ -26,12 +26,16 @@ class Clock:
         return self.now
 
 
-def picture(done: int, total: int = 40, **numbers: float) -> Picture:
-    return Picture(done, total, numbers or {"loss": 4 - done / 10, "score": done / 40})
+def picture(done: int, total: int = 40, **numbers: float) -> TrainingSnapshot:
+    return TrainingSnapshot(done, total, numbers or {"loss": 4 - done / 10, "score": done / 40})
 
 
-def film(*done: int, clock: Clock | None = None, running: bool = False) -> Film:
-    made = Film(state="starting", clock=clock or Clock()) if running else Film([picture(each) for each in done])
+def film(*done: int, clock: Clock | None = None, running: bool = False) -> TrainingReplay:
+    made = (
+        TrainingReplay(state="starting", clock=clock or Clock())
+        if running
+        else TrainingReplay([picture(each) for each in done])
+    )
     for each in done if running else ():
         made.add(picture(each))
     return made
@@ -60,7 +64,7 @@ def test_nobody_looks_beyond_the_ends() -> None:
     made.look(1000)
     made.look(1)
     assert made.current == picture(20)
-    empty = Film()
+    empty = TrainingReplay()
     empty.look(-1)
     assert empty.current is None
     assert empty.place == -1
@@ -68,7 +72,7 @@ def test_nobody_looks_beyond_the_ends() -> None:
 
 def test_the_clock_runs_from_the_first_picture_and_not_in_pauses() -> None:
     clock = Clock()
-    made = Film(state="starting", clock=clock)
+    made = TrainingReplay(state="starting", clock=clock)
     clock.now += 5
     assert made.seconds == 0
     made.add(picture(0))
@@ -131,46 +135,46 @@ def test_plots() -> None:
     made.look(1)
     # The picture in view does not have this number.
     assert made.plots(CURVES)[1].here is None
-    assert Film().plots(CURVES)[0].points == ()
+    assert TrainingReplay().plots(CURVES)[0].points == ()
 
 
 def test_the_standing() -> None:
     clock = Clock()
-    assert standing(film(0, 40)).told == "recorded   g: train it here"
-    assert standing(film(0, 40), 38.4).told == "recorded   g: train it here, about 38 s"
-    recorded = Film(film(0, 40).pictures, seconds=19.8)
-    assert standing(recorded).told == "recorded in 20 s   g: train it here"
-    assert standing(recorded, 38.4).told == "recorded in 20 s   g: train it here, about 38 s"
-    assert standing(Film()).told == "not trained yet   g: train it here"
-    assert standing(Film()).view == ""
-    made = Film(state="starting", clock=clock)
-    assert standing(made).told == "starting: the steps before it run first"
+    assert training_status(film(0, 40)).told == "recorded   g: train it here"
+    assert training_status(film(0, 40), 38.4).told == "recorded   g: train it here, about 38 s"
+    recorded = TrainingReplay(film(0, 40).pictures, seconds=19.8)
+    assert training_status(recorded).told == "recorded in 20 s   g: train it here"
+    assert training_status(recorded, 38.4).told == "recorded in 20 s   g: train it here, about 38 s"
+    assert training_status(TrainingReplay()).told == "not trained yet   g: train it here"
+    assert training_status(TrainingReplay()).view == ""
+    made = TrainingReplay(state="starting", clock=clock)
+    assert training_status(made).told == "starting: the steps before it run first"
     made.add(picture(0))
     clock.now += 5
     made.add(picture(10))
-    assert (standing(made).share, standing(made).told) == (0.25, "10 of 40   5 s, about 15 s left")
-    assert standing(made).short == "10 of 40   5 s"
-    assert standing(made).view == "step 10"
+    assert (training_status(made).share, training_status(made).told) == (0.25, "10 of 40   5 s, about 15 s left")
+    assert training_status(made).short == "10 of 40   5 s"
+    assert training_status(made).view == "step 10"
     made.look(-1)
-    assert standing(made).view == "step 0   >: newest"
+    assert training_status(made).view == "step 0   >: newest"
     made.pause()
-    assert standing(made).told == "10 of 40   paused after 5 s"
+    assert training_status(made).told == "10 of 40   paused after 5 s"
     made.stop()
-    assert standing(made).told == "10 of 40   stopping"
+    assert training_status(made).told == "10 of 40   stopping"
     made.end(Training(tuple(made.pictures), stopped=True))
-    assert standing(made).told == "stopped after 10 of 40 steps, 5 s: not kept"
-    assert standing(made).view == "step 0   picture 1 of 2"
+    assert training_status(made).told == "stopped after 10 of 40 steps, 5 s: not kept"
+    assert training_status(made).view == "step 0   picture 1 of 2"
 
 
 def test_what_the_matrix_says() -> None:
     assert note(film(0, 10)) == "step 10, recorded"
     assert note(film(0, 10, running=True)) == "step 10"
-    assert note(Film()) == ""
+    assert note(TrainingReplay()) == ""
 
 
 def test_a_line_of_the_command() -> None:
     clock = Clock()
-    made = Film(state="starting", clock=clock)
+    made = TrainingReplay(state="starting", clock=clock)
     made.add(picture(0))
     clock.now += 70
     made.add(picture(10))

@@ -14,7 +14,7 @@ from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tui.render import explanation_text
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationView, Stop, lines
+from tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
 
 ALL = [*VARIED, long(60), dot("注意", (0, 1), [123456.789, -1e-30] * 5, [1e30, -0.00012345] * 5)]
 SCORE, SHARE = VARIED[0], VARIED[1]
@@ -33,7 +33,7 @@ def chosen(found: list[Text]) -> list[str]:
 
 
 def plain(*way: Explanation, width: int = 78, height: int = 7, unicode: bool = True) -> list[str]:
-    return [text.plain for text in lines(tuple(map(Stop, way)), width, height, "product", unicode)]
+    return [text.plain for text in lines(tuple(map(PathStop, way)), width, height, "product", unicode)]
 
 
 # Lines --------------------------------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ def test_never_more_than_there_is_room_for(
     way: list[int], moves: list[tuple[int, int]], width: int, height: int, unicode: bool
 ) -> None:
     """And the chosen operand is always seen."""
-    stop = Stop(ALL[way[-1]])
+    stop = PathStop(ALL[way[-1]])
     for move in moves:
         stop = stop.moved(*move)
-    found = lines((*(Stop(ALL[number]) for number in way[:-1]), stop), width, height, "product", unicode)
+    found = lines((*(PathStop(ALL[number]) for number in way[:-1]), stop), width, height, "product", unicode)
     assert 1 <= len(found) <= height
     assert max(text.cell_len for text in found) <= width
     if height > 1:
@@ -94,7 +94,7 @@ def test_where_there_is_room() -> None:
 def test_what_helps_least_is_left_out_first() -> None:
     whole = plain(SHARE)
     assert plain(SHARE, height=5) == [*whole[:4], f"  … {len(whole) - 4} more lines: page down"]
-    assert [text.plain for text in lines((Stop(SHARE),), 80, 3, tail=True)] == whole[-3:]
+    assert [text.plain for text in lines((PathStop(SHARE),), 80, 3, tail=True)] == whole[-3:]
     assert plain(SHARE, height=4) == whole[:4]
     # Then the way, the digits, and at last the operands.
     assert plain(SHARE, height=3) == whole[1:4]
@@ -106,7 +106,7 @@ def test_what_helps_least_is_left_out_first() -> None:
 
 def test_of_many_rows_the_chosen_one_is_shown() -> None:
     masked = next(e for e in VARIED if e.name == "masked")
-    found = lines((Stop(masked).moved(1, 0),), 60, 2)
+    found = lines((PathStop(masked).moved(1, 0),), 60, 2)
     assert [text.plain for text in found] == [
         "masked[0,1] = float('-inf') if mask[0,1] else scores[0,1]",
         "  scores[0,1]   0.5 ",
@@ -115,7 +115,7 @@ def test_of_many_rows_the_chosen_one_is_shown() -> None:
 
 def test_a_long_row_goes_along() -> None:
     """And the factor below stays below."""
-    found = lines((Stop(long()).moved(0, 400),), 60, 7)
+    found = lines((PathStop(long()).moved(0, 400),), 60, 7)
     above, below = (text.plain for text in found[-2:])
     assert above.startswith("  queries[0,:] … ")
     assert above.endswith(" … 768")
@@ -135,7 +135,7 @@ def test_the_way() -> None:
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-900, 900))), numbers)
 def test_nobody_walks_off_the_edge(moves: list[tuple[int, int]], number: int) -> None:
     e = ALL[number]
-    stop = Stop(e)
+    stop = PathStop(e)
     for move in moves:
         stop = stop.moved(*move)
         assert (stop.operand is None) == e.leaf
@@ -151,7 +151,7 @@ class Explaining(App[None]):
     def __init__(self, unicode: bool = True) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.view = ExplanationView(Terminal(depth="16", unicode=unicode), id="explanation")
+        self.view = ExplanationPane(Terminal(depth="16", unicode=unicode), id="explanation")
         self.posted: list[Message] = []
 
     def compose(self) -> ComposeResult:
@@ -161,10 +161,10 @@ class Explaining(App[None]):
         self.view.styles.height = 7
         self.view.focus()
 
-    def on_explanation_view_follow(self, event: ExplanationView.Follow) -> None:
+    def on_explanation_pane_follow(self, event: ExplanationPane.Follow) -> None:
         self.posted.append(event)
 
-    def on_explanation_view_closed(self, event: ExplanationView.Closed) -> None:
+    def on_explanation_pane_closed(self, event: ExplanationPane.Closed) -> None:
         self.posted.append(event)
 
     @property
@@ -190,7 +190,7 @@ async def test_arrows_choose_and_enter_follows() -> None:
         ]  # fmt: skip
         await pilot.press("down", "right", "enter")
         [asked] = app.posted
-        assert isinstance(asked, ExplanationView.Follow)
+        assert isinstance(asked, ExplanationPane.Follow)
         assert asked.operand is SCORE.operands[3]
 
 
@@ -209,7 +209,7 @@ async def test_on_and_back() -> None:
         assert app.view.operand is SHARE.operands[1]
         assert app.posted == []
         await pilot.press("backspace")
-        assert [type(message) for message in app.posted] == [ExplanationView.Closed]
+        assert [type(message) for message in app.posted] == [ExplanationPane.Closed]
         app.view.clear()
         assert app.view.explanation is None
         assert app.view.operand is None
@@ -224,7 +224,7 @@ async def test_nothing_to_go_on_to() -> None:
         assert app.posted == []
         assert app.lines[:2] == [" inputs[1,0]", " inputs[1,0] = 0.55   written in the code"]
         await pilot.press("escape")
-        assert [type(message) for message in app.posted] == [ExplanationView.Closed]
+        assert [type(message) for message in app.posted] == [ExplanationPane.Closed]
 
 
 async def test_at_another_size_it_is_laid_out_again() -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from tui.widgets.lesson_list import Entry, LessonList
+from tui.widgets.lesson_list import LessonEntry, LessonList
 
 ENTRIES = (
-    Entry("▶", "Continue: 2. Softmax", strong=True),
-    *(Entry("·", f"{number:2}. Lesson {number}", "1/9" if number == 2 else "") for number in range(1, 12)),
+    LessonEntry("▶", "Continue: 2. Softmax", strong=True),
+    *(LessonEntry("·", f"{number:2}. Lesson {number}", "1/9" if number == 2 else "") for number in range(1, 12)),
 )
 
 
 class ListApp(App[None]):
     CSS = "LessonList { height: 1fr; }"
 
-    def __init__(self, entries: tuple[Entry, ...] = ENTRIES) -> None:
+    def __init__(self, entries: tuple[LessonEntry, ...] = ENTRIES) -> None:
         super().__init__()
         self.theme = "ansi-dark"
         self.list = LessonList()

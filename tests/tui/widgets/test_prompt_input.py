@@ -6,7 +6,7 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from tui.widgets.prompt_input import Prompt, completions, goes_on, shared
+from tui.widgets.prompt_input import PromptInput, completions, goes_on, shared
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ class PromptApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.prompt = Prompt()
+        self.prompt = PromptInput()
         self.entered: list[str] = []
         self.offered: list[tuple[str, ...]] = []
 
@@ -83,12 +83,12 @@ class PromptApp(App[None]):
         self.prompt.names = NAMES
         self.prompt.focus()
 
-    @on(Prompt.Entered)
-    def note(self, event: Prompt.Entered) -> None:
+    @on(PromptInput.Entered)
+    def note(self, event: PromptInput.Entered) -> None:
         self.entered.append(event.code)
 
-    @on(Prompt.Completions)
-    def note_completions(self, event: Prompt.Completions) -> None:
+    @on(PromptInput.Completions)
+    def note_completions(self, event: PromptInput.Completions) -> None:
         self.offered.append(event.names)
 
 

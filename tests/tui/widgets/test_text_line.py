@@ -11,11 +11,11 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import App, ComposeResult
 
-from tui.widgets.text_line import Line
+from tui.widgets.text_line import TextLine
 
 
 class LineApp(App[None]):
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: TextLine) -> None:
         super().__init__()
         self.theme = "ansi-dark"
         self.line = line
@@ -29,7 +29,7 @@ class LineApp(App[None]):
 
 
 async def test_left_and_right() -> None:
-    app = LineApp(Line(" Softmax", "lesson 1   step 6 of 9 "))
+    app = LineApp(TextLine(" Softmax", "lesson 1   step 6 of 9 "))
     async with app.run_test(size=(60, 1)) as pilot:
         assert app.shown == " Softmax" + " " * 29 + "lesson 1   step 6 of 9 "
         assert app.line.text == " Softmax"
@@ -39,7 +39,7 @@ async def test_left_and_right() -> None:
 
 
 async def test_where_there_is_no_room() -> None:
-    app = LineApp(Line("The query meets every token", "lesson 1 "))
+    app = LineApp(TextLine("The query meets every token", "lesson 1 "))
     async with app.run_test(size=(60, 1)) as pilot:
         for width, shown in (
             (40, "The query meets every token    lesson 1 "),
@@ -52,13 +52,13 @@ async def test_where_there_is_no_room() -> None:
 
 
 async def test_ascii() -> None:
-    app = LineApp(Line("The query meets every token", ellipsis="..."))
+    app = LineApp(TextLine("The query meets every token", ellipsis="..."))
     async with app.run_test(size=(12, 1)):
         assert app.shown == "The query..."
 
 
 async def test_it_is_repainted_only_if_it_changed() -> None:
-    app = LineApp(Line("weights[0,0] = 0.5"))
+    app = LineApp(TextLine("weights[0,0] = 0.5"))
     async with app.run_test(size=(40, 1)):
         refresh = Mock()
         app.line.refresh = refresh  # type: ignore[method-assign]
@@ -73,7 +73,7 @@ async def test_it_is_repainted_only_if_it_changed() -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
 @given(st.text("ab Ж你\u0301", max_size=30), st.text("ab Ж你\u0301", max_size=30))
 async def test_it_is_always_as_wide_as_the_screen(left: str, right: str) -> None:
-    app = LineApp(Line(left, right))
+    app = LineApp(TextLine(left, right))
     async with app.run_test(size=(20, 1)) as pilot:
         assert cell_len(app.shown) == 20
         await pilot.resize_terminal(3, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, rule, short
 from lessons.worker.recording.recorder import Region
 
@@ -60,7 +60,7 @@ LEAVES = frozenset(
 """Operations whose results are made from no other tensor."""
 
 
-def by_hand(work: Work, index: Index, value: float) -> Made:
+def by_hand(work: Derivation, index: Index, value: float) -> RuleResult:
     """A value that the learner set."""
     before = work.event.before[0] if work.event.before else None
     was = f" Before, it was {short(float(before[index].item()))}." if before is not None else ""
@@ -68,18 +68,18 @@ def by_hand(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
-def _constant(work: Work, index: Index, value: float) -> Made:
+def _constant(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, f"Every element was made {short(value)} here.")
 
 
 @rule("fill")
-def _fill(work: Work, index: Index, value: float) -> Made:
+def _fill(work: Derivation, index: Index, value: float) -> RuleResult:
     given = work.event.arg("value")
     cell = work.cell(given, ()) if isinstance(given, Region) else ZERO
     return put_here(work, value) if isinstance(cell, f.Number) else make("fill", cell)
 
 
-def put_here(work: Work, value: float) -> Made:
+def put_here(work: Derivation, value: float) -> RuleResult:
     """A number that a statement put there."""
     sites, places = work.event.sites, work.explainer.names.places
     code = places.statement(sites[0]) if sites else ""
@@ -87,28 +87,28 @@ def put_here(work: Work, value: float) -> Made:
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
-def _empty(work: Work, index: Index, value: float) -> Made:
+def _empty(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
 
 
 @rule("eye")
-def _eye(work: Work, index: Index, value: float) -> Made:
+def _eye(work: Derivation, index: Index, value: float) -> RuleResult:
     where = "on" if index[0] == index[1] else "off"
     return make("constant", None, f"{short(value)}, because it is {where} the diagonal.")
 
 
 @rule("scalar_tensor")
-def _scalar(work: Work, index: Index, value: float) -> Made:
+def _scalar(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, "A number that Python gave to PyTorch here.")
 
 
 @rule("arange", "linspace", "tril_indices", "triu_indices")
-def _counted(work: Work, index: Index, value: float) -> Made:
+def _counted(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, f"Element {index[-1]} of the sequence that starts here.")
 
 
 @rule("lift_fresh")
-def _literal(work: Work, index: Index, value: float) -> Made:
+def _literal(work: Derivation, index: Index, value: float) -> RuleResult:
     sites = work.event.sites
     places = work.explainer.names.places
     node = places.node(sites[0]) if sites else None

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.random_draws import dropout, dropped
 from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule
 from lessons.worker.recording.element_history import Element
@@ -21,7 +21,7 @@ CHAIN = 5000
 
 
 @rule("add", "sub", "rsub")
-def _add(work: Work, index: Index, value: float) -> Made:
+def _add(work: Derivation, index: Index, value: float) -> RuleResult:
     event = work.event
     op = event.op.strip("_")
     terms = _accumulated(work, index) if op == "add" else None
@@ -38,7 +38,7 @@ def _add(work: Work, index: Index, value: float) -> Made:
     return make("add", f.add(first, second)) if op == "add" else make("subtract", f.Op("-", (first, second)))
 
 
-def _accumulated(work: Work, index: Index) -> list[f.Formula] | None:
+def _accumulated(work: Derivation, index: Index) -> list[f.Formula] | None:
     """The terms of `total += term` in a loop, the start first; None if this is no loop.
 
     Followed back as long as what was added to was itself written by the same piece of code.
@@ -64,14 +64,14 @@ def _accumulated(work: Work, index: Index) -> list[f.Formula] | None:
     return [work.of(explainer.through(start)), *terms]
 
 
-def _inlined(work: Work, step: Event, given: Any, index: Index) -> f.Formula:
+def _inlined(work: Derivation, step: Event, given: Any, index: Index) -> f.Formula:
     """An operand of a step of a loop; an unnamed product or quotient is written out."""
     if not isinstance(given, Region):
         return work.number(given)
     return term(work, work.element(given, broadcast(given.shape, index), step.time))
 
 
-def term(work: Work, element: Element) -> f.Formula:
+def term(work: Derivation, element: Element) -> f.Formula:
     """A term of a sum; an unnamed product or quotient is written out."""
     explainer = work.explainer
     element = explainer.through(element)
@@ -89,7 +89,7 @@ def term(work: Work, element: Element) -> f.Formula:
 
 
 @rule("mul")
-def _mul(work: Work, index: Index, value: float) -> Made:
+def _mul(work: Derivation, index: Index, value: float) -> RuleResult:
     keep = dropout(work.explainer, work.event)
     if keep is not None:
         return dropped(work, index, keep)
@@ -97,7 +97,7 @@ def _mul(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("div", "true_divide", "floor_divide")
-def _div(work: Work, index: Index, value: float) -> Made:
+def _div(work: Derivation, index: Index, value: float) -> RuleResult:
     parts = work.rounded("self", index), work.rounded("other", index)
     mode = work.event.arg("rounding_mode")
     if mode == "floor" or work.event.op.startswith("floor"):
@@ -121,7 +121,7 @@ _BINARY = {
 
 
 def _binary(op: str, name: str) -> Rule:
-    def function(work: Work, index: Index, value: float) -> Made:
+    def function(work: Derivation, index: Index, value: float) -> RuleResult:
         parts = work.rounded("self", index), work.rounded("other", index)
         return make(name, f.call(op, *parts))
 
@@ -133,21 +133,21 @@ for _op, (_sign, _name) in _BINARY.items():
 
 
 @rule("fmod")
-def _fmod(work: Work, index: Index, value: float) -> Made:
+def _fmod(work: Derivation, index: Index, value: float) -> RuleResult:
     first, second = work.operand("self", index), work.operand("other", index)
     whole = f.call("trunc", f.Op("/", (first, second)))
     return make("remainder", f.Op("-", (first, f.multiply(second, whole))))
 
 
 @rule("logical_and", "logical_or", "logical_xor")
-def _logical(work: Work, index: Index, value: float) -> Made:
+def _logical(work: Derivation, index: Index, value: float) -> RuleResult:
     sign = {"logical_and": "and", "logical_or": "or", "logical_xor": "!="}[work.event.op.strip("_")]
     tests = tuple(f.Op("!=", (work.operand(name, index), ZERO)) for name in ("self", "other"))
     return make(sign, f.Op(sign, tests))
 
 
 @rule("bitwise_and", "bitwise_or", "bitwise_xor")
-def _bitwise(work: Work, index: Index, value: float) -> Made:
+def _bitwise(work: Derivation, index: Index, value: float) -> RuleResult:
     op = work.event.op.strip("_")
     parts = work.operand("self", index), work.operand("other", index)
     if work.event.outs[0].dtype != torch.bool:
@@ -157,14 +157,14 @@ def _bitwise(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("__lshift__", "__rshift__", "__ilshift__", "__irshift__", "bitwise_left_shift", "bitwise_right_shift")
-def _shift(work: Work, index: Index, value: float) -> Made:
+def _shift(work: Derivation, index: Index, value: float) -> RuleResult:
     left = "left" in work.event.op or "lshift" in work.event.op
     power = f.Op("**", (f.Number(2.0), work.operand("other", index)))
     return make("shift", f.Op("*" if left else "//", (work.operand("self", index), power)))
 
 
 def _unary(build: Callable[[f.Formula], f.Formula], name: str) -> Rule:
-    def function(work: Work, index: Index, value: float) -> Made:
+    def function(work: Derivation, index: Index, value: float) -> RuleResult:
         return make(name, build(work.operand("self", index)))
 
     return function
@@ -197,7 +197,7 @@ for _op, _build in {
 
 
 @rule("round")
-def _round(work: Work, index: Index, value: float) -> Made:
+def _round(work: Derivation, index: Index, value: float) -> RuleResult:
     """With decimals it is `round(x * 10**decimals) / 10**decimals`; `torch.round` takes halves to even numbers."""
     cell, decimals = work.operand("self", index), work.event.arg("decimals")
     if not decimals:
@@ -214,7 +214,7 @@ def _round(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("nan_to_num")
-def _nan_to_num(work: Work, index: Index, value: float) -> Made:
+def _nan_to_num(work: Derivation, index: Index, value: float) -> RuleResult:
     """NaN becomes 0, infinities the largest and least numbers there are, if nothing else is given."""
     cell, dtype = work.operand("self", index), work.event.outs[0].dtype
     if not dtype.is_floating_point:
@@ -230,7 +230,7 @@ def _nan_to_num(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("softplus")
-def _softplus(work: Work, index: Index, value: float) -> Made:
+def _softplus(work: Derivation, index: Index, value: float) -> RuleResult:
     """`log(1 + exp(beta * x)) / beta`, and `x` where `beta * x > threshold`: `nn.Softplus`."""
     cell = work.operand("self", index)
     beta, threshold = (work.number(work.event.arg(name)) for name in ("beta", "threshold"))
@@ -241,7 +241,7 @@ def _softplus(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("log_sigmoid_forward")
-def _log_sigmoid(work: Work, index: Index, value: float) -> Made:
+def _log_sigmoid(work: Derivation, index: Index, value: float) -> RuleResult:
     """`log(1 / (1 + exp(-x)))`, written so that no exp overflows; the second result is kept for the backward pass."""
     cell = work.operand("self", index)
     shrunk = f.call("exp", f.Op("neg", (f.call("abs", cell),)))
@@ -251,20 +251,20 @@ def _log_sigmoid(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("hardtanh")
-def _hardtanh(work: Work, index: Index, value: float) -> Made:
+def _hardtanh(work: Derivation, index: Index, value: float) -> RuleResult:
     least, most = (work.number(work.event.arg(name)) for name in ("min_val", "max_val"))
     return make("clamp", f.call("min", f.call("max", work.operand("self", index), least), most))
 
 
 @rule("leaky_relu")
-def _leaky_relu(work: Work, index: Index, value: float) -> Made:
+def _leaky_relu(work: Derivation, index: Index, value: float) -> RuleResult:
     """`x`, and `negative_slope * x` where it is not above 0: `nn.LeakyReLU`."""
     cell, slope = work.operand("self", index), work.number(work.event.arg("negative_slope"))
     return make("leaky_relu", f.choose(f.Op(">", (cell, ZERO)), cell, f.multiply(slope, cell)))
 
 
 @rule("bitwise_not")
-def _bitwise_not(work: Work, index: Index, value: float) -> Made:
+def _bitwise_not(work: Derivation, index: Index, value: float) -> RuleResult:
     given = region(work)
     cell = work.operand("self", index)
     if given.dtype == torch.bool:
@@ -273,7 +273,7 @@ def _bitwise_not(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("gelu")
-def _gelu(work: Work, index: Index, value: float) -> Made:
+def _gelu(work: Derivation, index: Index, value: float) -> RuleResult:
     x = work.operand("self", index)
     if work.event.arg("approximate") == "tanh":
         inner = f.add(x, f.multiply(f.Number(0.044715), f.Op("**", (x, f.Number(3.0)))))
@@ -284,12 +284,12 @@ def _gelu(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("pow")
-def _pow(work: Work, index: Index, value: float) -> Made:
+def _pow(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("power", f.Op("**", (work.operand("self", index), work.operand("exponent", index))))
 
 
 @rule("clamp", "clamp_min", "clamp_max")
-def _clamp(work: Work, index: Index, value: float) -> Made:
+def _clamp(work: Derivation, index: Index, value: float) -> RuleResult:
     formula = work.operand("self", index)
     if work.event.arg("min") is not None:
         formula = f.call("max", formula, work.operand("min", index))
@@ -299,13 +299,13 @@ def _clamp(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("lerp")
-def _lerp(work: Work, index: Index, value: float) -> Made:
+def _lerp(work: Derivation, index: Index, value: float) -> RuleResult:
     start, end, weight = (work.operand(name, index) for name in ("self", "end", "weight"))
     return make("lerp", f.add(start, f.multiply(weight, f.Op("-", (end, start)))))
 
 
 @rule("addcmul", "addcdiv")
-def _addc(work: Work, index: Index, value: float) -> Made:
+def _addc(work: Derivation, index: Index, value: float) -> RuleResult:
     first, second = work.operand("tensor1", index), work.operand("tensor2", index)
     joined = f.multiply(first, second) if "mul" in work.event.op else f.Op("/", (first, second))
     factor = work.event.arg("value")

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.normalization import _layer_norm as _normalized
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -51,11 +51,11 @@ def _negative(x: f.Formula) -> f.Formula:
 # Losses ------------------------------------------------------------------------------------------------------------
 
 
-def _class(work: Work, sample: Index) -> int:
+def _class(work: Derivation, sample: Index) -> int:
     return int(work.value(region(work, "target"), sample))
 
 
-def _weight(work: Work, target: int) -> tuple[f.Formula, ...]:
+def _weight(work: Derivation, target: int) -> tuple[f.Formula, ...]:
     """The weight of a class, if weights were given."""
     given = work.event.arg("weight")
     return (work.cell(given, (target,)),) if isinstance(given, Region) else ()
@@ -67,7 +67,7 @@ def _of_class(sample: Index, place: int) -> Index:
 
 
 @rule("nll_loss_forward", "nll_loss2d_forward")
-def _nll_loss(work: Work, index: Index, value: float) -> Made:
+def _nll_loss(work: Derivation, index: Index, value: float) -> RuleResult:
     """`-w * x` of the true class of each sample, their sum, or that over the sum of the weights: `nn.NLLLoss`."""
     event, given, target = work.event, region(work), region(work, "target")
     reduction, ignored = event.arg("reduction"), event.arg("ignore_index")
@@ -94,7 +94,7 @@ def _listed(classes: list[int], most: int = 12) -> str:
 
 
 @rule("nll_loss_backward", "nll_loss2d_backward")
-def _nll_loss_backward(work: Work, index: Index, value: float) -> Made:
+def _nll_loss_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     name, axis = "nll_loss backward", min(1, len(index) - 1)
     sample, place = (*index[:axis], *index[axis + 1 :]), index[axis]
     true = _class(work, sample)
@@ -122,7 +122,7 @@ _LOSSES = {"mse_loss": _squared, "binary_cross_entropy_with_logits": _cross_entr
 
 
 @rule(*_LOSSES)
-def _loss(work: Work, index: Index, value: float) -> Made:
+def _loss(work: Derivation, index: Index, value: float) -> RuleResult:
     """A loss of each element, or their sum or mean: `nn.MSELoss`, `nn.BCEWithLogitsLoss`."""
     given, reduction = region(work), work.event.arg("reduction")
     if work.event.arg("weight") is not None or work.event.arg("pos_weight") is not None:
@@ -136,7 +136,7 @@ def _loss(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("mse_loss_backward")
-def _mse_loss_backward(work: Work, index: Index, value: float) -> Made:
+def _mse_loss_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     difference = _minus(work.operand("self", index), work.operand("target", index))
     gradient = f.multiply(TWO, difference, work.operand("grad_output", index))
     if work.event.arg("reduction") == _MEAN:
@@ -163,12 +163,12 @@ def _sigmoid(x: f.Formula) -> f.Formula:
     return _over(ONE, f.add(ONE, f.call("exp", _negative(x))))
 
 
-def _softplus_slope(work: Work, x: f.Formula) -> f.Formula:
+def _softplus_slope(work: Derivation, x: f.Formula) -> f.Formula:
     scaled = f.multiply(work.number(work.event.arg("beta")), x)
     return f.choose(f.Op(">", (scaled, work.number(work.event.arg("threshold")))), ONE, _sigmoid(scaled))
 
 
-_SLOPES: dict[str, Callable[[Work, f.Formula], f.Formula]] = {
+_SLOPES: dict[str, Callable[[Derivation, f.Formula], f.Formula]] = {
     # These are given the result of the activation, which is all that is needed.
     "sigmoid": lambda work, y: f.multiply(y, _minus(ONE, y)),
     "tanh": lambda work, y: _minus(ONE, _square(y)),
@@ -182,7 +182,7 @@ _SLOPES: dict[str, Callable[[Work, f.Formula], f.Formula]] = {
 
 
 @rule(*(f"{name}_backward" for name in _SLOPES))
-def _activation_backward(work: Work, index: Index, value: float) -> Made:
+def _activation_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     name = work.event.op.removesuffix("_backward")
     cell = work.operand("output" if name in ("sigmoid", "tanh") else "self", index)
     title = "relu" if name == "threshold" else name
@@ -194,7 +194,7 @@ def _activation_backward(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("_log_softmax_backward_data")
-def _log_softmax_backward(work: Work, index: Index, value: float) -> Made:
+def _log_softmax_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     gradient, output = region(work, "grad_output"), region(work, "output")
     axis = int(work.event.arg("dim")) % max(len(output.shape), 1)
     places = [(*index[:axis], k, *index[axis + 1 :]) for k in range(output.shape[axis])] if index else [()]
@@ -205,18 +205,18 @@ def _log_softmax_backward(work: Work, index: Index, value: float) -> Made:
     return make("log_softmax backward", formula, "The derivative of log_softmax: exp of it is the softmax.")
 
 
-def _normalized_places(work: Work, lead: Index) -> list[Index]:
+def _normalized_places(work: Derivation, lead: Index) -> list[Index]:
     shape = region(work, "input").shape
     return [(*lead, *rest) for rest in itertools.product(*map(range, shape[len(lead) :]))]
 
 
-def _lead(work: Work) -> int:
+def _lead(work: Derivation) -> int:
     """How many axes layer norm does not join."""
     return len(region(work, "input").shape) - len(work.event.arg("normalized_shape"))
 
 
 @rule("native_layer_norm")
-def _layer_norm(work: Work, index: Index, value: float) -> Made:
+def _layer_norm(work: Derivation, index: Index, value: float) -> RuleResult:
     """Its second and third result: the mean, and 1 over the standard deviation (`nn.LayerNorm`)."""
     if work.output == 0:
         return _normalized(work, index, value)
@@ -234,7 +234,7 @@ def _layer_norm(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("native_layer_norm_backward")
-def _layer_norm_backward(work: Work, index: Index, value: float) -> Made:
+def _layer_norm_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     """With z = (x - mean) * rstd and h = gradient * weight: rstd * (h - mean(h) - z * mean(h * z)).
 
     Ba, Kiros, Hinton 2016 (Layer Normalization), differentiated; weight and bias get the sums of gradient * z and of
@@ -279,7 +279,7 @@ def _layer_norm_backward(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("_foreach_norm")
-def _norms(work: Work, index: Index, value: float) -> Made:
+def _norms(work: Derivation, index: Index, value: float) -> RuleResult:
     """The norm of each tensor of a list: `nn.utils.clip_grad_norm_` asks for them."""
     given = work.event.arg("self")[work.output]
     if work.event.arg("ord") != 2:
@@ -291,7 +291,7 @@ def _norms(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("_foreach_mul")
-def _products(work: Work, index: Index, value: float) -> Made:
+def _products(work: Derivation, index: Index, value: float) -> RuleResult:
     """Each tensor of a list times a number, or times its own."""
     event = work.event
     factor = next(event.arg(name) for name in ("other", "scalar", "scalars") if name in event.info.names)

@@ -7,12 +7,12 @@ import math
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
 from lessons.worker.recording.recorder import Event, Region
 
 
-def stored(work: Work, given: f.Formula) -> f.Formula:
+def stored(work: Derivation, given: f.Formula) -> f.Formula:
     """A number as the tensor that it is put into can hold it."""
     dtype = region(work, "self").dtype
     if dtype == torch.bool:
@@ -21,7 +21,7 @@ def stored(work: Work, given: f.Formula) -> f.Formula:
 
 
 @rule("masked_fill")
-def _masked_fill(work: Work, index: Index, value: float) -> Made:
+def _masked_fill(work: Derivation, index: Index, value: float) -> RuleResult:
     mask = region(work, "mask")
     place = broadcast(mask.shape, index)
     seen = work.value(mask, place)
@@ -44,7 +44,7 @@ _CHOOSING = ("masked_fill", "where")
 _PUTTING = ("index_put_", "_index_put_impl_", "fill_", "copy_", "index_fill", "index_fill_", "masked_scatter_")
 
 
-def masked_on(work: Work, given: Region, index: Index) -> str:
+def masked_on(work: Derivation, given: Region, index: Index) -> str:
     """`masked on line 4`, if an element of an operand is -inf, or about, as it, or what it was made from, was masked.
 
     That is where a mask put it; or else where one was added that holds nothing but constants.
@@ -64,7 +64,7 @@ def masked_on(work: Work, given: Region, index: Index) -> str:
         values = history.values(inner.elements)
         if event.op.removesuffix("_") in _CHOOSING:
             chosen = _chosen(made.formula, values)
-            if not isinstance(chosen, f.Cell):
+            if not isinstance(chosen, f.OperandRef):
                 return _on(work, event)
             element = inner.elements[chosen.place]
             put = history.writer(element)
@@ -96,7 +96,7 @@ def _is_number_of(formula: f.Formula | None, value: float) -> bool:
     return any(math.isclose(number, abs(value), rel_tol=1e-6) for number in numbers)
 
 
-def _on(work: Work, event: Event | None) -> str:
+def _on(work: Derivation, event: Event | None) -> str:
     if event is None:
         return ""
     line = work.explainer.names.places.line(event.sites[0]) if event.sites else None
@@ -104,13 +104,13 @@ def _on(work: Work, event: Event | None) -> str:
 
 
 @rule("where")
-def _where(work: Work, index: Index, value: float) -> Made:
+def _where(work: Derivation, index: Index, value: float) -> RuleResult:
     test = work.operand("condition", index)
     return make("where", f.choose(test, work.operand("self", index), work.operand("other", index)))
 
 
 @rule("triu", "tril")
-def _triangle(work: Work, index: Index, value: float) -> Made:
+def _triangle(work: Derivation, index: Index, value: float) -> RuleResult:
     diagonal = int(work.event.arg("diagonal") or 0)
     row, col = index[-2:]
     op = work.event.op.strip("_")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -122,7 +122,7 @@ def _same(explainer: Explainer, before: Element, after: Element) -> bool:
     return was == now or (math.isnan(was) and math.isnan(now))
 
 
-def apply(work: Work, element: Element, index: Index, value: float) -> Made:
+def apply(work: Derivation, element: Element, index: Index, value: float) -> RuleResult:
     """Explain an element, which is at `index` of a result of the event."""
     source = _origin(work.explainer, work.event, element)
     if source is None:
@@ -144,7 +144,7 @@ def apply(work: Work, element: Element, index: Index, value: float) -> Made:
 _NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
-def _wrapped(work: Work, made: Made, dtype: torch.dtype, value: float) -> Made:
+def _wrapped(work: Derivation, made: RuleResult, dtype: torch.dtype, value: float) -> RuleResult:
     """With whole numbers of few bits: what does not fit starts again at the other end (two's complement)."""
     if made.formula is None or dtype not in _NARROW:
         return made
@@ -240,7 +240,7 @@ def _moved(found: Moves | None, index: Index, source: Callable[[Any, Index], Ele
 
 
 @rule(*_MOVES)
-def _put(work: Work, index: Index, value: float) -> Made:
+def _put(work: Derivation, index: Index, value: float) -> RuleResult:
     """What a rearrangement did not take from anywhere."""
     if work.event.arg("accumulate"):
         return _added(work, index, value)
@@ -252,7 +252,7 @@ def _put(work: Work, index: Index, value: float) -> Made:
 # Added up where they arrive ----------------------------------------------------------------------------------------
 
 
-def _destinations(work: Work) -> tuple[Region, torch.Tensor]:
+def _destinations(work: Derivation) -> tuple[Region, torch.Tensor]:
     """The numbers that are added to some elements, and to which: their place when all elements are in one row."""
     event, out = work.event, work.event.outs[0]
     places = torch.arange(out.size).reshape(out.shape)
@@ -273,7 +273,7 @@ def _destinations(work: Work) -> tuple[Region, torch.Tensor]:
 
 
 @rule("index_add", "scatter_add")
-def _added(work: Work, index: Index, value: float) -> Made:
+def _added(work: Derivation, index: Index, value: float) -> RuleResult:
     """Several numbers may be added to one element: `torch.Tensor.index_add_`, `scatter_add_`, `index_put_`."""
     out = work.event.outs[0]
     if out.size * max(len(out.shape), 1) > MOST_MOVED:
@@ -295,7 +295,7 @@ def _added(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("embedding_dense_backward")
-def _embedding_backward(work: Work, index: Index, value: float) -> Made:
+def _embedding_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     """A row of the table gets the gradients of all places that looked it up: `nn.Embedding`."""
     indices, (row, *rest) = region(work, "indices"), index
     looked_up = work.explainer.history.tensor(indices, work.event.time)

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
 from lessons.worker.explaining.rules.masking import masked_on
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
 from lessons.worker.recording.recorder import Region
@@ -23,7 +23,7 @@ def _row(given: Region, dim: Any, index: Index) -> tuple[str, int, list[Index]]:
 
 
 @rule("_softmax", "_log_softmax", "softmax", "log_softmax", "_safe_softmax")
-def _softmax(work: Work, index: Index, value: float) -> Made:
+def _softmax(work: Derivation, index: Index, value: float) -> RuleResult:
     given, op = region(work), work.event.op.strip("_")
     name, mine, places = _row(given, work.event.arg("dim"), index)
     if len(places) > MOST_TERMS:
@@ -51,7 +51,7 @@ def _softmax(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("_softmax_backward_data")
-def _softmax_backward(work: Work, index: Index, value: float) -> Made:
+def _softmax_backward(work: Derivation, index: Index, value: float) -> RuleResult:
     gradient, output = region(work, "grad_output"), region(work, "output")
     _, _, places = _row(output, work.event.arg("dim"), index)
     if len(places) > MOST_TERMS:
@@ -63,7 +63,7 @@ def _softmax_backward(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("native_layer_norm")
-def _layer_norm(work: Work, index: Index, value: float) -> Made:
+def _layer_norm(work: Derivation, index: Index, value: float) -> RuleResult:
     if work.output:
         return unknown(work, index, value)
     given = region(work, "input")

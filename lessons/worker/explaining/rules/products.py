@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
 from lessons.worker.recording.recorder import Region
 
 
-def _dot(work: Work, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:
+def _dot(work: Derivation, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:
     terms = [f.multiply(work.cell(left, a), work.cell(right, b)) for a, b in pairs]
     return f.add(*terms) if terms else ZERO
 
 
 @rule("dot", "vdot", "mv", "mm", "bmm", "matmul")
-def _product(work: Work, index: Index, value: float) -> Made:
+def _product(work: Derivation, index: Index, value: float) -> RuleResult:
     left = region(work)
     right = next(
         item for name in ("tensor", "vec", "mat2", "other") if isinstance(item := work.event.arg(name), Region)
@@ -37,7 +37,7 @@ def _pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Ind
 
 
 @rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
-def _add_product(work: Work, index: Index, value: float) -> Made:
+def _add_product(work: Derivation, index: Index, value: float) -> RuleResult:
     event = work.event
     names = {"addmv": ("mat", "vec"), "baddbmm": ("batch1", "batch2")}.get(event.op.strip("_"), ("mat1", "mat2"))
     left, right = event.arg(names[0]), event.arg(names[1])

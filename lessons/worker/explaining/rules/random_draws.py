@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work, broadcast
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
 from lessons.worker.explaining.rules.registry import make, ordinal, rule, short
 from lessons.worker.recording.recorder import Event, Region
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @rule("rand", "rand_like", "uniform")
-def _uniform(work: Work, index: Index, value: float) -> Made:
+def _uniform(work: Derivation, index: Index, value: float) -> RuleResult:
     low, high = 0.0, 1.0
     if work.event.op.startswith("uniform"):
         low, high = float(work.event.arg("from")), float(work.event.arg("to"))
@@ -23,7 +23,7 @@ def _uniform(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("randn", "randn_like", "normal")
-def _normal(work: Work, index: Index, value: float) -> Made:
+def _normal(work: Derivation, index: Index, value: float) -> RuleResult:
     mean, std = 0.0, 1.0
     if work.event.op.startswith("normal"):
         given = work.event.arg("mean"), work.event.arg("std")
@@ -35,7 +35,7 @@ def _normal(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("bernoulli")
-def _bernoulli(work: Work, index: Index, value: float) -> Made:
+def _bernoulli(work: Derivation, index: Index, value: float) -> RuleResult:
     chance = work.event.arg("p")
     text = _drawn(work.event, index, "Random")
     if isinstance(chance, int | float):
@@ -44,7 +44,7 @@ def _bernoulli(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("randint", "randint_like", "randperm", "random", "exponential", "multinomial")
-def _random(work: Work, index: Index, value: float) -> Made:
+def _random(work: Derivation, index: Index, value: float) -> RuleResult:
     return make("draw", None, f"{_drawn(work.event, index, 'Random')} ({work.event.op.strip('_')}).")
 
 
@@ -85,7 +85,7 @@ def dropout(explainer: Explainer, event: Event) -> tuple[Event, float] | None:
     return (writes[1], float(keep)) if isinstance(keep, int | float) else None
 
 
-def dropped(work: Work, index: Index, found: tuple[Event, float]) -> Made:
+def dropped(work: Derivation, index: Index, found: tuple[Event, float]) -> RuleResult:
     """A number that went through dropout."""
     draw, keep = found
     noise = work.event.arg("other")
@@ -98,13 +98,13 @@ def dropped(work: Work, index: Index, found: tuple[Event, float]) -> Made:
 
 
 @rule("native_dropout")
-def _native_dropout(work: Work, index: Index, value: float) -> Made:
+def _native_dropout(work: Derivation, index: Index, value: float) -> RuleResult:
     keep = 1 - float(work.event.arg("p") or 0.0)
     survived = _was_kept(work, index)
     return make("dropout", _thinned(work.operand("input", index), survived, keep))
 
 
-def _was_kept(work: Work, index: Index) -> bool:
+def _was_kept(work: Derivation, index: Index) -> bool:
     """What the mask says that this operation returns, too."""
     return work.explainer.history.value(work.element(work.event.outs[1], index, work.event.time + 1)) != 0
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
 from lessons.worker.explaining.rules.elementwise import term
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -32,7 +32,7 @@ def _axes(dim: Any, rank: int) -> tuple[int, ...]:
     return tuple(sorted(axis % rank for axis in given)) if rank else ()
 
 
-Reduction = Callable[[Work, Region, list[Index]], Made]
+Reduction = Callable[[Derivation, Region, list[Index]], RuleResult]
 """Gets the work, a tensor, and the indices of its elements that are joined in a cell."""
 
 
@@ -40,7 +40,7 @@ def _reduction(*ops: str) -> Callable[[Reduction], Reduction]:
     """Register the rule of operations that join elements along `dim`."""
 
     def register(function: Reduction) -> Reduction:
-        def found(work: Work, index: Index, value: float) -> Made:
+        def found(work: Derivation, index: Index, value: float) -> RuleResult:
             given = region(work)
             shape = given.shape
             axes = _axes(work.event.arg("dim"), len(shape))
@@ -59,12 +59,12 @@ def _reduction(*ops: str) -> Callable[[Reduction], Reduction]:
     return register
 
 
-def _cells(work: Work, given: Region, places: list[Index]) -> list[f.Formula]:
+def _cells(work: Derivation, given: Region, places: list[Index]) -> list[f.Formula]:
     return [work.cell(given, place) for place in places]
 
 
 @_reduction("sum", "mean", "nansum")
-def _sum(work: Work, given: Region, places: list[Index]) -> Made:
+def _sum(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     if work.event.op == "nansum":
         cells = _cells(work, given, places)
         return make("sum", f.add(ZERO, *(f.choose(f.call("isnan", cell), ZERO, cell) for cell in cells)))
@@ -76,12 +76,12 @@ def _sum(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("prod")
-def _prod(work: Work, given: Region, places: list[Index]) -> Made:
+def _prod(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     return make("product", f.multiply(*_cells(work, given, places)) if places else ONE)
 
 
 @_reduction("any", "all")
-def _any(work: Work, given: Region, places: list[Index]) -> Made:
+def _any(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     op = work.event.op
     tests = tuple(f.Op("!=", (cell, ZERO)) for cell in _cells(work, given, places))
     if len(tests) < 2:
@@ -90,7 +90,7 @@ def _any(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("std", "var", "std_mean", "var_mean")
-def _spread(work: Work, given: Region, places: list[Index]) -> Made:
+def _spread(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     if work.output == 1:
         return make("mean", f.Op("/", (f.add(*_cells(work, given, places)), f.Number(float(len(places))))))
     correction = work.event.arg("correction")
@@ -107,7 +107,7 @@ def _spread(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("linalg_vector_norm", "norm")
-def _norm(work: Work, given: Region, places: list[Index]) -> Made:
+def _norm(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     if work.event.arg("ord" if "linalg" in work.event.op else "p") not in (2, None):
         return named_only(work)
     cells = _cells(work, given, places)
@@ -115,7 +115,7 @@ def _norm(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("logsumexp")
-def _logsumexp(work: Work, given: Region, places: list[Index]) -> Made:
+def _logsumexp(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     """`log(sum(exp(x)))`, as `torch.logsumexp` does it: the largest is subtracted first."""
     cells, values = _cells(work, given, places), work.values(given, places)
     top = max(range(len(cells)), key=lambda place: values[place], default=None)
@@ -126,12 +126,12 @@ def _logsumexp(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("count_nonzero")
-def _count(work: Work, given: Region, places: list[Index]) -> Made:
+def _count(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     return make("count", f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in _cells(work, given, places))))
 
 
 @_reduction("median")
-def _median(work: Work, given: Region, places: list[Index]) -> Made:
+def _median(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     """Of an even count the lower of the two in the middle, as in the documentation of `torch.median`."""
     if work.output == 1:
         return make("median", None, f"The place of the one in the middle of {len(places)} numbers.")
@@ -139,7 +139,7 @@ def _median(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("amax", "amin", "max", "min")
-def _extreme(work: Work, given: Region, places: list[Index]) -> Made:
+def _extreme(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     name = work.event.op.removeprefix("a")
     if work.output == 1:
         return _position(work, given, places)
@@ -147,7 +147,7 @@ def _extreme(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @_reduction("argmax", "argmin")
-def _position(work: Work, given: Region, places: list[Index]) -> Made:
+def _position(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
     name = work.event.op.removeprefix("arg")
     where = "largest" if name == "max" else "smallest"
     note = f"The place of the {where} of {len(places)} numbers."
@@ -155,7 +155,7 @@ def _position(work: Work, given: Region, places: list[Index]) -> Made:
 
 
 @rule("cumsum", "cumprod")
-def _cumulative(work: Work, index: Index, value: float) -> Made:
+def _cumulative(work: Derivation, index: Index, value: float) -> RuleResult:
     given = region(work)
     name, join = ("sum", f.add) if work.event.op.startswith("cumsum") else ("product", f.multiply)
     if not given.shape:
@@ -167,7 +167,7 @@ def _cumulative(work: Work, index: Index, value: float) -> Made:
 
 
 @rule("sort", "topk")
-def _sort(work: Work, index: Index, value: float) -> Made:
+def _sort(work: Derivation, index: Index, value: float) -> RuleResult:
     given, op = region(work), work.event.op
     if not given.shape:
         return unknown(work, index, value)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Index, Made, Work
+from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
 from lessons.worker.recording.recorder import Region
 
-Rule = Callable[[Work, Index, float], Made]
+Rule = Callable[[Derivation, Index, float], RuleResult]
 """Gets the work (the event and its operands so far), the index of a cell in the result, and its value."""
 
 MOST_TERMS = 4096
@@ -46,9 +46,9 @@ def known() -> Iterable[str]:
     return _RULES.keys()
 
 
-def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) -> Made:
+def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) -> RuleResult:
     """What a rule returns."""
-    return Made(op, formula, list(notes), **more)
+    return RuleResult(op, formula, list(notes), **more)
 
 
 def short(value: float) -> str:
@@ -62,12 +62,12 @@ def ordinal(count: int) -> str:
     return f"{count}{last}"
 
 
-def too_many(work: Work, count: int) -> Made:
+def too_many(work: Derivation, count: int) -> RuleResult:
     """A cell that is made from more numbers than anybody reads."""
     return make(work.event.op.strip("_"), None, f"Made from {count:,} numbers, too many to list.")
 
 
-def unknown(work: Work, index: Index, value: float) -> Made:
+def unknown(work: Derivation, index: Index, value: float) -> RuleResult:
     """An operation outside the list says its name and shows its operands."""
     left = MOST_UNKNOWN
     for given in work.event.operands():
@@ -78,13 +78,13 @@ def unknown(work: Work, index: Index, value: float) -> Made:
     return named_only(work)
 
 
-def named_only(work: Work) -> Made:
+def named_only(work: Derivation) -> RuleResult:
     """An operation without a formula."""
     op = work.event.op.strip("_")
     return make(op, None, f"The operation {op} has no rule here: these are its operands, not its formula.")
 
 
-def region(work: Work, name: str = "self") -> Region:
+def region(work: Derivation, name: str = "self") -> Region:
     """An argument that is a tensor."""
     given = work.event.arg(name)
     assert isinstance(given, Region)

@@ -7,7 +7,7 @@ import pytest
 from lessons.results import explanation as x
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
-from lessons.worker.jobs.run_state import Stage
+from lessons.worker.jobs.run_state import RunState
 from tests.lessons.tracing import Traced
 
 ATTEND = """
@@ -88,12 +88,12 @@ def test_grouped_queries(grad: bool) -> None:
 
 def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault in a rule is not taken for a wrong index."""
-    stage = Stage()
+    stage = RunState()
     stage.run("import torch\nx = torch.ones(2) + 1", "one")
     stage.explainer.show("one", "x", stage.namespace["x"])
 
     def asked(**more: object) -> str:
-        with pytest.raises(tensor_questions.Refused) as caught:
+        with pytest.raises(tensor_questions.QuestionRefused) as caught:
             tensor_questions.explain(stage, {"step": "one", "name": "x", "index": [0], **more})
         return str(caught.value)
 
@@ -168,7 +168,7 @@ def test_numbers_of_the_code_are_no_operands() -> None:
 
 def test_an_expression_that_is_shown_is_on_no_line() -> None:
     """It is no code of the step."""
-    stage = Stage()
+    stage = RunState()
     stage.run("import torch\nx = torch.ones(2) + 1", "one")
     _, failure = stage.show("one", [{"name": "double", "expr": "x * 2"}], bytearray())
     assert failure is None

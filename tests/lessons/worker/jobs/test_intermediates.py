@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.worker.jobs import intermediates
-from lessons.worker.jobs.intermediates import Made, Tracer
+from lessons.worker.jobs.intermediates import IntermediateResult, Tracer
 
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 
 
-def made(*values: torch.Tensor, chain: bool = True) -> list[Made]:
+def made(*values: torch.Tensor, chain: bool = True) -> list[IntermediateResult]:
     """Results that were made one from the other."""
     return [
-        Made(f"r{place}", True, place + 1, value, frozenset([place - 1] if chain and place else []))
+        IntermediateResult(f"r{place}", True, place + 1, value, frozenset([place - 1] if chain and place else []))
         for place, value in enumerate(values)
     ]
 
 
-def run(source: str) -> list[Made]:
+def run(source: str) -> list[IntermediateResult]:
     tracer = Tracer("<program>", source)
     with tracer.running():
         exec(compile(source, "<program>", "exec"), {"torch": torch, "a": A, "b": B})
@@ -107,7 +107,7 @@ def test_what_travels_comes_back() -> None:
 
 
 def test_what_comes_from_the_agreed_is_shown_before_what_does_not() -> None:
-    theirs = [*made(A, B, chain=False), Made("after", True, 3, D, frozenset({0}))]
+    theirs = [*made(A, B, chain=False), IntermediateResult("after", True, 3, D, frozenset({0}))]
     found = intermediates.parting(theirs, made(A, C))
     assert found is not None
     assert found.theirs == 2

@@ -10,7 +10,7 @@ from lessons.authoring import recordings
 from lessons.engine import documents
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
-from lessons.results.result import Layout, Tensor
+from lessons.results.result import MemoryLayout, Tensor
 from tests.lessons.making import Fields, code_step, lesson_of
 
 CODE = """\
@@ -46,12 +46,12 @@ def lesson() -> Lesson:
 def test_strides_offsets_and_storages_come_from_the_worker(worker: Session) -> None:
     found = {name: tensor.layout for name, tensor in tensors(lesson(), worker).items()}
     assert found == {
-        "grid": Layout((4, 1), 0, 12, True, "A"),
-        "turned": Layout((1, 4), 0, 12, False, "A"),
-        "part": Layout((4, 2), 4, 12, False, "A"),
-        "copy": Layout((3, 1), 0, 12, True, "B"),
-        "row": Layout((0, 1), 0, 2, False, "C"),
-        "sums": Layout((1,), 0, 12, True, "D"),
+        "grid": MemoryLayout((4, 1), 0, 12, True, "A"),
+        "turned": MemoryLayout((1, 4), 0, 12, False, "A"),
+        "part": MemoryLayout((4, 2), 4, 12, False, "A"),
+        "copy": MemoryLayout((3, 1), 0, 12, True, "B"),
+        "row": MemoryLayout((0, 1), 0, 2, False, "C"),
+        "sums": MemoryLayout((1,), 0, 12, True, "D"),
         # Of what is drawn as a matrix nobody asks.
         "grid_too": None,
     }
@@ -60,7 +60,7 @@ def test_strides_offsets_and_storages_come_from_the_worker(worker: Session) -> N
 def test_strides_are_those_of_a_tensor_that_needs_gradients(worker: Session) -> None:
     code = "import torch\nweight = torch.nn.Linear(3, 2).weight.T\n"
     found = tensors(lesson_of(code_step("stored", code, memory("weight"))), worker)
-    assert found["weight"].layout == Layout((1, 3), 0, 6, False, "A")
+    assert found["weight"].layout == MemoryLayout((1, 3), 0, 6, False, "A")
 
 
 def test_layouts_are_recorded_and_read_again(worker: Session, tmp_path: Path) -> None:
@@ -78,7 +78,16 @@ def test_layouts_are_recorded_and_read_again(worker: Session, tmp_path: Path) ->
 
 def test_layouts_are_in_documents() -> None:
     stored = Tensor(
-        "x", "vector", "float32", (2, 1), (), ((), ()), 0.0, 1.0, (0.0, 1.0), layout=Layout((3, 1), 2, 6, False, "A")
+        "x",
+        "vector",
+        "float32",
+        (2, 1),
+        (),
+        ((), ()),
+        0.0,
+        1.0,
+        (0.0, 1.0),
+        layout=MemoryLayout((3, 1), 2, 6, False, "A"),
     )
     entry = documents.tensor(stored)
     assert entry["layout"] == {"strides": [3, 1], "offset": 2, "size": 6, "contiguous": False, "storage": "A"}

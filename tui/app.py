@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tui.state.async_session import AsyncSession
     from tui.state.progress_store import ProgressStore
     from tui.state.step_results import StepResults, TrainingReplays
-    from tui.state.training import TrainingReplay
+    from tui.state.training_replay import TrainingReplay
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 HELP_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}

@@ -308,7 +308,8 @@ def _train(options: argparse.Namespace) -> int:
     from lessons.format.lesson import TrainStep
     from lessons.results.result import TrainingSnapshot, WorkerError
     from lessons.what_if import changes
-    from tui.state import training
+    from tui.drawings import training_status
+    from tui.state.training_replay import TrainingReplay
 
     lesson = _find_lesson(_course(), options.lesson)
     steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
@@ -321,7 +322,7 @@ def _train(options: argparse.Namespace) -> int:
     except changes.ChangeError as error:
         raise UsageError(str(error)) from None
     step = steps[options.step] if options.step is not None else _to_train(lesson, list(steps.values()), made)
-    film = training.TrainingReplay(state="starting")
+    film = TrainingReplay(state="starting")
     overwrites = sys.stdout.isatty() and not options.json
 
     def tell(picture: TrainingSnapshot) -> None:
@@ -331,7 +332,7 @@ def _train(options: argparse.Namespace) -> int:
             entry = {"event": "picture", "done": picture.done, "total": picture.total, "numbers": numbers}
             _print_line(json.dumps(entry, allow_nan=False))
             return
-        told = training.line(film, picture, step.curves)
+        told = training_status.line(film, picture, step.curves)
         if overwrites:
             room = shutil.get_terminal_size().columns - 1
             print("\r" + told[:room].ljust(room), end="", flush=True)
@@ -358,7 +359,7 @@ def _train(options: argparse.Namespace) -> int:
     elif done:
         settings = (part for each in options.set or () for part in ("--set", each))
         run = shlex.join(["attn-tutor", "run", lesson.id, *settings])
-        _print([f"Trained '{step.id}' in {training.seconds(film.seconds)}: '{run}' uses it from now on."])
+        _print([f"Trained '{step.id}' in {training_status.seconds(film.seconds)}: '{run}' uses it from now on."])
     return OK if done else NOT_PASSED
 
 

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from lessons.format.learner_texts import LearnerText, Path, texts
 from lessons.format.lesson import (
-    ChoiceStep,
     ExerciseStep,
     Lesson,
-    PointStep,
-    PredictStep,
     Question,
     RunningStep,
-    Step,
     TrainStep,
 )
 from lessons.reading import loader
@@ -49,21 +45,6 @@ NAMES = re.compile(r"GPT-2|float(?:16|32|64)")
 FREE = frozenset({"0", "1"})
 """Numbers that are about the form of a thing, not about what a run gave."""
 
-Path = tuple[int | str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LearnerText:
-    """A text that a learner reads: where in the step it stands, and how many words it may have.
-
-    `whole`: it consists of sentences.
-    """
-
-    path: Path
-    text: str
-    most: int = MOST_WORDS
-    whole: bool = True
-
 
 def findings(lesson: Lesson) -> Iterator[Finding]:
     """What is to be mended in the writing of a lesson that was loaded from a folder."""
@@ -81,29 +62,12 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
             yield (*at, "title"), f"the title is longer than {LONGEST_TITLE} characters", "Shorten it."
         if step.title[-1] in ".!":
             yield (*at, "title"), "a title has no full stop", "Take it away."
-        for told in texts(step):
-            for problem, remedy in _of_text(told, lesson):
-                yield (*at, *told.path), problem, remedy
+        for text in texts(step):
+            for problem, remedy in _of_text(text, lesson):
+                yield (*at, *text.path), problem, remedy
         if isinstance(step, RunningStep):
             for field, code in _codes(step):
                 yield from (((*at, field), problem, remedy) for problem, remedy in _of_code(code))
-
-
-def texts(step: Step) -> Iterator[LearnerText]:
-    """All that a learner is told by a step: of an exercise also hints, and what is said of answers."""
-    yield LearnerText(("prose",), step.prose, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
-    if not isinstance(step, ExerciseStep | Question):
-        return
-    yield LearnerText(("why",), step.why, MOST_WORDS_OF_TASK if isinstance(step, ExerciseStep) else MOST_WORDS)
-    for number, hint in enumerate(step.hints):
-        yield LearnerText(("hints", number), hint)
-    if isinstance(step, ChoiceStep):
-        for number, option in enumerate(step.options):
-            yield LearnerText(("options", number, "text"), option.text, whole=False)
-            yield LearnerText(("options", number, "why"), option.why)
-    if isinstance(step, PredictStep | PointStep):
-        for number, wrong in enumerate(step.wrong):
-            yield LearnerText(("wrong", number, "why"), wrong.why)
 
 
 def words(text: str) -> int:
@@ -139,10 +103,10 @@ def _of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
 
-def _of_text(told: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
-    text = told.text
-    if (count := words(text)) > told.most:
-        yield f"{count} words; at most {told.most} are read", "Leave something out, or make two steps of it."
+def _of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
+    text, most = learner_text.text, MOST_WORDS_OF_TASK if learner_text.is_task else MOST_WORDS
+    if (count := words(text)) > most:
+        yield f"{count} words; at most {most} are read", "Leave something out, or make two steps of it."
     if loose := typed(text) - set(lesson.constants):
         numbers = ", ".join(sorted(loose))
         yield f"the number {numbers} is typed", "Let the run fill it in, or add it to 'constants' with its source."
@@ -154,7 +118,7 @@ def _of_text(told: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
         yield "a star is left open", "Close it, or write a product in backquotes."
     if "\t" in text or re.search(r"\S {2,}\S", text):
         yield "spaces are left over", "Keep one."
-    if told.whole and text.strip()[-1] not in ".?!":
+    if learner_text.is_sentence and text.strip()[-1] not in ".?!":
         yield "the text does not end like a sentence", "End it with a full stop."
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from lessons.authoring.writing import texts
 from lessons.format.fields import Model, Text
+from lessons.format.learner_texts import texts
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.loader import COURSE
 from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys

@@ -13,10 +13,9 @@ from rich.style import Style
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
 from tui.drawings.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
-from tui.drawings.styled_line import Runs, StyledLine
+from tui.drawings.styled_line import Runs, StyledLine, over
 from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
 from tui.render.palette import Look, Palette, Scale
-from tui.widgets.line_widget import over
 
 TILE = 64
 """Rows and columns of a window that is asked for."""

@@ -79,3 +79,8 @@ def _cells(runs: Runs) -> list[tuple[str, Style | None]]:
                 cells.append((character, style))
                 cells.extend([("", style)] * (size - 1))
     return cells
+
+
+def over(ground: Style | None, style: Style | None) -> Style | None:
+    """Combine the style of a piece of text with that of the cells below it; None stands for no style."""
+    return style if ground is None else ground + style if style else ground

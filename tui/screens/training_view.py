@@ -18,14 +18,15 @@ from textual.widget import Widget
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import ChangeHistory
-from tui.drawings import before_after
+from tui.drawings import before_after, training_layout, training_status
+from tui.drawings.training_layout import plots
+from tui.drawings.training_status import TrainingStatus
 from tui.render.code_text import rich_code
 from tui.render.linear_text import clean
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
-from tui.state import training
 from tui.state.step_results import TrainingReplays
-from tui.state.training import ASKED_AGAIN, TrainingReplay, TrainingStatus
+from tui.state.training_replay import TrainingReplay
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.curves import Curves
@@ -36,6 +37,9 @@ from tui.widgets.text_pane import TextPane
 
 LOCAL, REMOTE = 0.25, 1.0
 """Seconds between two pictures that are drawn, at least; over SSH a picture costs some thousand bytes."""
+
+ASKED_AGAIN = 5.0
+"""Seconds in which a second key leaves a training that runs."""
 
 TICK = 1.0
 """Seconds between two looks at the clock while a model trains."""
@@ -186,7 +190,7 @@ class TrainingView(LessonView):
             return
         self._drawn_at = time.monotonic()
         before = self._figures
-        self._curves.show(self._film.plots(self._step.curves))
+        self._curves.show(plots(self._film, self._step.curves))
         self._show_standing()
         self._show_matrices()
         if len(self._figures) != len(before):
@@ -232,7 +236,7 @@ class TrainingView(LessonView):
         if not isinstance(self._step, TrainStep) or self._lesson is None:
             return
         about = self._films.about(self._lesson, self._step)
-        self._standing.set(*self._told(training.training_status(self._film, about)))
+        self._standing.set(*self._told(training_status.training_status(self._film, about)))
 
     def _told(self, standing: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")
@@ -246,7 +250,7 @@ class TrainingView(LessonView):
             told = standing.short
         left = room - cell_len(told) - 2
         if standing.share is not None and left >= SHORTEST_BAR:
-            full, rest = training.bar(standing.share, min(BAR, left), self._terminal.unicode)
+            full, rest = training_status.bar(standing.share, min(BAR, left), self._terminal.unicode)
             text.append(full, FULL).append(rest, DIM).append("  ")
         text.append(told, BOLD)
         return text, standing.view + " "
@@ -304,7 +308,7 @@ class TrainingView(LessonView):
             # Those of before stay, and say so, until there is a picture: so cursor and view stay where they are.
             return
         for place, view in enumerate(self._matrices):
-            view.show(tensors[place] if place < len(tensors) else None, training.note(self._film))
+            view.show(tensors[place] if place < len(tensors) else None, training_status.note(self._film))
         self._pictures = ()
 
     def action_look(self, step: int) -> None:
@@ -385,7 +389,7 @@ class TrainingView(LessonView):
         if not self._of_picture:
             super().action_explain()
         elif self._active >= 0 and self._tensors():
-            self.notify(training.about_number(self._film), markup=False, timeout=8)
+            self.notify(training_status.about_number(self._film), markup=False, timeout=8)
 
     def action_what_if(self) -> None:
         """Not while it trains: a change has the lesson run again."""
@@ -414,7 +418,9 @@ class TrainingView(LessonView):
             return
         needs = self._needs()
         word = self._word.lines_at(text_width(width, needs))
-        plan = training.plan(width, height, needs, len(self._step.curves), word, self._active, folded=self._folded)
+        plan = training_layout.plan(
+            width, height, needs, len(self._step.curves), word, self._active, folded=self._folded
+        )
         self._body.set_class(plan.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(plan.wide, "wide")

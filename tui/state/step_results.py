@@ -13,7 +13,7 @@ from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.async_session import AsyncSession
-from tui.state.training import TrainingReplay
+from tui.state.training_replay import TrainingReplay
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from tui.drawings.curve import COLOURS, Plot, arrange, draw
-from tui.drawings.styled_line import Runs, StyledLine, differing_width
+from tui.drawings.styled_line import Runs, StyledLine, differing_width, over
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget, over
+from tui.widgets.line_widget import LineWidget
 
 
 class Curves(LineWidget):

@@ -9,6 +9,8 @@ from textual.containers import Container
 from textual.geometry import Region, Size
 from textual.widget import Widget
 
+from tui.drawings.styled_line import over
+
 
 def settle(widget: Widget) -> None:
     """A widget has been laid out and painted: what it was marked for meanwhile need not be done."""
@@ -48,11 +50,6 @@ def set_height(widget: Widget, lines: int) -> None:
         widget.display = lines > 0
     if lines:
         widget.styles.height = lines
-
-
-def over(ground: Style | None, style: Style | None) -> Style | None:
-    """A style on top of a ground; for the many pieces of a line, whose ground is worth asking for only once."""
-    return style if ground is None else ground + style if style else ground
 
 
 class LineWidget(StableWidget):

@@ -27,13 +27,13 @@ from tui.drawings.drawing import MATRIX, Drawing, drawing_of
 from tui.drawings.grid import TILE, Face, Scene, index_of, tiles_missing, value_at
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
-from tui.drawings.styled_line import Runs, differing_width
+from tui.drawings.styled_line import Runs, differing_width, over
 from tui.drawings.zoom import Level, Zoom
 from tui.render.numbers import visible
 from tui.render.palette import palette
 from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget, over
+from tui.widgets.line_widget import LineWidget
 
 WINDOWS_KEPT = 32
 """Windows of one tensor that are remembered."""

@@ -15,7 +15,7 @@ from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
-from tui.state.training import TrainingReplay
+from tui.state.training_replay import TrainingReplay
 from tui.tty.terminal import Terminal
 
 SIZE = 4

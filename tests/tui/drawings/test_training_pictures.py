@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from lessons.format.lesson import Curve
 from lessons.results.result import Failure, Training, TrainingSnapshot
+from tui.drawings.training_layout import plan, plots, shared
+from tui.drawings.training_status import bar, line, note, seconds, training_status
 from tui.render.step_layout import CODE, Needs
-from tui.state.training import TrainingReplay, bar, line, note, plan, seconds, shared, training_status
+from tui.state.training_replay import TrainingReplay
 
 CURVES = (Curve(name="loss", label="loss", expr="0"), Curve(name="score", label="score", expr="0"))
 
@@ -128,14 +130,14 @@ def test_plots() -> None:
     made = film(0, 10, 20)
     made.add(picture(30, loss=1.5))
     made.look(-1)
-    loss, score = made.plots(CURVES)
+    loss, score = plots(made, CURVES)
     assert (loss.label, loss.total, loss.here) == ("loss", 40, 2)
     assert loss.points == ((0, 4.0), (10, 3.0), (20, 2.0), (30, 1.5))
     assert score.points == ((0, 0.0), (10, 0.25), (20, 0.5))
     made.look(1)
     # The picture in view does not have this number.
-    assert made.plots(CURVES)[1].here is None
-    assert TrainingReplay().plots(CURVES)[0].points == ()
+    assert plots(made, CURVES)[1].here is None
+    assert plots(TrainingReplay(), CURVES)[0].points == ()
 
 
 def test_the_standing() -> None:

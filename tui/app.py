@@ -396,7 +396,7 @@ class TutorApp(App[None]):
             self.play_view.know(names)
 
     @work(group="play-input", exit_on_error=False)
-    async def on_prompt_input_view_entered(self, event: PromptView.Entered) -> None:
+    async def on_prompt_view_entered(self, event: PromptView.Entered) -> None:
         """Run an input and show what came of it."""
         prompt = self.play_view.opened
         try:
@@ -408,11 +408,11 @@ class TutorApp(App[None]):
         if self.play_view.opened == prompt and self.views.current == "play":
             self.play_view.show_result(played)
 
-    def on_prompt_input_view_stopped(self) -> None:
+    def on_prompt_view_stopped(self) -> None:
         """Stop what the prompt runs."""
         self.engine.stop()
 
-    def on_prompt_input_view_closed(self) -> None:
+    def on_prompt_view_closed(self) -> None:
         """Back to the step, which knows nothing of the prompt."""
         self.engine.end_play()
         view = self._step_view

@@ -25,7 +25,7 @@ SCREEN = {
     "lessons.engine.session": {"textual", "sqlite3"},
     "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.engine.launchers": {"textual", "sqlite3"},
-    "lessons.engine.documents": {"textual"},
+    "lessons.results.json_numbers": {"textual"},
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
     "tui": {"textual", "pydantic", "sqlite3"},
     "tui.cli": {"textual"},

@@ -246,7 +246,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> int:
-    from lessons.engine import documents
+    from tui.commands import documents
     from tui.render import linear_text
 
     entries = [documents.knob(lesson, knob) for knob in lesson.knobs]
@@ -272,10 +272,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None, *, as_json: bool = False) -> int:
-    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
     from lessons.what_if import changes
+    from tui.commands import documents
     from tui.render import linear_text
 
     made = made or changes.UNCHANGED
@@ -303,11 +303,12 @@ def _print_lesson(lesson: Lesson, only: str | None, made: Changes | None = None,
 
 
 def _train(options: argparse.Namespace) -> int:
-    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.format.lesson import TrainStep
+    from lessons.results import json_numbers
     from lessons.results.result import TrainingSnapshot, WorkerError
     from lessons.what_if import changes
+    from tui.commands import documents
     from tui.drawings import training_status
     from tui.state.training_replay import TrainingReplay
 
@@ -328,7 +329,7 @@ def _train(options: argparse.Namespace) -> int:
     def tell(picture: TrainingSnapshot) -> None:
         film.add(picture)
         if options.json:
-            numbers = {name: documents.number(value) for name, value in picture.numbers.items()}
+            numbers = {name: json_numbers.number(value) for name, value in picture.numbers.items()}
             entry = {"event": "picture", "done": picture.done, "total": picture.total, "numbers": numbers}
             _print_line(json.dumps(entry, allow_nan=False))
             return
@@ -387,9 +388,10 @@ def _to_train(lesson: Lesson, steps: Sequence[TrainStep], made: Changes) -> Trai
 
 
 def _explain(options: argparse.Namespace) -> int:
-    from lessons.engine import documents, explanation_tree
+    from lessons.engine import explanation_tree
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
+    from tui.commands import documents
     from tui.render import linear_text
 
     lesson, step, index = _to_explain(options)
@@ -453,11 +455,10 @@ def _to_explain(options: argparse.Namespace) -> tuple[Lesson, str, tuple[int, ..
 
 
 def _check(options: argparse.Namespace) -> int:
-    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.format.lesson import ExerciseStep
     from lessons.results.result import WorkerError
-    from tui.commands import history
+    from tui.commands import documents, history
     from tui.render import linear_text
 
     lesson, exercise = _find_exercise(options.exercise)
@@ -523,10 +524,9 @@ def _watch(options: argparse.Namespace) -> int:
 
 
 def _check_all(options: argparse.Namespace) -> int:
-    from lessons.engine import documents
     from lessons.engine.session import Session
     from lessons.results.result import WorkerError
-    from tui.commands import history
+    from tui.commands import documents, history
 
     course, progress = _course(), _progress()
     passed = progress.last_passed()

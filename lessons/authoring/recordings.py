@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from lessons.engine import training
-from lessons.engine.documents import number
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import LessonError, load_course
 from lessons.results import line_shapes
+from lessons.results.json_numbers import number
 from lessons.results.result import MemoryLayout, StepResult, Tensor, Training, Window
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply, describe

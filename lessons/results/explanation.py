@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from dataclasses import dataclass
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.results.floats import shortest
 
 Index = tuple[int, ...]
 
@@ -141,23 +140,5 @@ def _line(given: Any) -> int | None:
 def python(explanation: Explanation) -> str:
     """The formula in Python's notation with the labels of the operands; of a leaf the number itself."""
     if explanation.leaf:
-        return repr(precise(explanation.value, explanation.dtype))
+        return repr(shortest(explanation.value, explanation.dtype))
     return f.text(explanation.formula, [operand.label for operand in explanation.operands], repr)
-
-
-def precise(value: float, dtype: str) -> float:
-    """A number of this dtype with the fewest digits that tell it from its neighbours.
-
-    1.4754001, not 1.4754000902175903: both are the same float32.
-    """
-    code = {"float32": "f", "float16": "e"}.get(dtype)
-    if code is None or not math.isfinite(value):
-        return value
-    for digits in range(1, 10):
-        candidate = float(f"{value:.{digits}g}")
-        try:
-            if struct.unpack(code, struct.pack(code, candidate))[0] == value:
-                return candidate
-        except OverflowError:
-            continue
-    return value

@@ -84,7 +84,7 @@ def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
 
 
 def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What may be changed in a lesson, from the entries of `lessons.engine.documents.knob`."""
+    """What may be changed in a lesson, from the entries of `tui.commands.documents.knob`."""
     for entry in entries:
         if "values" in entry:
             what = ", ".join(str(value) for value in entry["values"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,10 +11,11 @@ from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
+from lessons.results.floats import shortest
+
 DECIMALS = 4
 
 _WIDTH_INTEGER = 9
-_FLOAT_STRUCTS = {"float16": "e", "float32": "f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +98,14 @@ def short(value: float, dtype: str = "float32") -> str:
 
 def exact(value: float, dtype: str) -> str:
     """The fewest digits that say exactly which number of this dtype it is."""
+    value = shortest(value, dtype)
     if not isfinite(value):
         return nonfinite(value)
     if dtype == "bool":
         return "True" if value else "False"
     if not _is_float(dtype):
         return str(int(value))
-    value = _rounded(value, dtype)
-    text = repr(value)
-    if dtype != "float64":
-        for digits in range(1, 17):
-            candidate = f"{value:.{digits}g}"
-            if _rounded(float(candidate), dtype) == value:
-                text = candidate
-                break
-    number = Decimal(text)
+    number = Decimal(repr(value))
     if number and not -5 <= number.adjusted() < 16:
         return f"{number.normalize():e}"
     plain = f"{number:f}"
@@ -121,22 +114,6 @@ def exact(value: float, dtype: str) -> str:
 
 def _is_float(dtype: str) -> bool:
     return dtype.startswith(("float", "bfloat"))
-
-
-def _rounded(value: float, dtype: str) -> float:
-    """The number of this dtype nearest to a value."""
-    try:
-        if dtype == "bfloat16":
-            (bits,) = struct.unpack("<I", struct.pack("<f", value))
-            # Round the lower half of a float32 away, ties to even.
-            bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-            (rounded,) = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))
-        else:
-            code = _FLOAT_STRUCTS.get(dtype, "d")
-            (rounded,) = struct.unpack("<" + code, struct.pack("<" + code, value))
-    except (OverflowError, struct.error):
-        return float("inf")
-    return float(rounded)
 
 
 def visible(text: str, space: str = "␣") -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from lessons.engine import documents, explanation_tree
+from lessons.engine import explanation_tree
 from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course, Lesson
-from lessons.results.explanation import Explanation, precise
+from lessons.results.explanation import Explanation
 from lessons.results.formula import FUNCTIONS, evaluate
+from tui.commands import documents
 
 INDEX = (1, 2)
 
@@ -153,11 +154,6 @@ def test_operands_that_are_explained(scores: Run) -> None:
     assert (len(entry["operands"]), entry["more"]) == (6, False)
     assert {operand["more"] for operand in entry["operands"]} == {False}
     assert [operand["value"] for operand in entry["operands"]] == pytest.approx([0.55, 0.57, 0.87, 0.85, 0.66, 0.64])
-
-
-def test_no_more_digits_than_a_number_has() -> None:
-    assert precise(1.4754000902175903, "float32") == 1.4754001
-    assert precise(1.4754000902175903, "float64") == 1.4754000902175903
 
 
 # Any expression -----------------------------------------------------------------------------------------------------

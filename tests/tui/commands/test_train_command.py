@@ -9,13 +9,13 @@ import pytest
 import lessons.engine.session
 import lessons.learner.trained_models
 import lessons.reading.loader
-from lessons.engine import documents
 from lessons.format.lesson import Course
 from lessons.results.result import Failure, StepResult, TrainingSnapshot
 from tests.lessons.making import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
 from tui import cli
+from tui.commands import documents
 from tui.render import linear_text
 
 PICTURES = [TrainingSnapshot(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]

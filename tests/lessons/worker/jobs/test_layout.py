@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.authoring import recordings
-from lessons.engine import documents
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.result import MemoryLayout, Tensor
 from tests.lessons.making import Fields, code_step, lesson_of
+from tui.commands import documents
 
 CODE = """\
 import torch

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from lessons.authoring import recordings
-from lessons.engine import documents
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import Course, Lesson
@@ -15,6 +14,7 @@ from lessons.results import line_shapes
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import StepResult
 from tests.lessons.making import code_step, lesson_of
+from tui.commands import documents
 
 SETUP = """
 import torch

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import documents
+from lessons.engine.explanation_tree import Node
+from lessons.results import formula as f
+from lessons.results.explanation import Explanation
 from lessons.results.result import CheckResult, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.lessons.making import code_step, doubling, lesson_of, text_step
+from tui.commands import documents
+from tui.render.numbers import exact
 
 
 def tensor(values: tuple[float, ...] | None, shape: tuple[int, ...], dtype: str = "float32", name: str = "x") -> Tensor:
@@ -20,20 +24,19 @@ def tensor(values: tuple[float, ...] | None, shape: tuple[int, ...], dtype: str 
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
+    ("dtype", "value", "text"),
     [
-        (1, 1),
-        (0.5, 0.5),
-        (-0.0, -0.0),
-        (math.inf, "inf"),
-        (-math.inf, "-inf"),
-        (math.nan, "nan"),
-        (2**62, 2**62),
+        ("bfloat16", 1.0078125, "1.01"),
+        ("float16", 0.300048828125, "0.3"),
+        ("float32", 1.4754000902175903, "1.4754001"),
+        ("float64", 1.4754000902175903, "1.4754000902175903"),
     ],
 )
-def test_number(value: float, expected: float | str) -> None:
-    assert documents.number(value) == expected
-    assert type(documents.number(value)) is type(expected)
+def test_digits_are_those_of_the_screen(dtype: str, value: float, text: str) -> None:
+    explained = Node(Explanation("x", (0,), value, dtype, "literal", "", "", None, None, f.Number(value), ()))
+    entry, values = documents.explanation(explained), documents.tensor(tensor((value,), (1,), dtype))["values"]
+    assert exact(value, dtype) == text
+    assert [json.dumps(entry["value"]), entry["formula"], json.dumps(values)] == [text, text, f"[{text}]"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
-"""Results as JSON documents: what `attn-tutor run --json` prints, and how numbers are written there.
-
-JSON has no infinity and no NaN, so they stand as the strings `"inf"`, `"-inf"` and `"nan"`.
-"""
+"""Results as JSON documents: what the commands print with `--json`."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -13,28 +9,14 @@ from lessons.engine.explanation_tree import Node
 from lessons.format import template
 from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
 from lessons.results import line_shapes
-from lessons.results.explanation import Operand, precise, python
+from lessons.results.explanation import Operand, python
+from lessons.results.floats import shortest
+from lessons.results.json_numbers import nested, number
 from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 
 Json = dict[str, Any]
-
-
-def number(value: float) -> float | str:
-    """A number as JSON can hold it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return value
-
-
-def nested(values: tuple[float, ...], shape: tuple[int, ...], dtype: str) -> Any:
-    """Flat values as lists in lists, like `tensor.tolist()`."""
-    if not shape:
-        value = values[0]
-        return bool(value) if dtype == "bool" else number(value)
-    step = math.prod(shape[1:])
-    return [nested(values[place * step : (place + 1) * step], shape[1:], dtype) for place in range(shape[0])]
 
 
 def tensor(value: Tensor) -> Json:
@@ -126,7 +108,7 @@ def explanation(node: Node) -> Json:
     return {
         "tensor": value.name,
         "index": list(value.index),
-        "value": number(precise(value.value, value.dtype)),
+        "value": number(shortest(value.value, value.dtype)),
         "dtype": value.dtype,
         "op": value.op,
         "formula": python(value),
@@ -143,7 +125,7 @@ def _operand(value: Operand | Node) -> Json:
     """An operand; one that is not explained, since the tree was to be no deeper, has its value for a formula."""
     if isinstance(value, Node):
         return explanation(value)
-    shown = precise(value.value, value.dtype)
+    shown = shortest(value.value, value.dtype)
     return {
         "tensor": value.name,
         "index": list(value.index),

@@ -1,0 +1,40 @@
+"""The shortest exact form of floating-point numbers, for JSON documents and for the screen alike."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+_MOST_DIGITS = {"bfloat16": 4, "float16": 5, "float32": 9}
+"""Significant decimal digits that identify any number of a dtype that is narrower than Python's own float."""
+
+_STRUCT_CODES = {"float16": "e", "float32": "f"}
+
+
+def shortest(value: float, dtype: str) -> float:
+    """Return the float with the fewest decimal digits that is the same number as `value` in this dtype.
+
+    As a float32, 1.4754000902175903 gives 1.4754001, and as a bfloat16, 1.0078125 gives 1.01. A number beyond the
+    largest of the dtype gives infinity. What is not finite and what is of any other dtype comes back unchanged.
+    """
+    if dtype not in _MOST_DIGITS or not math.isfinite(value):
+        return value
+    value = _rounded(value, dtype)
+    candidates = (float(f"{value:.{digits}g}") for digits in range(1, _MOST_DIGITS[dtype] + 1))
+    return next(candidate for candidate in candidates if _rounded(candidate, dtype) == value)
+
+
+def _rounded(value: float, dtype: str) -> float:
+    """Return the number of this dtype nearest to a value."""
+    code = _STRUCT_CODES.get(dtype, "f")
+    try:
+        if dtype == "bfloat16":
+            (bits,) = struct.unpack("<I", struct.pack("<f", value))
+            # Round the lower half of a float32 away, ties to even.
+            bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+            (rounded,) = struct.unpack("<f", struct.pack("<I", bits))
+        else:
+            (rounded,) = struct.unpack("<" + code, struct.pack("<" + code, value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return float(rounded)

@@ -1,0 +1,26 @@
+"""Numbers in JSON documents: those that JSON lacks are strings."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from lessons.results.json_numbers import number
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, 1),
+        (0.5, 0.5),
+        (-0.0, -0.0),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (math.nan, "nan"),
+        (2**62, 2**62),
+    ],
+)
+def test_number(value: float, expected: float | str) -> None:
+    assert number(value) == expected
+    assert type(number(value)) is type(expected)

@@ -756,10 +756,10 @@ def _print_line(line: str) -> None:
 
 def _print_code(code: str) -> None:
     """Print code byte for byte, so that it can go to a file; but on a terminal without what would move its cursor."""
-    from tui.render import linear_text
+    from lessons.results.clean_text import clean
 
     if sys.stdout.isatty():
-        _print(linear_text.clean(code).removesuffix("\n").split("\n"))
+        _print(clean(code).removesuffix("\n").split("\n"))
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(code.encode())

@@ -23,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Self, cast, get_args
 
+from lessons.results.clean_text import clean
 from lessons.results.result import Verdict
 
 State = Literal["new", "seen", "skipped", "done"]
@@ -657,7 +658,7 @@ def _code(error: Exception) -> int | None:
 def _shown(path: Path | None) -> str:
     """A path as it can be printed: a name on disk may hold bytes that are no text."""
     text = os.fsencode(path or "").decode("utf-8", "replace")
-    return "".join(character if character.isprintable() else "�" for character in text)
+    return clean(text, keep="")
 
 
 def _sentence(error: Exception, path: Path | None) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.results.clean_text import clean
 from lessons.results.floats import shortest
 
 Index = tuple[int, ...]
@@ -100,7 +101,7 @@ class Explanation:
 
 def of_json(data: dict[str, Any]) -> Explanation:
     """An explanation from the worker's answer. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-    names, dtypes = ([f.printable(str(item)) for item in data[key]] for key in ("names", "dtypes"))
+    names, dtypes = ([clean(str(item), keep="") for item in data[key]] for key in ("names", "dtypes"))
     operands = tuple(
         Operand(names[name], _index(index), float(value), dtypes[name], int(ref), bool(leaf))
         for name, index, value, ref, leaf in data["operands"]
@@ -109,19 +110,19 @@ def of_json(data: dict[str, Any]) -> Explanation:
     if any(not 0 <= place < len(operands) for place in f.cells(formula)):
         raise ValueError("a formula of operands that are not there")
     return Explanation(
-        name=f.printable(str(data["name"])),
+        name=clean(str(data["name"]), keep=""),
         index=_index(data["index"]),
         value=float(data["value"]),
         dtype=str(data["dtype"]),
-        op=f.printable(str(data["op"])),
-        code=f.printable(str(data["code"])),
-        file=f.printable(str(data["file"])),
+        op=clean(str(data["op"]), keep=""),
+        code=clean(str(data["code"]), keep=""),
+        file=clean(str(data["file"]), keep=""),
         line=_line(data["line"]),
         lesson_line=_line(data["lesson_line"]),
         formula=formula,
         operands=operands,
-        notes=tuple(f.printable(str(note)) for note in data["notes"]),
-        details=tuple((f.printable(str(title)), tuple(map(float, row))) for title, row in data["details"]),
+        notes=tuple(clean(str(note), keep="") for note in data["notes"]),
+        details=tuple((clean(str(title), keep=""), tuple(map(float, row))) for title, row in data["details"]),
         lit={str(name): tuple(map(_index, cells)) for name, cells in data["lit"].items()},
     )
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lessons.results.clean_text import clean
+
 Style = Literal["python", "people"]
 
 
@@ -343,12 +345,7 @@ def from_json(tree: Any, depth: int = 0) -> Formula:
     if op == "n":
         if len(parts) != 2:
             raise ValueError("not a number")
-        return Number(float(str(parts[0])), printable(str(parts[1])))
+        return Number(float(str(parts[0])), clean(str(parts[1]), keep=""))
     if not parts if op in _ANY else _ARITY.get(op) != len(parts):
         raise ValueError("no operation of so many parts")
     return Op(op, tuple(from_json(part, depth + 1) for part in parts))
-
-
-def printable(text: str) -> str:
-    """A text of which nothing can move the cursor of a terminal, or do worse."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -13,6 +13,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import ArchivedCode, Attempt, Progress
+from lessons.results.clean_text import clean
 from lessons.results.result import Judgement
 from tui.render import linear_text
 
@@ -88,7 +89,7 @@ def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
         yield "Nothing has been checked yet."
     width = max((len(exercise) for exercise, _ in attempts), default=0)
     for exercise, attempt in reversed(attempts):
-        yield f"{_local(attempt.time)}  {linear_text.clean(exercise):{width}}  {_said(attempt)}".rstrip()
+        yield f"{_local(attempt.time)}  {clean(exercise):{width}}  {_said(attempt)}".rstrip()
 
 
 def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
@@ -125,7 +126,7 @@ class HistoryEntry:
 
     def diff(self) -> list[str]:
         """What it changed, as a unified diff without control characters."""
-        texts = (linear_text.clean(code).split("\n") for code in (self.before, self.what.code))
+        texts = (clean(code).split("\n") for code in (self.before, self.what.code))
         before, after = (lines[:-1] if lines[-1] == "" else lines for lines in texts)
         return list(difflib.unified_diff(before, after, self.before_label, self.name, lineterm=""))
 
@@ -149,7 +150,7 @@ class Past:
     def lines(self, *, coloured: bool = False) -> Iterator[str]:
         """Every attempt with the judge's word and its diff, and what was kept."""
         title = "not in the course any more" if self.exercise is None else self.exercise.title
-        yield f"{linear_text.clean(self.name)}: {title}"
+        yield f"{clean(self.name)}: {title}"
         if not self.entries:
             yield "Nothing has been checked yet."
         for entry in self.entries:
@@ -223,15 +224,15 @@ def _entry(entry: HistoryEntry) -> Iterator[str]:
     """The head of an entry: when, the verdict or why it was kept, and the sentence."""
     what = entry.what
     if isinstance(what, ArchivedCode):
-        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, linear_text.clean(what.why))}"
+        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, clean(what.why))}"
         return
     yield f"{entry.label}  {_local(what.time)}  {_said(what)}"
-    yield from textwrap.wrap(linear_text.clean(what.message), linear_text.WIDTH)
+    yield from textwrap.wrap(clean(what.message), linear_text.WIDTH)
 
 
 def _said(attempt: Attempt) -> str:
     """The verdict and the mistakes that were named, as columns."""
-    return f"{linear_text.verdict_word(attempt.verdict):10}  {linear_text.clean(', '.join(attempt.mistakes))}".rstrip()
+    return f"{linear_text.verdict_word(attempt.verdict):10}  {clean(', '.join(attempt.mistakes))}".rstrip()
 
 
 def _attempt_document(attempt: Attempt | ArchivedCode) -> dict[str, Any]:
@@ -279,14 +280,14 @@ def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
     yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
     if not judgement.passed:
         yield from textwrap.wrap(
-            linear_text.clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
+            clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
         )
 
 
 def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
     """What is said at the end: exercises that cannot be judged any more, and how many pass."""
     for exercise in gone:
-        yield f"{'gone':10}  {'':8}  {linear_text.clean(exercise):24} This exercise is not in the course any more."
+        yield f"{'gone':10}  {'':8}  {clean(exercise):24} This exercise is not in the course any more."
     if judgements:
         yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
     elif not gone:

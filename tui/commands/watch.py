@@ -24,6 +24,7 @@ from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
+from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
 from tui.commands.history import note
 from tui.render import linear_text
@@ -179,7 +180,7 @@ class Watch:
 
     @property
     def _name(self) -> str:
-        return linear_text.clean(str(self._path)).replace("\n", "\ufffd")
+        return clean(str(self._path), keep="")
 
     def _look(self) -> None:
         """Have the file judged if it was saved."""
@@ -247,7 +248,7 @@ class Watch:
         try:
             judgement = future.result()
         except WorkerError as error:
-            self._say([f"This could not be checked: {linear_text.clean(str(error))}"])
+            self._say([f"This could not be checked: {clean(str(error))}"])
             return error
         if judgement.stopped:
             self._say(["The file was changed meanwhile, so this check was stopped."])

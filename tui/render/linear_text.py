@@ -23,6 +23,7 @@ from lessons.format.lesson import (
     TrainStep,
 )
 from lessons.reading import package_source
+from lessons.results.clean_text import clean
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
 from tui.render import explanation_text, memory_text
 from tui.render.numbers import number_format, short, truncated, visible
@@ -41,14 +42,6 @@ STATE_WORDS = {"new": "", "seen": "started", "skipped": "skipped", "done": "done
 _VERDICT_WORDS = {"failed": "not passed", "timeout": "too long", "memory": "too large"}
 
 States = Mapping[tuple[str, str], str]
-
-
-def clean(text: str) -> str:
-    """Text from a program without control characters, which could move the cursor or worse; newlines and tabs stay."""
-    return "".join(
-        character if character in "\n\t" or (character.isprintable() and character not in "\x7f") else "\ufffd"
-        for character in text.replace("\r\n", "\n")
-    )
 
 
 def course(spec: Course, states: States) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,11 +10,13 @@ from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
+from lessons.results.clean_text import clean
 from lessons.results.floats import shortest
 
 DECIMALS = 4
 
 _WIDTH_INTEGER = 9
+_VARIATION_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +128,8 @@ def visible(text: str, space: str = "␣") -> str:
     if stripped != text:
         start = len(text) - len(text.lstrip(" "))
         text = space * start + stripped + space * (len(text) - start - len(stripped))
-    shown = "".join(_visible_character(character) for character in text)
+    shown = clean(text.translate(_VARIATION_SELECTORS), keep="", escape=True)
     return "◌" + shown if shown and cell_len(shown[0]) == 0 else shown
-
-
-def _visible_character(character: str) -> str:
-    if "\ufe00" <= character <= "\ufe0f":
-        return ""
-    if character.isprintable() and not unicodedata.category(character).startswith("C"):
-        return character
-    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    code = ord(character)
-    return named.get(character) or (
-        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    )
 
 
 def truncated(text: str, width: int, ellipsis: str = "…") -> str:

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from lessons.format import template
 from lessons.format.lesson import ExerciseStep
+from lessons.results.clean_text import clean
 from lessons.results.result import AnswerComparison, Intermediate
-from tui.render.linear_text import clean
 from tui.render.prose import in_ascii, rich_text
 
 BOLD, DIM = Style(bold=True), Style(dim=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
+from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Judgement, NamedMistake
-from tui.render.linear_text import clean
 from tui.render.prose import rich_text
 
 BOLD, DIM = Style(bold=True), Style(dim=True)

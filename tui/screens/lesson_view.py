@@ -17,6 +17,7 @@ from textual.widget import Widget
 from lessons.format import template
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep
 from lessons.reading import package_source
+from lessons.results.clean_text import clean
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
 from lessons.what_if import cells
@@ -26,7 +27,6 @@ from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import marked, rich_code
-from tui.render.linear_text import clean
 from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon

@@ -16,11 +16,11 @@ from textual.widgets import TextArea
 
 from lessons.engine.prompt import Names, PromptResult
 from lessons.format.lesson import Lesson, Step
+from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import rich_code
-from tui.render.linear_text import clean
 from tui.render.numbers import truncated, visible
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import MATRICES, ExplainingView

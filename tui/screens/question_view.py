@@ -19,10 +19,10 @@ from lessons.engine import questions
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.reading import package_source
+from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import marked, rich_code
-from tui.render.linear_text import clean
 from tui.render.prose import in_ascii, rich_text
 from tui.render.step_layout import CODE, WIDE, Needs, arrange, text_width
 from tui.screens.explaining_view import MATRICES, ExplainingView

@@ -9,8 +9,8 @@ from rich.text import Text
 from textual.message import Message
 
 from lessons.format.lesson import Lesson, ReadStep, RunningStep, RunStep
+from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
-from tui.render.linear_text import clean
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
 from tui.tty.terminal import Terminal

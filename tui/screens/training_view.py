@@ -16,13 +16,13 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
+from lessons.results.clean_text import clean
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import ChangeHistory
 from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
 from tui.drawings.training_status import TrainingStatus
 from tui.render.code_text import rich_code
-from tui.render.linear_text import clean
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.state.step_results import TrainingReplays

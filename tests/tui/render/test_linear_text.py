@@ -7,8 +7,6 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
@@ -58,34 +56,6 @@ def text(lines: object) -> str:
 
 def expected(lines: str) -> str:
     return dedent(lines).lstrip("\n")
-
-
-# What programs print -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given_text", "cleaned"),
-    [
-        ("plain\n\ttext", "plain\n\ttext"),
-        ("Ω é 漢 🙂", "Ω é 漢 🙂"),
-        ("one\r\ntwo", "one\ntwo"),
-        ("one\rtwo", "one\ufffdtwo"),
-        ("\x1b[31mred\x1b[0m", "\ufffd[31mred\ufffd[0m"),
-        ("\x9b31m", "\ufffd31m"),
-        ("a\x00b\x07c\x08d\x7f", "a\ufffdb\ufffdc\ufffdd\ufffd"),
-        ("\u202eright to left\u202c", "\ufffdright to left\ufffd"),
-        ("[bold]marks[/bold]", "[bold]marks[/bold]"),
-    ],
-)
-def test_clean(given_text: str, cleaned: str) -> None:
-    assert linear_text.clean(given_text) == cleaned
-
-
-@given(st.text())
-def test_nothing_that_moves_a_cursor_comes_through(given_text: str) -> None:
-    cleaned = linear_text.clean(given_text)
-    assert all(character.isprintable() or character in "\n\t" for character in cleaned)
-    assert linear_text.clean(cleaned) == cleaned
 
 
 # Matrices ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
-from lessons.reading.loader import load_course
+from tests.course import COURSE
 
 PATIENCE = 60.0
 """Seconds after which what does not come is missing: a slow machine may need some to load PyTorch."""
@@ -118,13 +118,12 @@ def walk(
 ) -> list[str]:
     """Every step of the lessons, in order. Returns what was wrong."""
     wrong: list[str] = []
-    course = load_course()
     with Walker(columns, lines, environ) as walker:
         if walker.wait(lambda shown: any("course map" in line for line in shown) and "loading" not in shown[0]) is None:
             return ["the map does not come"]
         for lesson in lessons:
             # From the map to the first step of the lesson, wherever its line is.
-            walker.press("Home", *["Down"] * (1 + course.lessons.index(lesson)), "Enter")
+            walker.press("Home", *["Down"] * (1 + COURSE.lessons.index(lesson)), "Enter")
             for position, step in enumerate(lesson.steps):
                 shown = walker.wait(arrived(lesson, position))
                 name = f"{lesson.number} {lesson.id}/{step.id}"
@@ -149,8 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lesson", action="append", help="only this one, by id or number; repeatable")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for the tutor; repeatable")
     options = parser.parse_args(arguments)
-    course = load_course()
-    lessons = [course.lesson(name) for name in options.lesson or ()] or list(course.lessons)
+    lessons = [COURSE.lesson(name) for name in options.lesson or ()] or list(COURSE.lessons)
     columns, lines = map(int, options.size.split("x"))
     began = time.monotonic()
     wrong = walk(lessons, columns, lines, dict(pair.split("=", 1) for pair in options.env))

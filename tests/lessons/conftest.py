@@ -9,7 +9,8 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
-from lessons.reading.loader import load_course
+from tests.course import COURSE
+from tests.lessons.course_runs import CourseRuns
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +25,12 @@ def worker() -> Iterator[Session]:
 
 
 @pytest.fixture(scope="session")
+def results(worker: Session) -> CourseRuns:
+    """What the lessons of the course give; each of them runs once for all tests."""
+    return CourseRuns(worker)
+
+
+@pytest.fixture(scope="session")
 def course() -> Course:
     """The course that ships."""
-    return load_course()
+    return COURSE

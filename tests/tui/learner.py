@@ -11,7 +11,7 @@ from textual.widgets import TextArea
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
-from lessons.reading.loader import load_course
+from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.render.prose import rich_text
@@ -19,7 +19,6 @@ from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
 SSH = Terminal(depth="16")
-COURSE = load_course()
 """Only to know what is to be seen; the tutor reads its own."""
 
 

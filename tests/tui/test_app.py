@@ -11,8 +11,9 @@ from textual.widgets import TextArea
 from lessons.engine.session import Session
 from lessons.format.lesson import RunningStep
 from lessons.learner.progress import Progress
+from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import COURSE, SSH, at, done, near, opening, task, tutor, typed
+from tests.tui.learner import SSH, at, done, near, opening, task, tutor, typed
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal

@@ -15,7 +15,7 @@ import pytest
 
 from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep
 from lessons.learner.progress import Progress
-from lessons.reading.loader import load_course
+from tests.course import COURSE
 from tests.tui.pty_harness import Pty
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F3, F5, F6, F8 = b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
 CTRL_O, CTRL_T, CTRL_Z = b"\x0f", b"\x14", b"\x1a"
-LAST = load_course().lessons[-1].title
+LAST = COURSE.lessons[-1].title
 """What the map shows when all of it is there."""
 
 LOADING = 90
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 @pytest.fixture(scope="module")
 def course() -> Course:
-    return load_course()
+    return COURSE
 
 
 @pytest.fixture

@@ -7,10 +7,8 @@ import shutil
 import pytest
 
 from lessons.format.lesson import ExerciseStep, RunningStep
-from lessons.reading.loader import load_course
 from tests import walk
-
-COURSE = load_course()
+from tests.course import COURSE
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from lessons.authoring import claims
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.reading.loader import load_course, load_lesson
+from lessons.reading.loader import load_lesson
 from tests.lessons.making import code_step, lesson_of
-
-LESSONS = load_course().lessons
 
 
 def test_only_what_is_not_true_is_found(worker: Session) -> None:
@@ -54,8 +49,3 @@ def test_findings_know_their_places(tmp_path: Path, worker: Session) -> None:
     (folder / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
     (found,) = claims.findings(load_lesson(folder), worker)
     assert (found.line, found.column, found.problem) == (5, 23, "this is not true: x == 2")
-
-
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_claims_of_the_course_are_true(worker: Session, lesson: Lesson) -> None:
-    assert list(map(str, claims.findings(lesson, worker))) == []

@@ -9,11 +9,11 @@ import pytest
 
 from lessons.authoring import coverage
 from lessons.authoring.coverage import Coverage
-from lessons.reading.loader import COURSE, load_course
+from lessons.reading.loader import COURSE
+from tests.course import LESSONS
 from tests.lessons.making import lesson_of, text_step
 
 INVENTORY = (Path(__file__).parents[2] / "data" / "inventory.md").read_text(encoding="utf-8")
-LESSONS = load_course().lessons
 
 
 @pytest.fixture(scope="module")

@@ -14,28 +14,17 @@ from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Course, Lesson, RunningStep
-from lessons.reading.loader import load_course
-from lessons.results.result import StepResult, Tensor
+from lessons.results.result import Tensor
+from tests.course import COURSE
+from tests.lessons.course_runs import CourseRuns, Results
 from tests.lessons.making import Fields, code_step, lesson_of
 
-COURSE = load_course()
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
-Results = dict[str, dict[str, StepResult]]
+Recorded = dict[str, Results]
 
 
 @pytest.fixture(scope="module")
-def live(worker: Session) -> Results:
-    """What every step of the course gives now."""
-    results: Results = {}
-    for lesson in COURSE.lessons:
-        run = worker.run(lesson)
-        run.close()
-        results[lesson.id] = {step.id: step for step in run.steps}
-    return results
-
-
-@pytest.fixture(scope="module")
-def recorded() -> Results:
+def recorded() -> Recorded:
     return {lesson.id: recordings.load(lesson) for lesson in COURSE.lessons}
 
 
@@ -76,15 +65,17 @@ def numbers(tensor: Tensor) -> list[float]:
 
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
-def test_record_is_there(recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool) -> None:
-    assert live[lesson.id][step].error is None
+def test_record_is_there(recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool) -> None:
+    assert results[lesson.id][step].error is None
     assert recorded[lesson.id][step].error is None
     assert recorded[lesson.id][step].id == step
 
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
-def test_text_is_that_of_a_live_run(recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool) -> None:
-    then, now = recorded[lesson.id][step], live[lesson.id][step]
+def test_text_is_that_of_a_live_run(
+    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
+) -> None:
+    then, now = recorded[lesson.id][step], results[lesson.id][step]
     assert then.text.keys() == now.text.keys()
     if varies:
         return
@@ -103,9 +94,9 @@ def test_text_is_that_of_a_live_run(recorded: Results, live: Results, lesson: Le
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), RUNS)
 def test_tensors_are_those_of_a_live_run(
-    recorded: Results, live: Results, lesson: Lesson, step: str, varies: bool
+    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
 ) -> None:
-    then, now = recorded[lesson.id][step], live[lesson.id][step]
+    then, now = recorded[lesson.id][step], results[lesson.id][step]
     assert [one.name for one in then.tensors] == [one.name for one in now.tensors]
     for left, right in zip(then.tensors, now.tensors, strict=True):
         for attribute in ("kind", "dtype", "shape", "axes", "labels"):
@@ -127,17 +118,17 @@ def test_tensors_are_those_of_a_live_run(
 
 
 @pytest.mark.parametrize("source", ["recorded", "live"])
-def test_dropout_drops_or_scales(recorded: Results, live: Results, source: str) -> None:
+def test_dropout_drops_or_scales(recorded: Recorded, results: CourseRuns, source: str) -> None:
     """Which cells are dropped differs between processors; what becomes of them does not."""
-    results = {"recorded": recorded, "live": live}[source]["dropout"]
-    (ones,) = results["ones"].tensors
+    steps = {"recorded": recorded["dropout"], "live": results["dropout"]}[source]
+    (ones,) = steps["ones"].tensors
     assert set(numbers(ones)) == {0.0, 2.0}
-    weights = results["weights"].tensors[0]
-    dropped = results["dropped-weights"].tensors[0]
+    weights = steps["weights"].tensors[0]
+    dropped = steps["dropped-weights"].tensors[0]
     for before, after in zip(numbers(weights), numbers(dropped), strict=True):
         assert after == 0 or close(after, 2 * before)
     assert any(numbers(dropped))
-    (average,) = results["scale"].tensors
+    (average,) = steps["scale"].tensors
     assert all(0.85 < value < 1.15 for value in numbers(average))
 
 

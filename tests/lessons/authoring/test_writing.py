@@ -9,11 +9,11 @@ import pytest
 
 from lessons.authoring import writing
 from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.reading.loader import COURSE, load_course, load_lesson
+from lessons.reading.loader import COURSE, load_lesson
 from lessons.reading.yaml_nodes import Finding
+from tests.course import LESSONS
 from tests.lessons.making import Fields, code_step, doubling, lesson_of, text_step
 
-LESSONS = load_course().lessons
 LAST = text_step("remember", "Doubling is adding.")
 
 

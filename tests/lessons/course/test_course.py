@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from lessons.engine import questions
-from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
-from lessons.reading.loader import load_course
 from lessons.results.result import StepResult, Tensor
+from tests.course import COURSE
+from tests.lessons.course_runs import CourseRuns
 
-COURSE = load_course()
 STEPS = [pytest.param(lesson, step, id=f"{lesson.id}/{step.id}") for lesson in COURSE.lessons for step in lesson.steps]
 RUNS = [
     pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
@@ -36,20 +35,6 @@ QUESTIONS = [
     for step in lesson.exercises
     if isinstance(step, Question)
 ]
-
-Results = dict[str, dict[str, StepResult]]
-
-
-@pytest.fixture(scope="module")
-def results(worker: Session) -> Results:
-    """What every step of the course gives."""
-    given: Results = {}
-    for lesson in COURSE.lessons:
-        run = worker.run(lesson)
-        run.close()
-        given[lesson.id] = {step.id: step for step in run.steps}
-    return given
-
 
 # Lessons --------------------------------------------------------------------------------------------------------------
 
@@ -81,7 +66,7 @@ def test_lessons_are_those_of_the_chapter() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_step_runs(results: Results, lesson: Lesson, step: RunningStep) -> None:
+def test_step_runs(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     result = results[lesson.id][step.id]
     assert result.error is None
     assert [tensor.name for tensor in result.tensors] == [shown.name for shown in step.tensors]
@@ -89,7 +74,7 @@ def test_step_runs(results: Results, lesson: Lesson, step: RunningStep) -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_every_field_of_the_prose_is_filled(results: Results, lesson: Lesson, step: Step) -> None:
+def test_every_field_of_the_prose_is_filled(results: CourseRuns, lesson: Lesson, step: Step) -> None:
     # An exercise does not run, so that its text cannot have fields.
     text = {} if isinstance(step, ExerciseStep) else results[lesson.id][step.id].text
     assert {field.key for field in step.fields} == set(text)
@@ -99,14 +84,14 @@ def test_every_field_of_the_prose_is_filled(results: Results, lesson: Lesson, st
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_axes_are_those_of_the_tensor(results: Results, lesson: Lesson, step: RunningStep) -> None:
+def test_axes_are_those_of_the_tensor(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         assert len(shown.axes) == len(tensor.shape), shown.name
         assert tensor.axes == shown.axes, shown.name
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Lesson, step: RunningStep) -> None:
+def test_labels_are_there_for_every_row_and_column(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
             assert len(labels) == size
@@ -118,7 +103,7 @@ def test_labels_are_there_for_every_row_and_column(results: Results, lesson: Les
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: RunningStep) -> None:
+def test_words_stand_at_the_tokens(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
             if lesson.tokens and axis in ("token", "query", "key") and axis not in shown.labels:
@@ -127,7 +112,7 @@ def test_words_stand_at_the_tokens(results: Results, lesson: Lesson, step: Runni
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_masks_and_weights_look_like_ones(results: Results, lesson: Lesson, step: RunningStep) -> None:
+def test_masks_and_weights_look_like_ones(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     for tensor in results[lesson.id][step.id].tensors:
         if tensor.kind == "mask":
             assert set(tensor.values or ()) == {0.0, 1.0}
@@ -172,12 +157,7 @@ def test_numbers_of_the_exercises_lead_to_them() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_nobody_has_a_complaint_about_a_question(results: Results, lesson: Lesson, step: Question) -> None:
-    assert questions.complaints(step, results[lesson.id][step.id]) == []
-
-
-@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_answers_of_a_question_are_told_apart(results: Results, lesson: Lesson, step: Question) -> None:
+def test_answers_of_a_question_are_told_apart(results: CourseRuns, lesson: Lesson, step: Question) -> None:
     """The right answer passes; every wrong one that is known is told its own explanation, and not the answer."""
     result = results[lesson.id][step.id]
     right, *wrong = answers(step, result)
@@ -191,7 +171,7 @@ def test_answers_of_a_question_are_told_apart(results: Results, lesson: Lesson, 
 
 
 @pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_hints_of_a_question_do_not_tell_the_answer(results: Results, lesson: Lesson, step: Question) -> None:
+def test_hints_of_a_question_do_not_tell_the_answer(results: CourseRuns, lesson: Lesson, step: Question) -> None:
     result = results[lesson.id][step.id]
     answer = questions.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
     assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
@@ -241,7 +221,7 @@ def test_call_that_is_said_to_fail_fails() -> None:
 # The numbers of the chapter ------------------------------------------------------------------------------------------
 
 
-def shown(results: Results, place: str) -> Tensor:
+def shown(results: CourseRuns, place: str) -> Tensor:
     """A shown tensor by `lesson/step/name`."""
     lesson, step, name = place.split("/")
     return next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
@@ -343,7 +323,7 @@ KNOWN: dict[str, dict[int, Sequence[float]]] = {
 
 
 @pytest.mark.parametrize("place", KNOWN)
-def test_numbers_of_the_book(results: Results, place: str) -> None:
+def test_numbers_of_the_book(results: CourseRuns, place: str) -> None:
     tensor = shown(results, place)
     lead = (0,) * len(tensor.lead_shape)
     found = rows(tensor, lead)
@@ -355,13 +335,13 @@ def test_numbers_of_the_book(results: Results, place: str) -> None:
     "place",
     ["causal-class/run/context", "stacked-heads/wrapper/context", "multi-head-class/run/context"],
 )
-def test_sentences_of_a_batch_give_the_same(results: Results, place: str) -> None:
+def test_sentences_of_a_batch_give_the_same(results: CourseRuns, place: str) -> None:
     tensor = shown(results, place)
     assert tensor.shape[:2] == (2, 6)
     assert rows(tensor, (0,)) == rows(tensor, (1,))
 
 
-def test_numbers_of_the_large_layer(results: Results) -> None:
+def test_numbers_of_the_large_layer(results: CourseRuns) -> None:
     steps = results["gpt2-size"]
     assert steps["layer"].text["total:,"] == "2,360,064"
     assert steps["whole-model"].text["total:,"] == "124,439,808"

@@ -11,10 +11,10 @@ import torch
 
 from lessons.format.lesson import Lesson, RunningStep, TrainStep
 from lessons.learner import trained_models
-from lessons.reading.loader import load_course
 from lessons.worker.jobs import trained_state
 from lessons.worker.jobs.lesson_run import seed
 from lessons.worker.jobs.run_state import as_tensor
+from tests.course import COURSE
 from tests.lessons.tracing import SAMPLE, Traced, indices
 
 
@@ -23,7 +23,7 @@ def _calm() -> None:
     warnings.filterwarnings("ignore", "Failed to initialize NumPy")
 
 
-@pytest.mark.parametrize("lesson", load_course().lessons, ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell evaluates to its value from operands that do so in turn."""
     monkeypatch.chdir(tmp_path)  # lessons may write files where they run
@@ -57,7 +57,7 @@ def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_names_hold_what_they_say() -> None:
     """An operand that is called by a variable of the lesson has the value that the variable had at that time."""
-    lesson = load_course().lesson("causal-mask")
+    lesson = COURSE.lesson("causal-mask")
     traced = Traced()
     traced.namespace.pop("torch")
     seed(lesson.seed)

@@ -10,29 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from attention.causal import CausalAttention
-from lessons.authoring import claims
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.results.result import StepResult
+from tests.lessons.course_runs import CourseRuns
 
 LESSONS = ("causal-mask", "dropout", "causal-class")
 GOLDEN = Path(__file__).parents[2] / "attention" / "golden.json"
 
-Results = dict[str, dict[str, StepResult]]
 
-
-@pytest.fixture(scope="module")
-def results(worker: Session, course: Course) -> Results:
-    """What every step of the three lessons gives."""
-    given: Results = {}
-    for name in LESSONS:
-        run = worker.run(course.lesson(name))
-        run.close()
-        given[name] = {step.id: step for step in run.steps}
-    return given
-
-
-def shown(results: Results, place: str) -> Tensor:
+def shown(results: CourseRuns, place: str) -> Tensor:
     """A shown tensor by `lesson/step/name`."""
     lesson, step, name = place.split("/")
     tensor = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
@@ -40,15 +24,10 @@ def shown(results: Results, place: str) -> Tensor:
     return torch.tensor([float(value) for value in tensor.values]).view(tensor.shape)
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_claims_hold(worker: Session, course: Course, name: str) -> None:
-    assert list(claims.complaints(course.lesson(name), worker)) == []
-
-
 # The mask ------------------------------------------------------------------------------------------------------------
 
 
-def test_renormalised_rows_do_not_leak(results: Results) -> None:
+def test_renormalised_rows_do_not_leak(results: CourseRuns) -> None:
     before, after = (
         shown(results, "causal-mask/other-end/moved_before"),
         shown(results, "causal-mask/no-leak/moved_after"),
@@ -57,14 +36,14 @@ def test_renormalised_rows_do_not_leak(results: Results) -> None:
     assert after[:-1].max() < 1e-6 < after[-1].min()
 
 
-def test_sums_without_keepdim_divide_columns(results: Results) -> None:
+def test_sums_without_keepdim_divide_columns(results: CourseRuns) -> None:
     zeroed = shown(results, "causal-mask/zeroed/zeroed")
     sums = [sum(row) for row in zeroed.tolist()]
     wrong = [[cell / sums[column] for column, cell in enumerate(row)] for row in zeroed.tolist()]
     torch.testing.assert_close(shown(results, "causal-mask/lost-axis/by_columns"), torch.tensor(wrong))
 
 
-def test_a_row_without_a_visible_token_is_nan(results: Results) -> None:
+def test_a_row_without_a_visible_token_is_nan(results: CourseRuns) -> None:
     blind = shown(results, "causal-mask/blind-row/blind_weights")
     assert blind.isnan().any(dim=-1).tolist() == [True, False, False, False, False, False]
 
@@ -72,7 +51,7 @@ def test_a_row_without_a_visible_token_is_nan(results: Results) -> None:
 # Dropout -------------------------------------------------------------------------------------------------------------
 
 
-def test_recorded_patterns_are_those_that_were_printed(results: Results) -> None:
+def test_recorded_patterns_are_those_that_were_printed(results: CourseRuns) -> None:
     printed = {entry["id"]: entry.get("printed") for entry in json.loads(GOLDEN.read_text(encoding="utf-8"))}
     intel, other = (shown(results, f"dropout/patterns/{name}") for name in ("intel", "amd_arm"))
     for name in ("s001.dropout.ones", "s003.dropout.ones"):
@@ -112,14 +91,14 @@ def test_what_happens_to_inputs_that_are_too_long() -> None:
             CausalAttention(3, 2, length, 0.0)(batch)
 
 
-def test_lesson_tells_of_them(results: Results) -> None:
+def test_lesson_tells_of_them(results: CourseRuns) -> None:
     assert "must match the size" in results["causal-class"]["too-long"].text["refusal"]
     assert "context_length=6" in results["causal-class"]["longer"].text["refusal"]
     assert (shown(results, "causal-class/one-token-mask/seeing") > 0).all()
     assert "inplace operation" in results["causal-class"]["in-place-weights"].text["complaint"]
 
 
-def test_sentences_of_a_batch_do_not_mix(results: Results) -> None:
+def test_sentences_of_a_batch_do_not_mix(results: CourseRuns) -> None:
     alike, beside = shown(results, "causal-class/run/context"), shown(results, "causal-class/separate/separate")
     torch.testing.assert_close(beside[0], alike[0])
     assert not torch.allclose(beside[1], alike[1], atol=1e-3)

@@ -10,29 +10,14 @@ from torch import nn
 
 from attention.causal import CausalAttention
 from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
-from lessons.authoring import claims
-from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Course, RunningStep
-from lessons.results.result import StepResult
+from tests.lessons.course_runs import CourseRuns
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")
 
-Results = dict[str, dict[str, StepResult]]
 
-
-@pytest.fixture(scope="module")
-def results(worker: Session, course: Course) -> Results:
-    """What every step of the three lessons gives."""
-    given: Results = {}
-    for name in LESSONS:
-        run = worker.run(course.lesson(name))
-        run.close()
-        given[name] = {step.id: step for step in run.steps}
-    return given
-
-
-def numbers(results: Results, place: str) -> list[float]:
+def numbers(results: CourseRuns, place: str) -> list[float]:
     """All numbers of a shown tensor, by `lesson/step/name`, in reading order."""
     lesson, step, name = place.split("/")
     values = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name).values
@@ -41,12 +26,7 @@ def numbers(results: Results, place: str) -> list[float]:
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_claims_hold(worker: Session, course: Course, name: str) -> None:
-    assert list(claims.complaints(course.lesson(name), worker)) == []
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_what_is_printed_as_true_or_false_is_a_claim(results: Results, course: Course, name: str) -> None:
+def test_what_is_printed_as_true_or_false_is_a_claim(results: CourseRuns, course: Course, name: str) -> None:
     """Such a field would print the other one without complaint."""
     for step in course.lesson(name).steps:
         if isinstance(step, RunningStep):
@@ -58,7 +38,7 @@ def test_what_is_printed_as_true_or_false_is_a_claim(results: Results, course: C
 # Stacked heads -------------------------------------------------------------------------------------------------------
 
 
-def test_first_columns_are_the_first_head(results: Results) -> None:
+def test_first_columns_are_the_first_head(results: CourseRuns) -> None:
     """Told of `wrapper`: with one seed, heads alone and heads in the wrapper are drawn alike."""
     assert results["stacked-heads"]["wrapper"].text["num_heads * d_out"] == "4"
     context = torch.tensor(numbers(results, "stacked-heads/wrapper/context")).view(2, 6, 4)
@@ -67,7 +47,7 @@ def test_first_columns_are_the_first_head(results: Results) -> None:
         assert torch.equal(context[..., 2 * place : 2 * place + 2], alone)
 
 
-def test_products_are_counted_rightly(results: Results) -> None:
+def test_products_are_counted_rightly(results: CourseRuns) -> None:
     """The lessons count linear layers; here their calls are counted."""
 
     def calls(layer: nn.Module) -> int:
@@ -87,7 +67,7 @@ def test_products_are_counted_rightly(results: Results) -> None:
 # Weight split --------------------------------------------------------------------------------------------------------
 
 
-def test_strides_that_are_told(results: Results) -> None:
+def test_strides_that_are_told(results: CourseRuns) -> None:
     steps = results["weight-split"]
     assert steps["memory"].text["row.stride()"] == "(12, 4, 1)"
     assert steps["memory-cut"].text["cut_row.stride()"] == "(12, 4, 2, 1)"
@@ -95,7 +75,7 @@ def test_strides_that_are_told(results: Results) -> None:
     assert [tensor.draw for tensor in steps["memory-back"].tensors] == ["memory", "memory"]
 
 
-def test_refusals_that_are_told(results: Results) -> None:
+def test_refusals_that_are_told(results: CourseRuns) -> None:
     steps = results["weight-split"]
     said = steps["must-divide"].text
     assert said["said[0]"] == "shape '[2, 6, 3, 1]' is invalid for input of size 48"
@@ -104,7 +84,7 @@ def test_refusals_that_are_told(results: Results) -> None:
     assert steps["merge"].text["refusal_of_view"].startswith("view size is not compatible")
 
 
-def test_wrong_divisor_flattens_the_weights(results: Results) -> None:
+def test_wrong_divisor_flattens_the_weights(results: CourseRuns) -> None:
     """Told of `divisors`: only the root of the width of a head brings the spread of scores to about 1."""
     unscaled, by_head, by_all = numbers(results, "weight-split/divisors/spread")
     assert by_head == pytest.approx(1, abs=0.1)
@@ -112,7 +92,7 @@ def test_wrong_divisor_flattens_the_weights(results: Results) -> None:
     assert by_all == pytest.approx(by_head / 12**0.5, rel=1e-4)
 
 
-def test_only_the_output_projection_mixes_heads(results: Results) -> None:
+def test_only_the_output_projection_mixes_heads(results: CourseRuns) -> None:
     moved = numbers(results, "weight-split/out-proj/moved")
     assert [value > 0 for value in moved] == [True, True, False, False, True, True, True, True]
 
@@ -139,7 +119,7 @@ def test_split_equals_stacked(heads: int) -> None:
 # The size of GPT-2 ---------------------------------------------------------------------------------------------------
 
 
-def test_counts_that_are_told(results: Results) -> None:
+def test_counts_that_are_told(results: CourseRuns) -> None:
     steps = results["gpt2-size"]
     assert steps["layer"].text["total:,"] == "2,360,064"
     assert steps["with-biases"].text["biased_total:,"] == "2,362,368"
@@ -150,7 +130,7 @@ def test_counts_that_are_told(results: Results) -> None:
     assert library["12 * (theirs - ours):,"] == "7,114,752"
 
 
-def test_listing_has_no_line_for_the_mask(results: Results) -> None:
+def test_listing_has_no_line_for_the_mask(results: CourseRuns) -> None:
     listing = results["gpt2-size"]["listing"].stdout
     lines = re.findall(r"^  \((\w+)\)", listing, re.MULTILINE)
     assert lines == ["W_query", "W_key", "W_value", "out_proj", "dropout"]

@@ -24,9 +24,9 @@ from torch import nn
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
-from lessons.reading.loader import load_course
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
+from tests.course import COURSE
 from tests.lessons.course.loops import (
     Matrix,
     Vector,
@@ -65,7 +65,6 @@ from tests.lessons.course.loops import (
     transpose,
 )
 
-COURSE = load_course()
 FIRST, LAST = COURSE.lesson("one-query"), COURSE.lesson("multi-head-class")
 CORE = tuple(lesson for lesson in COURSE.lessons if FIRST.number <= lesson.number <= LAST.number)
 PLACES = [

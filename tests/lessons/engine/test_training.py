@@ -20,10 +20,11 @@ from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
-from lessons.reading.loader import LessonError, load_course, parse_lesson
+from lessons.reading.loader import LessonError, parse_lesson
 from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
+from tests.course import COURSE
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
 
 LOOP = """\
@@ -620,7 +621,6 @@ steps:
 
 # The lesson ----------------------------------------------------------------------------------------------------------
 
-COURSE = load_course()
 TRAININGS = [
     pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
     for lesson in COURSE.lessons

@@ -8,11 +8,11 @@ import pytest
 
 from lessons.reading import glossary
 from lessons.reading.glossary import Glossary, Reference, Term
-from lessons.reading.loader import COURSE, load_course
+from lessons.reading.loader import COURSE
 from lessons.reading.yaml_nodes import LessonError
+from tests.course import LESSONS
 from tests.lessons.making import code_step, lesson_of, text_step
 
-LESSONS = load_course().lessons
 SCORE = Term(term="attention score", also=("score", "omega"), means="How well it matches.", step="made/one")
 WEIGHT = Term(term="attention weight", also=("weight",), means="A share, after softmax.", step="made/one")
 SOFTMAX = Term(term="softmax", means="Turns scores into shares.", step="made/one")

@@ -8,13 +8,14 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
-from lessons.reading.loader import LessonError, load_course, parse_lesson
+from lessons.reading.loader import LessonError, parse_lesson
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply
 from lessons.what_if.knobs import ChangeError
+from tests.course import COURSE
+from tests.lessons.course_runs import CourseRuns
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
 
-COURSE = load_course()
 EVERY = [
     pytest.param(lesson, knob, value, id=f"{lesson.id}-{knob.name}-{value}")
     for lesson in COURSE.lessons
@@ -302,12 +303,11 @@ def test_step_that_is_called_setup() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)
-def test_every_knob_can_be_turned(worker: Session, lesson: Lesson, knob: Knob, value: knobs.Setting) -> None:
+def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Knob, value: knobs.Setting) -> None:
     changes = UNCHANGED.with_knob(lesson, knob.name, value)
-    run = worker.run(lesson, changes=changes)
-    run.close()
-    errors = [step.error.message for step in run.steps if step.error]
-    if isinstance(knob, SeedKnob) and run.steps[-1].trained == "missing":
+    steps = list(results.changed(lesson, changes).values())
+    errors = [step.error.message for step in steps if step.error]
+    if isinstance(knob, SeedKnob) and steps[-1].trained == "missing":
         # The course ships a training for every setting but those of which there is no end.
         (message,) = errors
         assert message.startswith("Nothing has been trained with these changes yet: train in the step ")
@@ -317,10 +317,10 @@ def test_every_knob_can_be_turned(worker: Session, lesson: Lesson, knob: Knob, v
         assert message.startswith("ValueError: ")
         return
     assert errors == []
-    assert [step.notes for step in run.steps] == [()] * len(run.steps)
-    assert [step.id for step in run.steps] == [step.id for step in lesson.steps if step.kind != "exercise"]
+    assert [step.notes for step in steps] == [()] * len(steps)
+    assert [step.id for step in steps] == [step.id for step in lesson.steps if step.kind != "exercise"]
     tokens = apply(lesson, changes).tokens
-    for step in run.steps:
+    for step in steps:
         assert "…" not in step.text.values()
         for tensor in step.tensors:
             for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
@@ -330,15 +330,14 @@ def test_every_knob_can_be_turned(worker: Session, lesson: Lesson, knob: Knob, v
 
 @pytest.mark.parametrize("end", [0, -1])
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
-def test_all_knobs_can_be_turned_at_once(worker: Session, lesson: Lesson, end: int) -> None:
+def test_all_knobs_can_be_turned_at_once(results: CourseRuns, lesson: Lesson, end: int) -> None:
     changes = UNCHANGED
     for knob in lesson.knobs:
         refused = knob.refused if isinstance(knob, NumberKnob) else ()
         changes = changes.with_knob(lesson, knob.name, [at for at in knobs.trials(knob) if at not in refused][end])
-    run = worker.run(lesson, changes=changes)
-    run.close()
-    if run.steps[-1].trained != "missing":
-        assert [step.error for step in run.steps] == [None] * len(run.steps)
+    steps = list(results.changed(lesson, changes).values())
+    if steps[-1].trained != "missing":
+        assert [step.error for step in steps] == [None] * len(steps)
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)

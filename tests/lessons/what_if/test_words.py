@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.reading.loader import load_course
 from lessons.what_if import words
 from lessons.what_if.words import LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
+from tests.course import COURSE
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -90,8 +90,8 @@ def test_vectors_depend_on_the_word_alone() -> None:
 
 
 def test_words_of_the_course_keep_their_numbers() -> None:
-    setup = load_course().lesson("all-queries").setup
-    tokens = load_course().lesson("all-queries").tokens
+    setup = COURSE.lesson("all-queries").setup
+    tokens = COURSE.lesson("all-queries").tokens
     assert statement(tokens) in setup
     assert set(words.KNOWN) == set(tokens)
 

@@ -19,14 +19,13 @@ import pytest
 from lessons.engine.session import Run, Session
 from lessons.format.lesson import Course, ExerciseStep, Lesson
 from lessons.learner.progress import Progress
-from lessons.reading.loader import COURSE as FOLDER
 from lessons.reading.loader import load_course
 from lessons.results.result import Judgement, WorkerError
 from lessons.what_if.changes import UNCHANGED, Changes
+from tests.course import COURSE
 from tui import cli
 
 ROOT = Path(__file__).parents[3]
-COURSE = load_course()
 LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
 EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)
 COMMAND = (sys.executable, "-m", "tui")
@@ -81,11 +80,6 @@ def session() -> Iterator[Session]:
 @pytest.fixture
 def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs the command in this process, with text for its standard input."""
-
-    # The real course, read once.
-    monkeypatch.setattr(
-        "lessons.reading.loader.load_course", lambda folder=FOLDER: load_course(folder) if folder != FOLDER else COURSE
-    )
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
         monkeypatch.setattr("lessons.engine.session.Session", lambda: Kept(session))

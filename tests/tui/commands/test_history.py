@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from lessons.format.lesson import Course, ExerciseStep
 from lessons.learner.progress import ArchivedCode, Attempt, Progress
-from lessons.reading.loader import load_course
 from lessons.results.result import Judgement
+from tests.course import COURSE
 from tui.commands import history
 from tui.commands.history import ExerciseStatus, HistoryEntry, NoEntry
 
-COURSE = load_course()
 NOON = "2024-01-01T12:00:00.000000+00:00"
 
 

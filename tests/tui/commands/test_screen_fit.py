@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.reading.loader import load_course, load_lesson
+from lessons.reading.loader import load_lesson
 from lessons.reading.yaml_nodes import Finding
 from tui.commands import screen_fit
-
-
-def test_the_course_fits() -> None:
-    assert list(map(str, screen_fit.findings(load_course().lessons))) == []
 
 
 def lesson_with(folder: Path, prose: str, code: str) -> list[Finding]:

@@ -18,13 +18,12 @@ from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
-from lessons.reading.loader import load_course
 from lessons.results.result import Judgement, NamedMistake, WorkerError
+from tests.course import COURSE
 from tui.commands import watch as module
 from tui.commands.watch import Ending, FileFingerprint, Settling, Watch, create, look, read, signals
 
 ROOT = Path(__file__).parents[3]
-COURSE = load_course()
 LESSON, _exercise = COURSE.exercise("two-wide")
 assert isinstance(_exercise, ExerciseStep)
 EXERCISE = _exercise

@@ -11,8 +11,9 @@ from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
+from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import COURSE, SSH, Learner, at, near, task, tutor, typed
+from tests.tui.learner import SSH, Learner, at, near, task, tutor, typed
 from tui.screens.workbench import Workbench
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from lessons.reading import glossary
-from tests.tui.learner import COURSE, at, task, tutor
+from tests.course import COURSE
+from tests.tui.learner import at, task, tutor
 from tui.cli import main
 from tui.tty.terminal import Terminal
 

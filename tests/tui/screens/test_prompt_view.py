@@ -12,10 +12,10 @@ from textual.message import Message
 
 import tui
 from lessons.engine.prompt import PromptResult
-from lessons.reading.loader import load_course
 from lessons.results import formula
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor
+from tests.course import COURSE
 from tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
@@ -23,7 +23,7 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.prompt_input import PromptInput
 from tui.widgets.text_pane import TextPane
 
-LESSON = load_course().lesson("all-queries")
+LESSON = COURSE.lesson("all-queries")
 NAMES = (("inputs", "(6,3)"), ("scores", "(6,6)"))
 
 

@@ -9,15 +9,15 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep
-from lessons.reading.loader import load_course
 from lessons.results.result import WorkerError
+from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.state.async_session import AsyncSession
 
 
 @pytest.fixture(scope="module")
 def course() -> Course:
-    return load_course()
+    return COURSE
 
 
 def task(course: Course) -> ExerciseStep:

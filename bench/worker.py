@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.loader import load_course
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lessons.engine.session import Run
+from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.explanation import Explanation
 

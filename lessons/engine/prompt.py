@@ -7,21 +7,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
 
-from lessons.engine import child_failures, replies
+from lessons.engine import replies
+from lessons.engine.child_code import GONE, Names, drawn_as, names_of, run_in_child
 from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format import axis_labels
-from lessons.format.lesson import Kind, Lesson, Limits, ShownTensor
+from lessons.format.lesson import Lesson
 from lessons.results import line_shapes
 from lessons.results.result import Failure, StepResult
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import wire
-
-if TYPE_CHECKING:
-    from lessons.engine.session import Run, Session
-
-T = TypeVar("T")
 
 INPUT_LIMIT = 10.0
 """Seconds that one input may take. The processor time of a child is limited only as the last resort."""
@@ -31,9 +28,6 @@ INPUT_PREFIX = "play "
 """What the names of inputs begin with."""
 
 LONGEST_INPUT = 64 * 1024
-
-Names = tuple[tuple[str, str], ...]
-"""What an input can use: names, and what each stands for, `(6,3)` or `Linear`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +135,6 @@ class Prompt:
         return None
 
 
-GONE = Failure("crash", "The program is no longer there.")
 CLOSED = Failure("stopped", "The prompt has been closed.")
 
 
@@ -159,33 +152,10 @@ def ask(
     def read(reply: wire.Frame) -> PromptResult:
         return _played(lesson, step, number, reply, job, time.monotonic() - began)
 
-    answer = put({"op": "play", "number": number, "code": code}, read, wall, lesson.limits, job, cancelled)
+    answer = run_in_child({"op": "play", "number": number, "code": code}, read, wall, lesson.limits, job, cancelled)
     if not isinstance(answer, Failure):
         return answer, True
     return PromptResult(place(number), stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
-
-
-def put(
-    question: dict[str, object],
-    read: Callable[[wire.Frame], T],
-    wall: float,
-    limits: Limits,
-    job: ChildProcess,
-    cancelled: Callable[[], bool],
-) -> T | Failure:
-    """Have a child that waits for questions run code, and read its answer; a failure if it did not survive that."""
-    deadline = time.monotonic() + wall
-    job.settled(calm=False)
-    try:
-        wire.send(job.talk, question)
-        answer = read(wire.receive(job.talk, deadline))
-        job.settled()
-        return answer
-    except TimeoutError:
-        return child_failures.timed_out(job, wall)
-    except Exception as error:
-        # Whatever a child sends that cannot be read is its own end.
-        return child_failures.died(job, error, limits, cancelled())
 
 
 def _played(
@@ -199,25 +169,10 @@ def _played(
         stdout=output(job.out, 0, int(header["printed"])),
         error=replies.failure_of(header["error"]) if header["error"] else None,
         tensors=tuple(
-            replies.tensor_of(lesson, shown(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
+            replies.tensor_of(lesson, drawn_as(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
         ),
         shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, step)),
         seconds=seconds,
         value=str(header["value"]),
         names=names_of(header["names"]),
     )
-
-
-def shown(lesson: Lesson, step: str, entry: dict[str, object]) -> ShownTensor:
-    """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
-    name, sizes = str(entry["name"]), entry["shape"]
-    known = axis_labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
-    kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return known.model_copy(update={"name": name}) if known else ShownTensor(name=name or "_", kind=kind)
-
-
-def names_of(data: object) -> Names:
-    """Names from the worker's answer. Raises `ValueError` or `TypeError` for anything else."""
-    if not isinstance(data, list):
-        raise TypeError("no names")
-    return tuple((str(name), str(kind)) for name, kind in data)

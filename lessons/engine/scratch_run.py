@@ -8,18 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from lessons.engine import prompt, replies
+from lessons.engine import replies
+from lessons.engine.child_code import GONE, drawn_as, run_in_child
 from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results import line_shapes
 from lessons.results.result import Failure, StepResult
 from lessons.worker import wire
-
-if TYPE_CHECKING:
-    from lessons.engine.session import Run, Session
 
 STEP = "your-code"
 """The id of the step whose code is the learner's."""
@@ -52,7 +51,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
     answer = session.enter(held, partial(_ask, with_code, exercise.limits.wall)) if held.alive else None
-    failed = next((step.error for step in held.steps if step.error), prompt.GONE)
+    failed = next((step.error for step in held.steps if step.error), GONE)
     held.steps.append(answer[0] if answer else StepResult(STEP, error=failed))
     return with_code, held
 
@@ -66,7 +65,9 @@ def _ask(lesson: Lesson, wall: float, job: ChildProcess, cancelled: Callable[[],
     def read(reply: wire.Frame) -> StepResult:
         return _result(lesson, reply, job, time.monotonic() - began)
 
-    answer = prompt.put({"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled)
+    answer = run_in_child(
+        {"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled
+    )
     if not isinstance(answer, Failure):
         return answer, True
     return StepResult(STEP, stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
@@ -81,8 +82,7 @@ def _result(lesson: Lesson, reply: wire.Frame, job: ChildProcess, seconds: float
         stdout=output(job.out, 0, int(header["printed"])),
         error=replies.failure_of(header["error"]) if header["error"] else None,
         tensors=tuple(
-            replies.tensor_of(lesson, prompt.shown(lesson, STEP, entry), entry, reply.blob)
-            for entry in header["tensors"]
+            replies.tensor_of(lesson, drawn_as(lesson, STEP, entry), entry, reply.blob) for entry in header["tensors"]
         ),
         shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, STEP)),
         seconds=seconds,

@@ -11,9 +11,12 @@ from functools import partial
 from typing import Any
 
 from lessons.authoring import recordings
-from lessons.engine.prompt import Names, PromptResult
-from lessons.engine.scratch_run import STEP, lesson_with
-from lessons.engine.session import Run, Session
+from lessons.engine import prompt
+from lessons.engine.child_code import Names
+from lessons.engine.prompt import PromptResult
+from lessons.engine.run import Run
+from lessons.engine.scratch_run import STEP
+from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results import formula as f
@@ -37,6 +40,9 @@ from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0
 """Seconds after which a thread that nobody woke gives up, so that a test fails rather than hangs."""
+
+MADE = Tensor("made", "vector", "float32", (2,), ("index",), (("0", "1"),), 1.0, 2.0, (1.0, 2.0))
+"""What the learner's code makes in a scratch run, unless a test says otherwise."""
 
 
 class FakeRun(Run):
@@ -131,7 +137,7 @@ class FakeSession(Session):
         problem: why nothing can be run, if so.
         printed: what a step is to have printed, by its id.
         word: what is said of every answer that is not the solution, if not that its checks fail.
-        made: what a scratch run gives, if not the tensors of the step before.
+        made: what a scratch run gives, if not one tensor, `made`.
         runs: all runs that were given out.
         events: what a training does next: takes a picture, fails, comes to its end (None).
         controls: those of all trainings.
@@ -176,7 +182,7 @@ class FakeSession(Session):
 
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
         told = describe(lesson, changes)
-        self._work(f"run {lesson.id}/{upto}" + (f" with {', '.join(told)}" if told else ""))
+        finished = self._work(f"run {lesson.id}/{upto}" + (f" with {', '.join(told)}" if told else ""))
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         recorded = recordings.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
@@ -185,6 +191,9 @@ class FakeSession(Session):
         run = FakeRun(
             [replace(result, seconds=0.002, stdout=self.printed.get(result.id, result.stdout)) for result in results]
         )
+        if not finished:
+            run.steps[-1] = replace(run.steps[-1], error=Failure("stopped", "Stopped by you."))
+            run.close()
         self.runs.append(run)
         return run
 
@@ -222,6 +231,8 @@ class FakeSession(Session):
         """An input prints what it is, and `die` ends its child."""
         assert isinstance(run, FakeRun)
         assert isinstance(ask, partial)
+        if ask.func is not prompt.ask:
+            return self._scratch_run(run)
         _, _, number, code, _ = ask.args
         if not self._work(f"enter {number} {code}"):
             run.close()
@@ -230,6 +241,12 @@ class FakeSession(Session):
             run.close()
             return PromptResult(f"play {number}", error=Failure("crash", "It crashed.")), False
         return PromptResult(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
+
+    def _scratch_run(self, run: FakeRun) -> tuple[StepResult, bool]:
+        if not self._work("scratch run"):
+            run.close()
+            return StepResult(STEP, error=Failure("stopped", "Stopped by you.")), False
+        return self.made or StepResult(STEP, tensors=(MADE,), seconds=0.002), True
 
     def check(
         self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 2, *, locate: bool = True
@@ -260,16 +277,6 @@ class FakeSession(Session):
             (Intermediate("scores", 3, (6, 6), "s", 5), Intermediate("weights", 4, (6, 6))),
             (Intermediate("own", 6, (6, 2)),),
         )
-
-    def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
-        with_code = lesson_with(lesson, exercise, source)
-        if not self._work(f"attempt {exercise.exercise}"):
-            return with_code, Run([StepResult(STEP, error=Failure("stopped", "Stopped by you."))], None)
-        results = list(recordings.load(lesson).values())
-        made = next(result for result in results if result.tensors)
-        run = FakeRun([*results, self.made or StepResult(STEP, tensors=made.tensors, seconds=0.002)])
-        self.runs.append(run)
-        return with_code, run
 
     def _work(self, what: str) -> bool:
         """Whether it came to its end."""

@@ -14,7 +14,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.engine.prompt import Names, PromptResult
+from lessons.engine.child_code import Names
+from lessons.engine.prompt import PromptResult
 from lessons.format.lesson import Lesson, Step
 from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation

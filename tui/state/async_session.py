@@ -7,8 +7,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lessons.engine.prompt import INPUT_PREFIX, Names, Prompt, PromptResult
-from lessons.engine.session import Run, Session
+from lessons.engine import scratch_run
+from lessons.engine.child_code import Names
+from lessons.engine.prompt import INPUT_PREFIX, Prompt, PromptResult
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.explanation import Explanation
@@ -50,7 +53,7 @@ class AsyncSession:
 
         Returns the lesson with their code as a step. Raises `WorkerError`.
         """
-        return await self._made(lambda: self._session.attempt(lesson, exercise, source))
+        return await self._made(lambda: scratch_run.run(self._session, lesson, exercise, source))
 
     async def _made(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
         """Have a run made, and keep it; one that nobody waits for any more is closed."""

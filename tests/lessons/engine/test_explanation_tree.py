@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from lessons.engine import explanation_tree
 from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.formula import FUNCTIONS, evaluate

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lessons.engine import scratch_run
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
@@ -23,7 +24,7 @@ def lesson() -> Lesson:
 def tried(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult]:
     _, exercise = lesson.steps
     assert exercise.kind == "exercise"
-    shown, run = worker.attempt(lesson, exercise, source)
+    shown, run = scratch_run.run(worker, lesson, exercise, source)
     assert shown.step(scratch_run.STEP).kind == "run"
     result = run.result(scratch_run.STEP)
     assert result is not None
@@ -72,7 +73,7 @@ def test_a_program_that_does_not_come_back_costs_a_sentence(worker: Session, les
     _, exercise = lesson.steps
     assert exercise.kind == "exercise"
     quick = exercise.model_copy(update={"limits": exercise.limits.model_copy(update={"wall": 1})})
-    _, run = worker.attempt(lesson, quick, code)
+    _, run = scratch_run.run(worker, lesson, quick, code)
     result = run.result(scratch_run.STEP)
     assert result is not None
     assert result.error is not None

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from lessons.engine.launchers import ForkServerLauncher
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson, Limits
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import Failure, StepResult, Tensor, Window

@@ -16,7 +16,8 @@ from typing import Any, cast
 
 import pytest
 
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.reading.loader import load_course

@@ -289,7 +289,7 @@ async def test_a_scratch_run_is_stopped() -> None:
         word = learner.verdict
         session.held.clear()
         await learner.press("f6")
-        await learner.sees("running…   s: stop", lambda: session.asked == [f"attempt {NAME}"])
+        await learner.sees("running…   s: stop", lambda: session.asked == [f"run {LESSON}/None"])
         await learner.press("s")
         await learner.sees(lambda: learner.verdict == word, lambda: view(learner) == "exercise")
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.engine import replies
-from lessons.engine.session import Run, Session
+from lessons.engine.run import Run
+from lessons.engine.session import Session
 from lessons.format.lesson import Course
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.worker.jobs import summaries

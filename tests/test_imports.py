@@ -28,7 +28,7 @@ SCREEN = {
     "lessons.results.json_numbers": {"textual"},
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
     "tui": {"textual", "pydantic", "sqlite3"},
-    "tui.cli": {"textual"},
+    "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.render.linear_text": {"textual"},
     "tui.app": set[str](),

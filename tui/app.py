@@ -27,6 +27,7 @@ from tui.render import help_text as helps
 from tui.screens.map_view import MapView
 from tui.state import milestones
 from tui.tty import hangup_guard
+from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, theme
 from tui.tty.textual_patches import forgive
 from tui.widgets.text_line import TextLine
@@ -149,7 +150,7 @@ class TutorApp(App[None]):
         parts = await asyncio.to_thread(_load, self._session)
         if isinstance(parts, str):
             self._farewell = parts
-            self.exit(return_code=3)
+            self.exit(return_code=ExitCode.FAILURE)
             return
         self.course, self.store, self.engine, self.results, self.films = parts
         self.loaded = True

@@ -1,21 +1,27 @@
-"""What a learner has tried, as text and as JSON: the commands `history` and `check-all`, and what `check` notes."""
+"""The verb `history`: what a learner has tried, as text and as JSON; and what `check` notes."""
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
 from lessons.learner import review
 from lessons.learner.progress import ArchivedCode, Attempt, Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement
+from tui.commands.course_lookup import read_course
+from tui.commands.errors import UsageError
+from tui.commands.open_progress import open_progress
+from tui.commands.output import is_colored, print_code, print_json, print_lines
 from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
 
 WHY = {
     "reset": "kept on a reset",
@@ -25,6 +31,42 @@ WHY = {
 }
 SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 PLAIN = "\x1b[0m"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its id or number (default: all, newest first)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="as a JSON document")
+    how.add_argument("--diff", metavar="N", help="print only what attempt N changed (k1, k2, ... name what was kept)")
+    how.add_argument("--show", metavar="N", help="print only the code of attempt N, as it was")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Print the attempts at all exercises or at one, or one of them."""
+    if options.exercise is None and (options.diff, options.show) != (None, None):
+        raise UsageError("--diff and --show need an EXERCISE")
+    with closing(open_progress()) as progress:
+        if options.exercise is None:
+            attempts = progress.history()
+            if options.json:
+                print_json(table_document(attempts))
+            else:
+                print_lines(table(attempts))
+            return ExitCode.OK
+        try:
+            tried = past(read_course(), progress, options.exercise)
+            if options.json:
+                print_json(tried.document(progress))
+            elif options.show is not None:
+                print_code(tried.find(options.show).what.code)
+            elif options.diff is not None:
+                print_lines(changes(tried.find(options.diff), coloured=is_colored()))
+            else:
+                print_lines(tried.lines(coloured=is_colored()))
+        except NoEntry as error:
+            raise UsageError(str(error)) from None
+    return ExitCode.OK
 
 
 class NoEntry(LookupError):
@@ -251,44 +293,3 @@ def _local(time: str) -> str:
         return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except (ValueError, TypeError, OverflowError, OSError):
         return "some time".ljust(16)
-
-
-# check-all -----------------------------------------------------------------------------------------------------------
-
-
-def gone(course: Course, passed: Iterable[str]) -> list[str]:
-    """The exercises that were passed and are in the course no more."""
-    known = {step.exercise for lesson in course.lessons for step in lesson.exercises}
-    return sorted(set(passed) - known)
-
-
-def check_again(course: Course, passed: dict[str, str], session: Session) -> Iterator[tuple[Exercise, Judgement]]:
-    """The judge's word, today, on the answers that passed, in the order of the course. Raises `WorkerError`."""
-    for lesson in course.lessons:
-        for step in lesson.exercises:
-            if (answer := passed.get(step.exercise)) is None:
-                continue
-            if isinstance(step, ExerciseStep):
-                yield step, session.check(step, answer)
-            else:
-                yield step, session.ask(lesson, step, answer)
-
-
-def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
-    """A line for one exercise; if it does not pass any more, why."""
-    word = linear_text.verdict_word(judgement.verdict)
-    yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
-    if not judgement.passed:
-        yield from textwrap.wrap(
-            clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
-        )
-
-
-def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
-    """What is said at the end: exercises that cannot be judged any more, and how many pass."""
-    for exercise in gone:
-        yield f"{'gone':10}  {'':8}  {clean(exercise):24} This exercise is not in the course any more."
-    if judgements:
-        yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
-    elif not gone:
-        yield "You have not passed any exercise yet."

@@ -1,4 +1,4 @@
-"""Judging a file each time that it is saved, from whatever editor: the command `watch`.
+"""The verb `watch`: judge a file each time that it is saved, from whatever editor.
 
 The file is looked at again and again, since nothing tells of changes on a network mount. Editors save in pieces, or put
 a new file in the place of the old one: so a file counts as saved when two looks in a row find the same.
@@ -6,6 +6,7 @@ a new file in the place of the old one: so a file counts as saved when two looks
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
 import os
@@ -26,8 +27,14 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
+from tui.commands.course_lookup import find_exercise, read_course
+from tui.commands.errors import UsageError
 from tui.commands.history import note
+from tui.commands.open_progress import open_progress
+from tui.commands.open_session import open_session
+from tui.commands.output import print_now
 from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode, ended_by
 
 EVERY = 0.3
 """Seconds from one look at the file to the next."""
@@ -42,6 +49,41 @@ Ending = Judgement | WorkerError | signal.Signals
 """What a watch ended with: of one check, what came of it; else the signal that ended it."""
 
 Event = signal.Signals | Future[Judgement]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?",
+        help="the file (default: EXERCISE.py here); made from your draft or the starter if it is not there",
+    )  # fmt: skip
+    parser.add_argument("--once", action="store_true", help="end after one check, with its exit status")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Watch the file until a signal comes. To end it with Ctrl+C is all well."""
+    lesson, exercise = find_exercise(read_course(), options.exercise)
+    if not isinstance(exercise, ExerciseStep):
+        raise UsageError(f"'{options.exercise}' is a question: answer it in the tutor, or with 'check'")
+    path = Path(options.file or f"{exercise.exercise}.py")
+    with contextlib.closing(open_progress()) as progress, open_session() as session:
+        watch = Watch(path, lesson, exercise, session, progress, print_now, once=options.once)
+        try:
+            watch.make()
+        except OSError as error:
+            raise UsageError(f"cannot make {path}: {error.strerror}") from None
+        session.start()
+        with signals(watch.events):
+            ending = watch.run()
+    if isinstance(ending, Judgement):
+        return ExitCode.OK if ending.passed else ExitCode.NOT_PASSED
+    if isinstance(ending, WorkerError):
+        return ExitCode.FAILURE
+    if ending is not signal.SIGHUP:
+        # After that one there is nobody to read it.
+        print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
+    return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import threading
 import time
 
+from tui.tty.exit_codes import ended_by
+
 GRACE = 5.0
 """Seconds for an orderly end. Drafts and attempts are on disk by then; the worker ends with its parent."""
-
-LOST = 129
-"""The exit status of a program that SIGHUP has ended."""
 
 
 def guard(terminal: int = 0) -> None:
@@ -30,4 +30,4 @@ def _wait(terminal: int) -> None:
     ended = any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll())
     if ended:
         time.sleep(GRACE)
-        os._exit(LOST)
+        os._exit(ended_by(signal.SIGHUP))

@@ -601,7 +601,7 @@ def test_check_all_says_each_verdict_as_it_comes(command: Command, monkeypatch: 
         progress.add_attempt(name, "x", "passed")
     progress.close()
     seen: list[str] = []
-    monkeypatch.setattr(cli, "_print_now", lambda lines: seen.extend(lines))
+    monkeypatch.setattr("tui.commands.output.print_now", lambda lines: seen.extend(lines))
 
     def check(self: Kept, exercise: ExerciseStep, source: str) -> Judgement:
         seen.append(f"check {exercise.exercise}")

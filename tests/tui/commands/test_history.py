@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.lesson import Course, ExerciseStep
+from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import ArchivedCode, Attempt, Progress
 from lessons.results.result import Judgement
 from tests.course import COURSE
@@ -167,34 +167,6 @@ def test_standings(progress: Progress) -> None:
     assert standing.document["review"] == standing.review.isoformat()
     progress.take_back_give_up("two-wide")
     assert not history.exercise_statuses(COURSE, progress)["two-wide"].due
-
-
-# check-all -----------------------------------------------------------------------------------------------------------
-
-
-class Judge:
-    """Passes `right`."""
-
-    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
-        verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not \x1b so.")
-        return Judgement(exercise.exercise, verdict, message, seconds=1.25)  # type: ignore[arg-type]
-
-
-def test_check_again() -> None:
-    passed = {"two-wide": "right", "same-numbers": "wrong", "of-old": "right"}
-    found = list(history.check_again(COURSE, passed, Judge()))  # type: ignore[arg-type]
-    assert [exercise.exercise for exercise, _ in found] == ["same-numbers", "two-wide"]
-    lines = [line for exercise, judgement in found for line in history.checked(exercise, judgement)]
-    assert lines == [
-        f"not passed    1.25 s  same-numbers             {found[0][0].title}",
-        " " * 22 + "Not \ufffd so.",
-        f"passed        1.25 s  two-wide                 {found[1][0].title}",
-    ]
-    assert history.gone(COURSE, passed) == ["of-old"]
-    assert history.gone(Course(lessons=()), passed) == ["of-old", "same-numbers", "two-wide"]
-    judgements = [judgement for _, judgement in found]
-    assert list(history.summary(judgements, [])) == ["1 of 2 still pass."]
-    assert list(history.summary([], [])) == ["You have not passed any exercise yet."]
 
 
 def test_note_keeps_ids_and_sentence(progress: Progress) -> None:

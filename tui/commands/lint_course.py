@@ -1,9 +1,11 @@
-"""What an author is told: what is wrong in the files of a course, and which promises its exercises do not keep."""
+"""The verb `lint`: what is wrong in the files of a course, and which promises its exercises do not keep."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import queue
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -18,11 +20,45 @@ from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, Runn
 from lessons.reading import glossary
 from lessons.reading.loader import COURSE, read_course
 from lessons.reading.yaml_nodes import Finding
+from tui.commands.errors import UsageError
+from tui.commands.output import print_json, print_lines, print_now
+from tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
 """As many exercises are proved at once, each by a worker of its own, if there are as many processors."""
 
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove this exercise only")
+    which.add_argument("--quick", action="store_true", help="read the files and prove nothing")
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Read the files, prove what is to be proved, and print the findings."""
+    report = read(Path(options.folder) if options.folder else None)
+    known = [step.exercise for lesson in report.lessons for step in lesson.exercises]
+    for name in options.exercise:
+        if name not in known:
+            raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
+    if not options.quick:
+        if not options.exercise:
+            measure(report)
+            try_claims(report)
+        prove(report, options.exercise, (lambda _: None) if options.json else (lambda text: print_now([text])))
+    if options.json:
+        print_json(report.document())
+    elif report.findings:
+        print_lines(map(str, report.findings))
+        print(report.summary(), file=sys.stderr)
+    else:
+        print_lines([report.summary()])
+    return ExitCode.NOT_PASSED if report.findings else ExitCode.OK
 
 
 @dataclass

@@ -1,0 +1,23 @@
+"""One table of exit codes, and the README tells of it."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from tui.tty.exit_codes import ExitCode, ended_by
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+def test_codes_that_scripts_depend_on() -> None:
+    assert [(code.name, int(code)) for code in ExitCode] == [
+        ("OK", 0), ("NOT_PASSED", 1), ("USAGE", 2), ("FAILURE", 3)
+    ]  # fmt: skip
+    assert (ended_by(signal.SIGINT), ended_by(signal.SIGTERM)) == (130, 143)
+
+
+def test_readme_says_what_they_mean() -> None:
+    meanings = ", ".join(f"{code.value} {code.meaning}" for code in ExitCode)
+    sentence = f"Exit status: {meanings}; ended by a signal: 128 and its number."
+    assert sentence in " ".join(README.read_text(encoding="utf-8").split())

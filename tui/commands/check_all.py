@@ -1,0 +1,84 @@
+"""The verb `check-all`: judge again the last code that passed, of every exercise."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+
+from lessons.engine.session import Session
+from lessons.format.lesson import Course, Exercise, ExerciseStep
+from lessons.results.clean_text import clean
+from lessons.results.result import Judgement
+from tui.commands import documents, output
+from tui.commands.course_lookup import read_course
+from tui.commands.open_progress import open_progress
+from tui.commands.open_session import open_session
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Judge the answers and print each verdict as it comes."""
+    course = read_course()
+    with closing(open_progress()) as progress:
+        passed = progress.last_passed()
+    missing = gone(course, passed)
+    judgements = []
+    with open_session() as session:
+        if len(passed) > len(missing):
+            # First, so that the seconds of the verdict are those of the judging.
+            session.wait_ready()
+        for exercise, judgement in check_again(course, passed, session):
+            judgements.append(judgement)
+            if not options.json:
+                output.print_now(checked(exercise, judgement))
+    if options.json:
+        output.print_json({"exercises": [documents.judgement(each) for each in judgements], "gone": missing})
+    else:
+        output.print_lines(summary(judgements, missing))
+    return ExitCode.OK if all(each.passed for each in judgements) else ExitCode.NOT_PASSED
+
+
+def gone(course: Course, passed: Iterable[str]) -> list[str]:
+    """Return the exercises that were passed and are in the course no more."""
+    known = {step.exercise for lesson in course.lessons for step in lesson.exercises}
+    return sorted(set(passed) - known)
+
+
+def check_again(course: Course, passed: dict[str, str], session: Session) -> Iterator[tuple[Exercise, Judgement]]:
+    """Judge the answers that passed once more, in the order of the course. Raises `WorkerError`."""
+    for lesson in course.lessons:
+        for step in lesson.exercises:
+            if (answer := passed.get(step.exercise)) is None:
+                continue
+            if isinstance(step, ExerciseStep):
+                yield step, session.check(step, answer)
+            else:
+                yield step, session.ask(lesson, step, answer)
+
+
+def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
+    """Yield a line for one exercise; if it does not pass any more, also why."""
+    word = linear_text.verdict_word(judgement.verdict)
+    yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
+    if not judgement.passed:
+        yield from textwrap.wrap(
+            clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
+        )
+
+
+def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
+    """Yield what is said at the end: exercises that cannot be judged any more, and how many pass."""
+    for exercise in gone:
+        yield f"{'gone':10}  {'':8}  {clean(exercise):24} This exercise is not in the course any more."
+    if judgements:
+        yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
+    elif not gone:
+        yield "You have not passed any exercise yet."

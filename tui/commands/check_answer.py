@@ -1,0 +1,45 @@
+"""The verb `check`: judge a file as the answer to an exercise, and keep it as an attempt."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+
+from lessons.format.lesson import ExerciseStep
+from tui.commands import documents
+from tui.commands.course_lookup import find_exercise, read_course
+from tui.commands.files import read_code
+from tui.commands.history import note
+from tui.commands.open_progress import open_progress
+from tui.commands.open_session import open_session
+from tui.commands.output import print_json, print_lines
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
+    parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    parser.add_argument("--seed", metavar="N", type=int, help="make the hidden inputs from this number, not by chance")
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Judge the file and print the verdict."""
+    lesson, exercise = find_exercise(read_course(), options.exercise)
+    code = read_code(options.file)
+    with open_session() as session:
+        # First, so that the seconds of the verdict are those of the judging.
+        session.wait_ready()
+        if isinstance(exercise, ExerciseStep):
+            verdict = session.check(exercise, code, options.seed)
+        else:
+            verdict = session.ask(lesson, exercise, code)
+    with closing(open_progress()) as progress:
+        note(progress, lesson, exercise, code, verdict)
+    if options.json:
+        print_json(documents.judgement(verdict))
+    else:
+        print_lines(linear_text.judgement(verdict))
+    return ExitCode.OK if verdict.passed else ExitCode.NOT_PASSED

@@ -1,0 +1,81 @@
+"""The verb `explain`: how a number was made, down to the inputs."""
+
+from __future__ import annotations
+
+import argparse
+
+from pydantic import ValidationError
+
+from lessons.engine import explanation_tree
+from lessons.format.lesson import Lesson
+from tui.commands import documents
+from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.errors import CommandError, UsageError
+from tui.commands.files import read_code
+from tui.commands.open_session import open_session
+from tui.commands.output import print_error, print_json, print_lines
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument(
+        "lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)"
+    )
+    parser.add_argument("step", metavar="STEP", help="the id of a step")
+    parser.add_argument("tensor", metavar="TENSOR", help="a name in its code, or any expression")
+    parser.add_argument(
+        "index", metavar="INDEX", nargs="?", default="", help="of a cell, such as 1,0; none for a scalar"
+    )
+    parser.add_argument("--depth", metavar="N", type=int, help="levels of the tree (default: 2; with --json all)")
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Run the lesson up to the step and print the explanation."""
+    index = _index(options.index)
+    if options.depth is not None and options.depth < 1:
+        raise UsageError("--depth must be 1 or more")
+    lesson, step = _shown(options.lesson, options.step, options.tensor)
+    depth = options.depth if options.depth is not None or options.json else 2
+    with open_session() as session:
+        lesson_run = session.run(lesson, step)
+        result = lesson_run.result(step) or lesson_run.steps[-1]
+        if result.error is not None:
+            print_error(linear_text.failure(result.error))
+            return ExitCode.NOT_PASSED
+        shape = next(item.shape for item in result.tensors if item.name == options.tensor)
+        if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
+            raise UsageError(f"{options.tensor} has the shape {shape}: there is no cell {list(index)}")
+        found = explanation_tree.grow(lesson_run, step, options.tensor, index, depth)
+    if not isinstance(found, explanation_tree.Node):
+        raise CommandError(found or "the worker ended before it had explained everything")
+    if options.json:
+        print_json(documents.explanation(found))
+    else:
+        print_lines(linear_text.explanation(found))
+    return ExitCode.OK
+
+
+def _index(text: str) -> tuple[int, ...]:
+    """Return the index that a text such as `1,0` or `[1, 0]` means. Raises `UsageError`."""
+    try:
+        return tuple(int(part) for part in text.strip("[]() ").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"'{text}' is not an index such as 1,0") from None
+
+
+def _shown(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
+    """Return a lesson that shows the tensor, and the step that does. Raises `UsageError`."""
+    try:
+        if name.endswith(".py"):
+            program = explanation_tree.program(read_code(name), name)
+            return explanation_tree.showing(program, "program", tensor), "program"
+        lesson = find_lesson(read_course(), name)
+        return explanation_tree.showing(lesson, step, tensor), step
+    except KeyError:
+        known = ", ".join(step.id for step in lesson.steps if step.kind in ("run", "train"))
+        raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}") from None
+    except ValidationError as error:
+        raise UsageError(f"{error.errors()[0]['msg']}") from None

@@ -1,0 +1,32 @@
+"""The verb `export`: write the learner's progress and code to a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from tui.commands.errors import UsageError
+from tui.commands.open_progress import open_progress
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("file", metavar="FILE", help="the file, or - for standard output")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Write the file."""
+    with closing(open_progress()) as progress:
+        text = json.dumps(progress.export(), indent=1) + "\n"
+    if options.file == "-":
+        sys.stdout.write(text)
+        return ExitCode.OK
+    try:
+        Path(options.file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {options.file}: {error.strerror}") from None
+    return ExitCode.OK

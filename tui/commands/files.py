@@ -1,0 +1,28 @@
+"""Reading the files that the command line names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tui.commands.errors import UsageError
+
+
+def read_file(file: str) -> bytes:
+    """Return the content of a file, or of standard input for `-`. Raises `UsageError`."""
+    if file == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed")
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def read_code(file: str) -> str:
+    """Return the code in a file, or on standard input for `-`. Raises `UsageError`.
+
+    Bytes that are not UTF-8 stay in the text as surrogates: the judge says in which line they are.
+    """
+    return read_file(file).decode("utf-8", "surrogateescape").removeprefix("\ufeff")

@@ -1,0 +1,99 @@
+"""The verb `list`: lessons, steps and exercises with the learner's progress, or the knobs of a lesson."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from lessons.format.lesson import Course, Lesson
+from tui.commands import documents
+from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.history import ExerciseStatus, exercise_statuses
+from tui.commands.open_progress import open_progress
+from tui.commands.output import print_json, print_lines
+from tui.render import linear_text
+from tui.render.linear_text import States
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+    parser.add_argument("--knobs", metavar="LESSON", help="list what can be changed in a lesson with run --set instead")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Print the list."""
+    course = read_course()
+    if options.knobs is not None:
+        return _list_knobs(find_lesson(course, options.knobs), as_json=options.json)
+    with closing(open_progress()) as progress:
+        states, position = progress.states(), progress.position()
+        statuses = exercise_statuses(course, progress)
+    if options.json:
+        print_json(_document(course, states, statuses, position))
+    else:
+        print_lines(_lines(course, states, statuses))
+    return ExitCode.OK
+
+
+def _list_knobs(lesson: Lesson, *, as_json: bool) -> ExitCode:
+    entries = [documents.knob(lesson, knob) for knob in lesson.knobs]
+    if as_json:
+        print_json({"lesson": lesson.id, "knobs": entries})
+    else:
+        print_lines(linear_text.knobs(entries))
+    return ExitCode.OK
+
+
+def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus]) -> Iterator[str]:
+    for lesson in course.lessons:
+        yield f"{lesson.number}. {lesson.title}  [{lesson.id}]"
+        for step in lesson.steps:
+            state = linear_text.STATE_WORDS[states.get((lesson.id, step.id), "new")]
+            yield f"     {step.id:24} {step.kind:9} {step.title:36} {state}".rstrip()
+    yield from ("", "Exercises")
+    for lesson in course.lessons:
+        for exercise in lesson.exercises:
+            words = statuses[exercise.exercise].words
+            yield f"     {exercise.exercise:24} {exercise.number:9} {exercise.title:36} {words}".rstrip()
+
+
+def _document(
+    course: Course, states: States, statuses: Mapping[str, ExerciseStatus], position: tuple[str, str] | None
+) -> dict[str, Any]:
+    return {
+        "lessons": [
+            {
+                "id": lesson.id,
+                "number": lesson.number,
+                "title": lesson.title,
+                "goal": lesson.goal,
+                "steps": [
+                    {
+                        "id": step.id,
+                        "kind": step.kind,
+                        "title": step.title,
+                        "state": states.get((lesson.id, step.id), "new"),
+                    }
+                    for step in lesson.steps
+                ],
+            }
+            for lesson in course.lessons
+        ],
+        "exercises": [
+            {
+                "id": step.exercise,
+                "number": step.number,
+                "title": step.title,
+                "lesson": lesson.id,
+                "step": step.id,
+                **statuses[step.exercise].document,
+            }
+            for lesson in course.lessons
+            for step in lesson.exercises
+        ],
+        "position": {"lesson": position[0], "step": position[1]} if position else None,
+    }

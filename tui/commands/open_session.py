@@ -1,0 +1,22 @@
+"""The session of the worker, as commands open it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lessons.engine import session as engine
+from lessons.results.result import WorkerError
+from tui.commands.errors import CommandError
+
+
+@contextmanager
+def open_session() -> Iterator[engine.Session]:
+    """Provide a session and close it afterwards. What the worker fails at ends the command as its own failure."""
+    session = engine.Session()
+    try:
+        yield session
+    except WorkerError as error:
+        raise CommandError(str(error)) from None
+    finally:
+        session.close()

@@ -1,0 +1,45 @@
+"""The command without a verb: open the tutor, or print it where there is no terminal to draw on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+
+from tui.commands import output
+from tui.tty.terminal import Terminal, prepare, this_terminal
+
+
+def run(_: argparse.Namespace) -> int:
+    """Open the tutor on the terminal, or print the map and the lesson that the learner is in."""
+    terminal = this_terminal()
+    return _draw(terminal) if terminal.interactive else _print()
+
+
+def _draw(terminal: Terminal) -> int:
+    prepare(terminal, os.environ)
+    # Textual reads the environment as soon as it is imported.
+    from tui.app import open_tutor
+
+    try:
+        return open_tutor(terminal)
+    finally:
+        # The line may have dropped: then there is nothing to draw on any more.
+        output.discard_output()
+
+
+def _print() -> int:
+    from tui.commands.course_lookup import read_course
+    from tui.commands.open_progress import open_progress
+    from tui.commands.run_lesson import print_lesson
+    from tui.render import linear_text
+
+    course = read_course()
+    with closing(open_progress()) as progress:
+        states, position = progress.states(), progress.position()
+    output.print_lines(["attn-tutor: understand attention by touching every number.", ""])
+    output.print_lines(["(This is the linear form: there is no terminal to draw on.)", ""])
+    output.print_lines(linear_text.course(course, states))
+    here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
+    output.print_lines(["", "attn-tutor run LESSON prints any of them. Continue here:", ""])
+    return print_lesson(here)

@@ -1,0 +1,64 @@
+"""The verb `run`: a lesson as text or as JSON, with changes if the learner wants them."""
+
+from __future__ import annotations
+
+import argparse
+
+from lessons.format.lesson import Lesson
+from lessons.what_if import changes
+from lessons.what_if.changes import UNCHANGED, Changes
+from tui.commands import documents
+from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.errors import UsageError
+from tui.commands.open_session import open_session
+from tui.commands.output import print_error, print_json, print_lines
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
+    parser.add_argument("--step", metavar="ID", help="print this step only")
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", help="set a knob (list --knobs LESSON names them); repeatable"
+    )
+    parser.add_argument("--words", metavar="SENTENCE", help="put your own words in place of the lesson's")
+    parser.add_argument(
+        "--cell", metavar="[STEP:]NAME[I,J]=VALUE", action="append", help="change a number of a tensor; repeatable"
+    )
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Run the lesson and print it."""
+    lesson = find_lesson(read_course(), options.lesson)
+    if options.step is not None and options.step not in {step.id for step in lesson.steps}:
+        known = ", ".join(step.id for step in lesson.steps)
+        raise UsageError(f"lesson '{lesson.id}' has no step '{options.step}'. Its steps: {known}")
+    try:
+        wanted = changes.parse(lesson, options.set, options.words, options.cell)
+    except changes.ChangeError as error:
+        raise UsageError(str(error)) from None
+    return print_lesson(lesson, options.step, wanted, as_json=options.json)
+
+
+def print_lesson(
+    lesson: Lesson, only: str | None = None, wanted: Changes = UNCHANGED, *, as_json: bool = False
+) -> ExitCode:
+    """Run a lesson with these changes, print it or one of its steps, and return whether all of it came to its end."""
+    with open_session() as session:
+        lesson_run = session.run(lesson, only, wanted)
+        lesson_run.close()
+    results = {result.id: result for result in lesson_run.steps}
+    for note in (note for result in lesson_run.steps if only not in (None, result.id) for note in result.notes):
+        # The notes of the steps that are printed stand there.
+        print_error(note)
+    if as_json:
+        print_json(documents.lesson(lesson, results, only, wanted))
+    else:
+        if wanted:
+            print_lines(linear_text.changes(changes.describe(lesson, wanted)))
+        print_lines(linear_text.lesson(changes.apply(lesson, wanted), results, only))
+    # A change that could not be made is a finding too.
+    return ExitCode.NOT_PASSED if any(result.error or result.notes for result in lesson_run.steps) else ExitCode.OK

@@ -1,0 +1,31 @@
+"""The verb `glossary`: what the terms of the course mean."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui.commands.course_lookup import read_course, read_glossary
+from tui.commands.errors import UsageError
+from tui.commands.output import print_json, print_lines
+from tui.render import glossary_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("term", metavar="TERM", nargs="*", help="one of them, or a part of it (default: all)")
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Print the terms that match, or all of them."""
+    course, glossary = read_course(), read_glossary()
+    text = " ".join(options.term)
+    found = glossary.search(text) if text else glossary.terms
+    if not found:
+        raise UsageError(f"the glossary has nothing about '{text}'")
+    if options.json:
+        print_json({"terms": [term.model_dump() for term in found]})
+    else:
+        print_lines(glossary_text.terms(found, course))
+    return ExitCode.OK

@@ -1,0 +1,25 @@
+"""The verb `references`: what to read on."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui.commands.course_lookup import read_glossary
+from tui.commands.output import print_json, print_lines
+from tui.render import glossary_text
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Print the references."""
+    found = read_glossary().references
+    if options.json:
+        print_json({"references": [reference.model_dump() for reference in found]})
+    else:
+        print_lines(glossary_text.references(found))
+    return ExitCode.OK

@@ -1,0 +1,121 @@
+"""The verb `train`: train the model of a lesson, with a line for each snapshot."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+
+from lessons.engine import replies
+from lessons.format.lesson import Lesson, TrainStep
+from lessons.learner import trained_models
+from lessons.results import json_numbers
+from lessons.results.result import TrainingSnapshot
+from lessons.what_if import changes
+from lessons.what_if.changes import Changes
+from tui.commands import documents
+from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.errors import UsageError
+from tui.commands.open_session import open_session
+from tui.commands.output import print_error, print_json, print_lines, print_now
+from tui.drawings import training_status
+from tui.state.training_replay import TrainingReplay
+from tui.tty.exit_codes import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that follow the verb."""
+    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
+    parser.add_argument("--step", metavar="ID", help="the step that trains (default: the first one to be trained)")
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", help="set a knob; repeatable")
+    parser.add_argument("--json", action="store_true", help="as JSON documents, one a line")
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Train, print how far it is, and keep the model for later steps."""
+    lesson = find_lesson(read_course(), options.lesson)
+    try:
+        wanted = changes.parse(lesson, options.set)
+    except changes.ChangeError as error:
+        raise UsageError(str(error)) from None
+    step = _step(lesson, options.step, wanted)
+    reporter = _Reporter(step, as_json=options.json)
+    with open_session() as session, reporter:
+        ended = session.train(lesson, step.id, reporter.report, None, wanted)
+    seconds = reporter.replay.seconds
+    trained = ended.error is None and not ended.stopped
+    if options.json:
+        entry = {"event": "end", "step": step.id, "trained": trained, "seconds": round(seconds, 3)}
+        print_json(entry | {"error": documents.failure(ended.error)})
+    elif ended.error is not None:
+        where = f" (line {ended.error.line})" if ended.error.line else ""
+        print_error(f"the training did not come to its end{where}: {ended.error.message}")
+    elif trained:
+        settings = (part for each in options.set or () for part in ("--set", each))
+        command = shlex.join(["attn-tutor", "run", lesson.id, *settings])
+        print_lines([f"Trained '{step.id}' in {training_status.seconds(seconds)}: '{command}' uses it from now on."])
+    return ExitCode.OK if trained else ExitCode.NOT_PASSED
+
+
+class _Reporter:
+    """Prints each snapshot of a training: as a JSON document, or as a line, which on a terminal is written over."""
+
+    def __init__(self, step: TrainStep, *, as_json: bool) -> None:
+        self.replay = TrainingReplay(state="starting")
+        self._step, self._as_json = step, as_json
+        self._overwrites = sys.stdout.isatty() and not as_json
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        """End the line that was written over."""
+        if self._overwrites and self.replay.pictures:
+            print()
+
+    def report(self, snapshot: TrainingSnapshot) -> None:
+        """Print a snapshot."""
+        self.replay.add(snapshot)
+        if self._as_json:
+            numbers = {name: json_numbers.number(value) for name, value in snapshot.numbers.items()}
+            print_json({"event": "picture", "done": snapshot.done, "total": snapshot.total, "numbers": numbers})
+            sys.stdout.flush()
+            return
+        line = training_status.line(self.replay, snapshot, self._step.curves)
+        if self._overwrites:
+            width = shutil.get_terminal_size().columns - 1
+            print("\r" + line[:width].ljust(width), end="", flush=True)
+        else:
+            print_now([line])
+
+
+def _step(lesson: Lesson, name: str | None, wanted: Changes) -> TrainStep:
+    """Return the step of this name that trains; without a name, the one that is meant. Raises `UsageError`."""
+    steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
+    if not steps:
+        raise UsageError(f"lesson '{lesson.id}' trains nothing")
+    if name is None:
+        return _meant(lesson, list(steps.values()), wanted)
+    if name not in steps:
+        raise UsageError(f"lesson '{lesson.id}' trains nothing in a step '{name}'. Steps: {', '.join(steps)}")
+    return steps[name]
+
+
+def _meant(lesson: Lesson, steps: Sequence[TrainStep], wanted: Changes) -> TrainStep:
+    """Return the first step that the changes reach and that the learner has not trained; else the first they reach."""
+    altered, cells = changes.apply(lesson, wanted), replies.cells_of(lesson, wanted)
+
+    def as_changed(step: TrainStep) -> TrainStep:
+        found = altered.step(step.id)
+        assert isinstance(found, TrainStep)
+        return found
+
+    def reached(step: TrainStep) -> bool:
+        return trained_models.key(altered, as_changed(step), cells) != trained_models.key(lesson, step)
+
+    meant = [step for step in steps if reached(step)] or steps
+    return next(
+        (step for step in meant if trained_models.find(altered, as_changed(step), cells).origin != "own"), meant[0]
+    )

@@ -1,0 +1,29 @@
+"""The exit codes of the command `attn-tutor`, on which scripts depend."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Self
+
+
+class ExitCode(IntEnum):
+    """How a command ended, with what that means for people. Python and argparse agree on `USAGE`."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a member from its number and its meaning."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    OK = 0, "all is well (for `check`: passed)"
+    NOT_PASSED = 1, "not passed or findings"
+    USAGE = 2, "wrong usage"
+    FAILURE = 3, "our own failure"
+
+
+def ended_by(signal_number: int) -> int:
+    """Return the exit code of a program that a signal has ended, as shells report it."""
+    return 128 + signal_number

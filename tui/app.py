@@ -15,7 +15,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -23,7 +23,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
-from tui.render import help_text as helps
+from tui.actions.bindings import bindings
 from tui.screens.map_view import MapView
 from tui.state import milestones
 from tui.tty import hangup_guard
@@ -61,11 +61,7 @@ NICE = 10
 class TutorScreen(Screen[None]):
     """The one screen. Moving the focus does not repaint all of it, as it does in Textual's own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        # Here, not on the app: Textual's own screen binds them too, and would come first.
-        Binding("tab", "app.pane(1)", "Next pane", show=False, id="pane"),
-        Binding("shift+tab", "app.pane(-1)", "Previous pane", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen")]
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
@@ -76,22 +72,7 @@ class TutorApp(App[None]):
     CSS_PATH = "app.tcss"
     TITLE = "attn-tutor"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,space,т", "next", "Next step", show=False, id="next"),
-        Binding("b,и", "previous", "Previous step", show=False, id="back"),
-        Binding("f8", "next", "Next step", show=False, priority=True),
-        Binding("f7", "previous", "Previous step", show=False, priority=True),
-        Binding("m,ь,escape", "map", "Course map", show=False, id="map"),
-        Binding("r,к", "rerun", "Run again", show=False, id="rerun"),
-        Binding("s,ы", "stop", "Stop", show=False, id="stop"),
-        Binding("f2", "glossary", "Glossary", show=False, priority=True, id="glossary"),
-        Binding("f4", "next_pane", "Next pane", show=False, priority=True, id="next-pane"),
-        Binding("p,з", "play", "Python prompt", show=False, id="play"),
-        Binding("x,ч", "export", "Export progress", show=False, id="export"),
-        Binding("f1", "help", "Help", show=False, priority=True, id="help"),
-        Binding("question_mark", "help", "Help", show=False),
-        Binding("q,й", "quit", "Quit", show=False, id="quit"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor")]
 
     course: Course
     store: ProgressStore
@@ -673,16 +654,18 @@ class TutorApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys of where the learner is, or hide them."""
+        from tui.actions import help_pages
+
         pane = self.help_pane
         if pane.display:
             pane.display = False
             return
         topic = self.workbench.topic if self.views.current == "exercise" else self.views.current or "map"
         room = max(1, self.size.height - 3)
-        text = helps.TEXTS[topic].rstrip("\n") + "\n"
-        pane.show(Text(text + helps.ANY_KEY))
+        text = help_pages.rendered(help_pages.PAGES[topic])
+        pane.show(Text(text + help_pages.ANY_KEY))
         if pane.lines_at(self.size.width) > room:
-            pane.show(Text(helps.SCROLL + text))
+            pane.show(Text(help_pages.SCROLL + text))
         pane.styles.height = min(pane.lines_at(self.size.width), room)
         pane.display = True
 

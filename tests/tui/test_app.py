@@ -56,7 +56,7 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
         # Also from the text beside the list.
         assert learner.keys == MAP_KEYS
         await learner.press("tab")
-        await learner.sees(lambda: learner.keys == "up/down scroll   enter open   tab lessons   ? help   q quit")
+        await learner.sees(lambda: learner.keys == "arrows scroll   enter open   tab lessons   ? help   q quit")
         await learner.press("tab")
         await learner.sees(lambda: learner.keys == MAP_KEYS)
         await learner.press("tab", "enter")

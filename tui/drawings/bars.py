@@ -33,7 +33,7 @@ from tui.render.numbers import truncated
 from tui.render.palette import Palette
 from tui.render.ruler import Ruler
 
-KEYS = "arrows bar"
+UNIT = "bar"
 
 WANTED_LABEL = 32
 """A label is not drawn wider than this."""

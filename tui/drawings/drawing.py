@@ -14,7 +14,7 @@ from tui.render import memory_text
 class Drawing(Protocol):
     """What a matrix view asks of the way in which it draws its tensor."""
 
-    KEYS: str
+    UNIT: str
     """What the arrow keys do, for a line of keys."""
 
     def layout(

@@ -145,7 +145,7 @@ class Scene:
     keys: tuple[str, ...] = ()
 
 
-KEYS = "arrows cell"
+UNIT = "cell"
 
 
 def layout(

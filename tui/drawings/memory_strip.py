@@ -30,9 +30,9 @@ from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render import memory_text
 
-__all__ = ["KEYS", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
+__all__ = ["UNIT", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
 
-KEYS = "arrows index"
+UNIT = "index"
 
 GUTTER = len(" offset ")
 WIDEST = 16

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Judgement, NamedMistake
+from tui.actions.hints import mention
 from tui.render.prose import rich_text
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
@@ -61,11 +62,13 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     text = Text()
     if judgement.passed:
         text.append(f"{yes} Passed.", GOOD)
-        text.append(f"{help and f'   {help}'}   f8: go on", DIM)
+        text.append(f"{help and f'   {help}'}   {mention('tutor.next-anywhere', 'go on')}", DIM)
     elif judgement.verdict == "failed" and _looked_at(judgement):
         text.append(f"{no} Not yet.", BAD)
         # Also here: the sentence about it may be below the end of the pane.
-        both = "   d: see where it differs" if judgement.difference is not None else ""
+        both = (
+            f"   {mention('exercise.difference', 'see where it differs')}" if judgement.difference is not None else ""
+        )
         text.append(f"{both}{help and f'   {help}'}", DIM)
     else:
         where = f", line {judgement.untold_line}" if judgement.untold_line else ""

@@ -7,11 +7,14 @@ from typing import ClassVar
 from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.results.explanation import label
 from lessons.results.result import AnswerDifference
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line
+from tui.actions.naming import short_keys
 from tui.drawings import before_after
 from tui.drawings.marks import Marks
 from tui.render import verdict_text
@@ -32,10 +35,7 @@ GAP = 2
 class DifferenceView(Box):
     """Matrices side by side, below each other, or one at a time: as there is room. Their cursors go together."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d,в", "flip", "Yours, expected, difference", show=False),
-        Binding("escape", "leave", "Back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("difference")]
 
     DEFAULT_CSS = """
     DifferenceView #sides {
@@ -60,7 +60,7 @@ class DifferenceView(Box):
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._sentence = TextPane(ellipsis=terminal.ellipsis, way="tab", id="parting")
+        self._sentence = TextPane(ellipsis=terminal.ellipsis, way=short_keys("screen.pane"), id="parting")
         self._matrices = [MatrixView(terminal, id=f"side{place}") for place in range(VIEWS)]
         self._sides = Box(*self._matrices, id="sides")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id="sides-detail")
@@ -112,8 +112,9 @@ class DifferenceView(Box):
     def keys(self) -> str:
         """What keys do here."""
         following = self._shown[(self._active + 1) % len(self._shown)].caption if len(self._shown) > 1 else ""
-        flip = f"d {following}   " if following else ""
-        return f"esc editor   {flip}{self._matrices[self._active].keys}f5 check   ? help"
+        flip = [hint("difference.flip", following)] if following else []
+        matrix = self._matrices[self._active].hints
+        return key_line([hint("difference.leave"), *flip, *matrix, hint("exercise.check"), hint("tutor.help")])
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""

@@ -8,19 +8,21 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
 from lessons.format.lesson import ExerciseStep
+from tui.actions.bindings import bindings
+from tui.actions.hints import mention
 from tui.render import verdict_text
 from tui.render.prose import in_ascii, rich_text
 from tui.render.step_layout import WIDE
 from tui.tty.terminal import Terminal
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.line_widget import Box, set_height
-from tui.widgets.text_pane import TextPane
+from tui.widgets.text_pane import AFTER_F4, TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 
@@ -34,7 +36,7 @@ class ExerciseView(Box):
     A learner arrives at the task, where the keys of a step work, and not in the editor, where an `n` would be typed.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "edit", "Edit", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("task")]
 
     class Edited(Message):
         """The code has changed."""
@@ -56,9 +58,9 @@ class ExerciseView(Box):
         self._said, self._said_of = Text(), ""
         self._stale = True
         self._focused: Widget | None = None
-        self._task_pane = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="task")
+        self._task_pane = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="task")
         self._editor = CodeEditor(unicode=terminal.unicode, id="editor")
-        self._verdict = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="verdict")
+        self._verdict = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="verdict")
 
     def compose(self) -> ComposeResult:
         """Task, editor, verdict."""
@@ -99,7 +101,7 @@ class ExerciseView(Box):
             return
         number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
         text = Text.assemble((number + exercise.title, BOLD))
-        text.append(f"   ctrl+t: {'unfold' if self._folded else 'fold'}", DIM)
+        text.append(f"   {mention('exercise.fold', 'unfold' if self._folded else 'fold')}", DIM)
         if not self._folded:
             text.append("\n")
             text.append_text(self._prose(exercise.prose))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
+from tui.actions.bindings import bindings
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
@@ -21,10 +22,7 @@ MATRICES = 4
 class ExplainingView(Box):
     """Matrices, and the panel of explanations. A view that is one says where these stand, and what else there is."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "explain", "Explain the number", show=False, id="explain"),
-        Binding("backspace", "explain_back", "Back to the number before", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("number")]
 
     class PanesChanged(Message):
         """Another pane has the keys, or other panes are hidden."""

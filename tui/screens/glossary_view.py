@@ -8,12 +8,14 @@ from typing import ClassVar
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
 from lessons.format.lesson import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line
 from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
@@ -54,14 +56,7 @@ class GlossaryView(Box):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("pageup", "move(-10)", "Up", show=False),
-        Binding("pagedown", "move(10)", "Down", show=False),
-        Binding("enter", "go", "Go to its step", show=False, priority=True),
-        Binding("escape", "close", "Back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("glossary")]
 
     class Closed(Message):
         """The learner goes back to where they were."""
@@ -116,8 +111,11 @@ class GlossaryView(Box):
     def keys(self) -> str:
         """What keys do here."""
         if self._references:
-            return "up/down choose   tab glossary   esc back"
-        return "letters search   up/down choose   enter its step   tab references   esc back"
+            parts = [hint("glossary.move"), hint("screen.pane", "glossary")]
+        else:
+            parts = [hint("glossary.search"), hint("glossary.move"), hint("glossary.go")]
+            parts.append(hint("screen.pane", "references"))
+        return key_line([*parts, hint("glossary.close")])
 
     def move_pane(self, step: int) -> None:
         """From the terms to the references, and back."""

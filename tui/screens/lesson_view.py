@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
@@ -23,6 +23,8 @@ from lessons.results.result import StepResult
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes, apply
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line
 from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
@@ -47,11 +49,7 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 class LessonView(ExplainingView):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("w,ц", "what_if", "What if", show=False, id="what-if"),
-        Binding("d,в", "flip", "After, difference, before", show=False, id="flip"),
-        Binding("escape", "close", "Close the explanation, restore", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("step")]
 
     class Changed(Message):
         """Other changes are to hold: none at all if the learner is done."""
@@ -412,33 +410,28 @@ class LessonView(ExplainingView):
     def keys(self) -> str:
         """What keys do here, for the line of keys: as many as fit."""
         if self._explanation.has_focus:
-            choose = ["arrows choose", "enter go on"] if self._explanation.operand is not None else []
-            tab = ["tab matrix"] if self._active >= 0 else []
-            return self._fitting([*choose, "backspace back", *tab, "esc close"])
+            tab = [hint("screen.pane", "matrix")] if self._active >= 0 else []
+            parts = [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
+            return key_line(parts, self.size.width)
+        flip = [hint("step.flip")] if self._comparable else []
         if self._whatif.has_focus_within:
             if self._whatif.typing:
-                return "enter take it   esc leave it"
-            flip = ["d difference"] if self._comparable else []
-            return self._fitting(
-                ["arrows choose, change", "enter type", "esc restore", *flip, "ctrl+z undo", "tab pane"]
-            )
-        parts = ["n next", "b back", *self._pane_keys(), "m map", "? help", "q quit"]
+                return key_line([hint("what-if-line.take"), hint("what-if.restore", "leave it")])
+            change = [hint("rows.choose"), hint("rows.type"), hint("what-if.restore")]
+            return key_line([*change, *flip, hint("what-if.undo"), hint("screen.pane")], self.size.width)
+        panes, explain, next_step = self._pane_keys(), hint("number.explain"), hint("tutor.next")
+        others = [next_step, hint("tutor.back"), hint("tutor.help"), hint("tutor.map"), hint("tutor.quit")]
+        parts = [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
         if isinstance(self._step, RunningStep) and self._active >= 0:
-            parts = [*self._pane_keys(), "enter explain", "w what if", "n next", "b back", "? help", "m map", "q quit"]
+            parts = [*panes, explain, hint("step.what-if"), *others]
         if self.explaining:
-            parts = [*self._pane_keys(), "enter explain", "backspace back", "esc close", "? help"]
+            parts = [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
         elif self._base is not None:
-            flip = ["d difference"] if self._comparable else []
-            parts = [*self._pane_keys(), *flip, "w change", "esc restore", "n next", "? help"]
+            change = [hint("step.what-if", "change"), hint("step.close", "restore")]
+            parts = [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._active >= 0 and self._matrices[self._active].overview:
-            parts = [*self._pane_keys(), "esc cells", "n next", "b back", "? help", "m map", "q quit"]
-        return self._fitting(parts)
-
-    def _fitting(self, parts: list[str]) -> str:
-        """As many of the parts as fit into the line, the first ones."""
-        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
-            parts = parts[:-1]
-        return "   ".join(parts)
+            parts = [*panes, hint("matrix.cells"), *others]
+        return key_line(parts, self.size.width)
 
     def _pane_keys(self) -> list[str]:
         """What the keys of the panes do: nothing to say of a step without panes."""
@@ -446,8 +439,8 @@ class LessonView(ExplainingView):
             return []
         hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
         to = "code" if CODE in hidden else "more" if hidden else "pane"
-        tab = [f"tab {to}"] if len(self._panes) > 1 else []
-        return [*tab, self._matrices[self._active].keys.strip() if self._active >= 0 else "arrows scroll"]
+        tab = [hint("screen.pane", to)] if len(self._panes) > 1 else []
+        return [*tab, *(self._matrices[self._active].hints if self._active >= 0 else [hint("text.scroll")])]
 
     def _describe(self) -> None:
         self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")

@@ -8,9 +8,11 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line, mention
 from tui.render.palette import palette
 from tui.render.prose import rich_text
 from tui.state import milestones
@@ -39,11 +41,7 @@ CELL = 3
 class MapView(Box):
     """The list of lessons, and what the selected one teaches. Enter opens it from either."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open", show=False),
-        Binding("c,с", "challenge", "Challenge", show=False, id="challenge"),
-        Binding("v,м", "review", "Review", show=False, id="review"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("map")]
 
     class Open(Message):
         """The learner wants a lesson, at a step (its id)."""
@@ -124,10 +122,10 @@ class MapView(Box):
                 text.append(f"   {_kind(step)}", EXERCISE)
                 text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
         if lesson.challenge is not None and not milestones.tested_out(lesson, store):
-            text.append("\n\nKnow all this? c: try the challenge", DIM)
+            text.append("\n\nKnow all this? " + mention("map.challenge", "try the challenge"), DIM)
         if due:
             text.append("\n\nDue for review", BOLD)
-            text.append("   v: open the next one", DIM)
+            text.append(f"   {mention('map.review', 'open the next one')}", DIM)
             for place, exercise_due in due:
                 text.append(f"\n{glyphs['due']} {place.number}. {exercise_due.title}")
         self._about.show(text)
@@ -136,8 +134,10 @@ class MapView(Box):
     def keys(self) -> str:
         """What keys do here."""
         if self.list.has_focus or not self._about.has_focus:
-            return "up/down choose   enter open   c challenge   ? help   q quit"
-        return "up/down scroll   enter open   tab lessons   ? help   q quit"
+            parts = [hint("list.move"), hint("map.open"), hint("map.challenge")]
+        else:
+            parts = [hint("text.scroll"), hint("map.open"), hint("screen.pane", "lessons")]
+        return key_line([*parts, hint("tutor.help"), hint("tutor.quit")])
 
     def move_pane(self) -> None:
         """From the list to the lesson's text, if it is longer than its place, and back."""

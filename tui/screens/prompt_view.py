@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -20,6 +20,8 @@ from lessons.format.lesson import Lesson, Step
 from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line, mention
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import rich_code
 from tui.render.numbers import truncated, visible
@@ -30,7 +32,7 @@ from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.prompt_input import PromptInput
 from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from tui.widgets.text_pane import AFTER_F4, TextPane
 
 PROMPT = -1
 """The pane of the prompt; matrices are panes 0, 1, ..."""
@@ -129,9 +131,7 @@ class PromptView(ExplainingView):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close the explanation, to the prompt", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
 
     class Entered(Message):
         """This is to be run."""
@@ -155,7 +155,7 @@ class PromptView(ExplainingView):
         self.opened = 0
         """How often the prompt was opened: what was entered into an earlier one is no longer shown."""
 
-        self._transcript = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="transcript")
+        self._transcript = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="transcript")
         self._made = Box(*self._matrices, id="made")
         self._body = Box(self._transcript, self._made, id="played")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id="made-detail")
@@ -303,16 +303,18 @@ class PromptView(ExplainingView):
     def keys(self) -> str:
         """What keys do here, for the line of keys."""
         if self._waiting:
-            return "esc stop"
+            return hint("prompt-line.leave", "stop")
         if self._explanation.has_focus:
-            choose = "arrows choose   enter go on   " if self._explanation.operand is not None else ""
-            return f"{choose}backspace back   f4 pane   esc close"
+            pane = hint("tutor.pane-anywhere")
+            return key_line([*self._explanation.hints, hint("explanation.back"), pane, hint("explanation.close")])
+        pane, leave = hint("screen.pane"), hint("prompt.leave")
         if self._active >= 0 and self._matrices[self._active].has_focus:
-            return f"{self._matrices[self._active].keys}enter explain   tab pane   esc to the prompt"
+            return key_line([*self._matrices[self._active].hints, hint("number.explain"), pane, leave])
         if self._transcript.has_focus:
-            return "arrows scroll   tab pane   esc to the prompt"
-        matrix = "f4 matrix   " if self._result.tensors else "f4 scroll   "
-        return f"enter run   tab complete   up/down earlier   {matrix}esc leave"
+            return key_line([hint("text.scroll"), pane, leave])
+        pane = hint("tutor.pane-anywhere", "matrix" if self._result.tensors else "scroll")
+        actions = ("prompt-line.run", "prompt-line.complete", "prompt-line.earlier")
+        return key_line([*map(hint, actions), pane, hint("prompt-line.leave")])
 
     def _describe(self) -> None:
         room = self.size.width - 2
@@ -325,7 +327,7 @@ class PromptView(ExplainingView):
         """Pass it on, and let nothing else be entered meanwhile."""
         event.stop()
         self._waiting, self._prompt.held = event.code, True
-        self._say(f"running{self._terminal.ellipsis}   esc: stop")
+        self._say(f"running{self._terminal.ellipsis}   {mention('prompt-line.leave', 'stop')}")
         self.post_message(self.Entered(event.code))
         self.post_message(self.PanesChanged())
 

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
@@ -21,6 +21,9 @@ from lessons.format.lesson import ChoiceStep, Lesson, PointStep, PredictStep, Qu
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line, mention
+from tui.actions.naming import short_keys
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import marked, rich_code
 from tui.render.prose import in_ascii, rich_text
@@ -31,14 +34,14 @@ from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.options import OptionRow, Options
 from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from tui.widgets.text_pane import AFTER_F4, TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 ROOMY = 24
 """Lines beside an explanation from which the place for the answer is shown as well."""
 
-GO_ON = "   n: go on"
+GO_ON = "   " + mention("tutor.next", "go on")
 
 State = Literal["open", "passed", "given up"]
 
@@ -110,12 +113,7 @@ class QuestionView(ExplainingView):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "enter", "Answer, or explain the number", show=False),
-        Binding("e,у", "explain", "Explain the number", show=False),
-        Binding("f3", "hint", "Hint", show=False, priority=True),
-        Binding("escape", "leave", "Close the explanation, leave the line", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("question")]
 
     class Answered(Message):
         """The learner's answer, which is to be judged."""
@@ -157,14 +155,14 @@ class QuestionView(ExplainingView):
         self._shown: tuple[Tensor, ...] = ()
         self._focused: Widget | None = None
 
-        self._prose = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="question")
-        self._code = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="asked-code")
+        self._prose = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="question")
+        self._code = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="asked-code")
         self._form = TextPane(ellipsis=terminal.ellipsis, id="form")
         self._options = Options(terminal, id="options")
         self._input = Input(compact=True, select_on_focus=False, id="line")
         self._input.cursor_blink = False
         self._entry = Box(TextLine(Text(" > ", BOLD)), self._input, id="entry")
-        self._word = TextPane(ellipsis=terminal.ellipsis, way="f4, then arrows", id="word")
+        self._word = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="word")
         self._text = Box(self._prose, self._code, id="asked-text")
         self._figures = Box(*self._matrices, id="asked-figures")
         self._answer = Box(self._form, self._options, self._entry, self._word, id="asked-answer")
@@ -343,7 +341,7 @@ class QuestionView(ExplainingView):
         if self._open and isinstance(step, PredictStep):
             form = questions.form(step, self._result)
         elif self._open and isinstance(step, PointStep):
-            form = f"Put the cursor on the cell in {step.on}, then enter."
+            form = f"Put the cursor on the cell in {step.on}, then {short_keys('question.enter')}."
         self._form.show(Text(form, DIM))
         if isinstance(step, ChoiceStep):
             self._show_options(step)
@@ -458,7 +456,10 @@ class QuestionView(ExplainingView):
             self._show_all()
         elif not self._armed:
             self._armed = True
-            self.say("There are no more hints. f3 again: give up and see the answer; it does not count as passed then.")
+            again = (
+                f"{short_keys('question.hint')} again: give up and see the answer; it does not count as passed then."
+            )
+            self.say(f"There are no more hints. {again}")
         else:
             self.give_up()
 
@@ -622,31 +623,33 @@ class QuestionView(ExplainingView):
     @property
     def keys(self) -> str:
         """What keys do here, for the line of keys: as many as fit."""
-        parts = self._key_parts()
-        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
-            parts = parts[:-1]
-        return "   ".join(parts)
+        return key_line(self._hints_here(), self.size.width)
 
-    def _key_parts(self) -> list[str]:
-        tab = ["tab pane"] if len(self._panes()) > 1 else []
-        rest = ["n next", "b back", "? help", "m map", "q quit"]
-        hint = [f"f3 {self._help}"] if self._open else []
+    def _hints_here(self) -> list[str]:
+        tab = [hint("screen.pane")] if len(self._panes()) > 1 else []
+        ask = [hint("question.hint", self._help)] if self._open else []
+        rest = [*ask, *tab, *map(hint, ("tutor.next", "tutor.back", "tutor.help", "tutor.map", "tutor.quit"))]
         if self._explanation.has_focus:
-            choose = ["arrows choose", "enter go on"] if self._explanation.operand is not None else []
-            return [*choose, "backspace back", *tab, "esc close"]
+            return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         if self._options.has_focus:
             last = questions.LETTERS[len(self._step.options) - 1] if isinstance(self._step, ChoiceStep) else "b"
-            return ["up/down choose", "enter answer", f"a-{last}", *hint, *tab, "n next", "f7 back", "? help", "m map"]
+            choose = [hint("options.choose"), hint("options.take"), f"a-{last}"]
+            # Not `b`: that is an option.
+            steps = [hint("tutor.next"), hint("tutor.back-anywhere")]
+            return [*choose, *ask, *tab, *steps, hint("tutor.help"), hint("tutor.map")]
         if self._input.has_focus:
-            return ["enter check", *hint, *tab, "f8 next", "f7 back", "esc leave the line", "f1 help"]
+            steps = [hint("tutor.next-anywhere"), hint("tutor.back-anywhere")]
+            leave = [hint("question.leave"), hint("tutor.help-anywhere")]
+            return [hint("answer-line.check"), *ask, *tab, *steps, *leave]
         view = self._matrix
         if view is not None and view.has_focus:
             if self.explaining:
-                return [*tab, view.keys.strip(), "backspace back", "esc close", "? help"]
-            pointed = self._open and view is self._pointed
-            explain = ["enter answer", *(["e explain"] if self._can_explain(view) else [])]
-            return [view.keys.strip(), *(explain if pointed else ["enter explain"]), *hint, *tab, *rest]
-        return ["arrows scroll", *hint, *tab, *rest]
+                return [*tab, *view.hints, hint("number.back"), hint("question.leave", "close"), hint("tutor.help")]
+            explain = [hint("question.enter", "explain")]
+            if self._open and view is self._pointed:
+                explain = [hint("question.enter"), *([hint("question.explain")] if self._can_explain(view) else [])]
+            return [*view.hints, *explain, *rest]
+        return [hint("text.scroll"), *rest]
 
     @property
     def _help(self) -> str:

@@ -11,6 +11,7 @@ from textual.message import Message
 from lessons.format.lesson import Lesson, ReadStep, RunningStep, RunStep
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
+from tui.actions.hints import hint, key_line
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
 from tui.tty.terminal import Terminal
@@ -69,5 +70,6 @@ class ScratchRunView(LessonView):
         """What keys do here, for the line of keys: as many as fit."""
         if self.explaining or (self._active >= 0 and self._matrices[self._active].overview):
             return super().keys
-        explain = ["enter explain"] if self._active >= 0 else []
-        return self._fitting(["esc editor", *self._pane_keys(), *explain, "f5 check", "? help"])
+        explain = [hint("number.explain")] if self._active >= 0 else []
+        parts = [hint("step.close", "editor"), *self._pane_keys(), *explain, hint("exercise.check"), hint("tutor.help")]
+        return key_line(parts, self.size.width)

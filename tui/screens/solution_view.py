@@ -6,9 +6,12 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line
+from tui.actions.naming import short_keys
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
@@ -17,10 +20,7 @@ from tui.widgets.text_pane import TextPane
 class SolutionView(Box):
     """Why it works, the diff, the intermediates. Whoever gave up can take that back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", show=False),
-        Binding("u,г", "take_back", "Take back giving up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("solution")]
 
     class Left(Message):
         """The learner goes back to the exercise."""
@@ -30,7 +30,7 @@ class SolutionView(Box):
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._pane = TextPane(ellipsis=terminal.ellipsis, way="arrows", id="solved")
+        self._pane = TextPane(ellipsis=terminal.ellipsis, way=short_keys("text.scroll"), id="solved")
         self._gave_up = False
 
     def compose(self) -> ComposeResult:
@@ -49,8 +49,9 @@ class SolutionView(Box):
     @property
     def keys(self) -> str:
         """What keys do here."""
-        take_back = "u take back giving up   " if self._gave_up else ""
-        return f"arrows scroll   esc back   {take_back}n next   m map   ? help"
+        take_back = ["solution.take-back"] if self._gave_up else []
+        actions = ["text.scroll", "solution.leave", *take_back, "tutor.next", "tutor.map", "tutor.help"]
+        return key_line([hint(action) for action in actions])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only who gave up can take it back."""

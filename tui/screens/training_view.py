@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
@@ -19,6 +19,9 @@ from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, T
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if.changes import ChangeHistory
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line
+from tui.actions.naming import short_keys
 from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
 from tui.drawings.training_status import TrainingStatus
@@ -50,14 +53,15 @@ NARROWEST = 36
 SHORTEST_BAR, BAR = 4, 24
 """Columns of the bar, at least and at most."""
 
-BEFORE = "before the change: g trains with it"
+GO = short_keys("training.go")
+BEFORE = f"before the change: {GO} trains with it"
 INSTEAD = "# Where the lesson is run, this takes the place of the training:\n"
 OWN = (
     "You trained it here before: the next steps use your model. The pictures are those of the training that ships with"
     " the course."
 )
-BUSY = "The training runs: s stops it, g lets it wait."
-NONE_YET = "There are no pictures yet: g starts the training."
+BUSY = f"The training runs: {short_keys('tutor.stop')} stops it, {GO} lets it wait."
+NONE_YET = f"There are no pictures yet: {GO} starts the training."
 COMING = "There are no pictures yet: the first one comes when the steps before have run."
 LEAVE = "The training runs, and stops when you leave: press the key again to leave."
 
@@ -77,13 +81,7 @@ class TrainingView(LessonView):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("g,п", "go", "Train, wait, go on", show=False, id="train"),
-        Binding("comma,б", "look(-1)", "Previous picture", show=False, id="picture-previous"),
-        Binding("full_stop,ю", "look(1)", "Next picture", show=False, id="picture-next"),
-        Binding("less_than_sign,Б", "look(-1000000)", "First picture", show=False, id="picture-first"),
-        Binding("greater_than_sign,Ю", "look(1000000)", "Newest picture", show=False, id="picture-newest"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("training")]
 
     class Go(Message):
         """The training is to start; or to wait, or go on, if it has been started."""
@@ -448,8 +446,10 @@ class TrainingView(LessonView):
         """What keys do here, for the line of keys: as many as fit."""
         if self._whatif.has_focus_within or self.explaining:
             return super().keys
-        go = {"starting": ["g pause"], "running": ["g pause"], "paused": ["g go on"]}.get(self._film.state, [])
-        busy = [*go, "s stop"] if self.busy else ["g train"]
-        pictures = [", . pictures"] if self._film.pictures else []
-        others = ["w what if", "n next", "b back", "m map", "q quit"]
-        return self._fitting([*busy, *pictures, *self._pane_keys(), "? help", *([] if self.busy else others)])
+        words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._film.state)
+        go = [hint("training.go", words)] if words else []
+        busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
+        pictures = [hint("training.look")] if self._film.pictures else []
+        others = ("step.what-if", "tutor.next", "tutor.back", "tutor.map", "tutor.quit")
+        parts = [*busy, *pictures, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
+        return key_line(parts, self.size.width)

@@ -12,12 +12,15 @@ from rich.style import Style
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, key_line, mention
+from tui.actions.naming import short_keys
 from tui.render import solution_text, verdict_text
 from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
@@ -46,16 +49,7 @@ class Workbench(Box):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        # Before the editor, which has other uses for some of them.
-        Binding("f5,ctrl+r", "check", "Check", show=False, priority=True, id="check"),
-        Binding("f6", "attempt", "Scratch run", show=False, priority=True, id="attempt"),
-        Binding("f3", "hint", "Hint, solution", show=False, priority=True, id="hint"),
-        Binding("ctrl+t", "fold", "Fold the task", show=False, priority=True, id="fold"),
-        Binding("f9", "reset", "Starter", show=False, priority=True, id="reset"),
-        Binding("ctrl+o", "outside", "Your own editor", show=False, priority=True, id="outside"),
-        Binding("d,в", "difference", "See both", show=False, id="difference"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("exercise")]
 
     class Changed(Message):
         """Title or keys are others."""
@@ -113,15 +107,16 @@ class Workbench(Box):
         """What keys do here, for the line of keys: as many as fit."""
         if not isinstance(self._shown, ExerciseView):
             return self._shown.keys
-        more = f"f3 {self._help_key}"
+        check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help_key)
         if self.writing.editing:
-            parts = ["f5 check", "f6 run", more, "f4 pane", "f8 next", "esc: map, quit", "f1 help"]
+            steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
+            leave = [mention("editor.leave", "map, quit"), hint("tutor.help-anywhere")]
+            parts = [check, run, more, *steps, *leave]
         else:
-            both = ["d difference"] if self._difference_known else []
-            parts = ["enter edit", "f5 check", *both, "f6 run", more, "n next", "? help", "m map", "q quit"]
-        while len(parts) > 2 and len("   ".join(parts)) + 2 > self.size.width:
-            parts.pop()
-        return "   ".join(parts)
+            both = [hint("exercise.difference")] if self._difference_known else []
+            others = map(hint, ("tutor.next", "tutor.help", "tutor.map", "tutor.quit"))
+            parts = [hint("task.edit"), check, *both, run, more, *others]
+        return key_line(parts, self.size.width)
 
     def move_pane(self, step: int, editor: bool = False) -> None:
         """To the next pane of what is shown; with `editor`, the editor is one of them."""
@@ -156,7 +151,7 @@ class Workbench(Box):
         """What stands below the editor before anything has been checked."""
         told = ""
         if step.exercise in self._reviewed:
-            told = "Once more, from the starter (f9: your last code).   "
+            told = f"Once more, from the starter ({mention('exercise.reset', 'your last code')}).   "
         elif self._store.passed(step.exercise):
             told = "Passed before.   "
         elif self._store.gave_up(step.exercise):
@@ -165,7 +160,9 @@ class Workbench(Box):
             told = f"{CHALLENGE}\n"
         left = len(step.hints) - self._hints
         many = f" ({left} left)" if self._hints else f" (there are {left})"
-        return Text(f"{told}f5: check   f6: run and look   f3: {self._help_key}{many if left > 0 else ''}", DIM)
+        ask = mention("exercise.hint", self._help_key) + (many if left > 0 else "")
+        keys = key_line([mention("exercise.check"), mention("exercise.run", "run and look"), ask])
+        return Text(f"{told}{keys}", DIM)
 
     def _show(self, view: View) -> None:
         """Show one of the views, which then has the keys."""
@@ -257,7 +254,7 @@ class Workbench(Box):
         if self._opened == opened:
             self._judgement = judgement
             told = verdict_text.verdict(
-                judgement, help=f"f3: {self._help_key}", more=more, unicode=self._terminal.unicode
+                judgement, help=mention("exercise.hint", self._help_key), more=more, unicode=self._terminal.unicode
             )
             self._say(told, code, None if judgement.passed or judgement.stopped else judgement.line)
             self.post_message(self.Changed())
@@ -265,7 +262,8 @@ class Workbench(Box):
     def _say_meanwhile(self, what: str) -> None:
         """Say what the worker is doing, and how to stop it."""
         loading = "" if self._engine.ready else "PyTorch is still loading; then "
-        keys = "esc, s: stop" if self.writing.editing else "s: stop"
+        leave = f"{short_keys('editor.leave')}, " if self.writing.editing else ""
+        keys = leave + mention("tutor.stop")
         self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -321,7 +319,8 @@ class Workbench(Box):
             self.post_message(self.Changed())
         elif not self._armed:
             self._armed = True
-            self._say(Text("There are no more hints.   f3 again: give up and see the solution (can be taken back)"))
+            again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
+            self._say(Text(f"There are no more hints.   {again}"))
         else:
             self._store.keep(step.exercise, self.writing.code, "gave-up")
             self._store.give_up(step.exercise)
@@ -330,7 +329,8 @@ class Workbench(Box):
             self._read_solution()
 
     def _after_giving_up(self) -> Text:
-        return Text("You gave up; your code is as it was.   f3: solution   f5: check", DIM)
+        keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
+        return Text(f"You gave up; your code is as it was.   {keys}", DIM)
 
     def _read_solution(self) -> None:
         assert self._step is not None
@@ -361,7 +361,8 @@ class Workbench(Box):
             step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
         if gave_up:
-            text = Text.assemble(("You gave up.   u: take that back, and hide this again\n\n", DIM), text)
+            take_back = mention("solution.take-back", "take that back, and hide this again")
+            text = Text.assemble((f"You gave up.   {take_back}\n\n", DIM), text)
         self._solution.show(text, gave_up=gave_up, keep=keep)
 
     def on_solution_view_taken_back(self) -> None:
@@ -369,7 +370,8 @@ class Workbench(Box):
         if self._step is not None:
             self._store.take_back_give_up(self._step.exercise)
             self._gave_up.discard(self._step.exercise)
-            self._say(Text("Taken back: you have not given up.   f5: check   f3: give up", DIM))
+            keys = key_line([mention("exercise.check"), mention("exercise.hint", "give up")])
+            self._say(Text(f"Taken back: you have not given up.   {keys}", DIM))
             self._back()
 
     # Running and editing -----------------------------------------------------------------------------------------

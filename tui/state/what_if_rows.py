@@ -10,6 +10,7 @@ from lessons.results.explanation import label
 from lessons.what_if import cells, knobs
 from lessons.what_if.changes import ChangeError, Changes, apply
 from lessons.what_if.knobs import Setting
+from tui.actions.naming import full_keys, short_keys
 
 TOY = "toy embeddings, drawn from the letters: they mean nothing"
 
@@ -50,39 +51,48 @@ class WhatIfRow:
     cell: cells.CellChange | None = None
 
 
+TURN, TYPE = full_keys("rows.turn", alternatives=False), short_keys("rows.type")
+AS_IT_WAS = f"{full_keys('rows.put-back', alternatives=False)}: as it was"
+
+
 def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[WhatIfRow, ...]:
     """The rows of a step: first the cell under the cursor, then cells that were changed, then knobs, then any cell."""
     found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
-        hint = "delete: as it was" if own else "enter, or a digit: another number"
+        hint = AS_IT_WAS if own else f"{TYPE}, or a digit: another number"
         value = str(own.value) if own else spot.value
         found.append(WhatIfRow("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
     for cell in changes.cells:
         if cell is own:
             continue
         label, _, value = str(cell).partition(" = ")
-        found.append(WhatIfRow("cell", label, value, changed=True, hint="delete: as it was", cell=cell))
+        found.append(WhatIfRow("cell", label, value, changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
     for knob in knobs.at(lesson, step):
         default = knobs.default(lesson, knob)
         setting = {knob.name: default, **settings}[knob.name]
         shown = "each step its own" if setting is None else str(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
-    found.append(WhatIfRow("new", "any other cell", "", hint="enter, then: inputs[1,0] = 0.9"))
+    found.append(WhatIfRow("new", "any other cell", "", hint=f"{TYPE}, then: inputs[1,0] = 0.9"))
     return tuple(found)
+
+
+def only_turned(knob: Knob) -> bool:
+    """Whether a knob has a few values to turn through, and takes none that is typed."""
+    return isinstance(knob, ChoiceKnob) or (isinstance(knob, NumberKnob) and bool(knob.values))
 
 
 def _hint(knob: Knob) -> str:
     if isinstance(knob, WordsKnob):
-        return f"enter: your words; {TOY}"
+        return f"{TYPE}: your words; {TOY}"
     if isinstance(knob, SeedKnob):
-        return "left, right, or enter a whole number"
+        return f"{TURN}, or {TYPE} a whole number"
     if isinstance(knob, ChoiceKnob):
-        return "left, right: " + " / ".join(knob.options)
+        return f"{TURN}: " + " / ".join(knob.options)
     if knob.values:
-        return "left, right: " + ", ".join(map(str, knob.values))
-    return f"left, right, or enter a number from {knob.least} to {knob.most}"
+        return f"{TURN}: " + ", ".join(map(str, knob.values))
+    return f"{TURN}, or {TYPE} a number from {knob.least} to {knob.most}"
 
 
 def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:

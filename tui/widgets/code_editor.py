@@ -10,11 +10,12 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.document._history import EditHistory
 from textual.strip import Strip
 from textual.widgets.text_area import Location, Selection
 
+from tui.actions.bindings import bindings
 from tui.widgets.editor import Editor
 
 LEVEL = 4
@@ -56,11 +57,7 @@ class _Left:
 class CodeEditor(Editor):
     """Where an answer is written."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("shift+tab", "dedent", "Dedent", show=False),
-        # Terminals send the second for the first.
-        Binding("ctrl+slash,ctrl+underscore", "comment", "Comment out", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
 
     def __init__(self, *, unicode: bool = True, id: str | None = None) -> None:
         super().__init__("", language="python", show_line_numbers=True, soft_wrap=False, tab_behavior="indent", id=id)

@@ -14,12 +14,14 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from lessons.results.explanation import Explanation, Operand
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint
 from tui.render import explanation_text
 from tui.render.numbers import truncated
 from tui.tty.terminal import Terminal
@@ -265,19 +267,7 @@ NOTHING_DRAWN: tuple[tuple[PathStop, ...], Size, list[Text]] = ((), Size(0, 0), 
 class ExplanationPane(LineWidget, can_focus=True):
     """How a number was made. The arrows choose an operand, Enter goes on to it, Backspace back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "choose(0,-1)", "Operand before", show=False),
-        Binding("right", "choose(0,1)", "Next operand", show=False),
-        Binding("up", "choose(-1,0)", "Row of operands above", show=False),
-        Binding("down", "choose(1,0)", "Row of operands below", show=False),
-        Binding("home", "choose(0,-100000)", "First operand", show=False),
-        Binding("end", "choose(0,100000)", "Last operand", show=False),
-        Binding("pagedown", "page(True)", "The end of it", show=False),
-        Binding("pageup", "page(False)", "The beginning of it", show=False),
-        Binding("enter", "follow", "Explain the operand", show=False),
-        Binding("backspace", "back", "Back", show=False),
-        Binding("escape", "close", "Close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("explanation")]
 
     DEFAULT_CSS = """
     ExplanationPane {
@@ -316,6 +306,11 @@ class ExplanationPane(LineWidget, can_focus=True):
     def operand(self) -> Operand | None:
         """The operand that is chosen."""
         return self._way[-1].operand if self._way else None
+
+    @property
+    def hints(self) -> list[str]:
+        """What the keys do with the operands, for a line of keys."""
+        return [hint("explanation.choose"), hint("explanation.follow")] if self.operand is not None else []
 
     @property
     def depth(self) -> int:

@@ -8,11 +8,12 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from tui.actions.bindings import bindings
 from tui.render.numbers import truncated
 from tui.widgets.line_widget import LineWidget
 
@@ -34,15 +35,7 @@ class LessonEntry:
 class LessonList(LineWidget, can_focus=True):
     """Lines with a cursor; the first one is "continue"."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("home", "move(-1000)", "First", show=False),
-        Binding("end", "move(1000)", "Last", show=False),
-        Binding("pageup", "move(-5)", "Up", show=False),
-        Binding("pagedown", "move(5)", "Down", show=False),
-        Binding("enter,space", "choose", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
     """The line of the cursor; clamped."""

@@ -15,7 +15,7 @@ import rich.repr
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -23,6 +23,8 @@ from textual.strip import Strip
 
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats, row_stats
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, then
 from tui.drawings.drawing import MATRIX, Drawing, drawing_of
 from tui.drawings.grid import TILE, Face, Scene, index_of, tiles_missing, value_at
 from tui.drawings.heads import Heads, draw_heads
@@ -80,45 +82,7 @@ class MatrixView(LineWidget, can_focus=True):
     block stands.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1,0)", "Up", show=False, id="matrix.up"),
-        Binding("down", "move(1,0)", "Down", show=False, id="matrix.down"),
-        Binding("left", "move(0,-1)", "Left", show=False, id="matrix.left"),
-        Binding("right", "move(0,1)", "Right", show=False, id="matrix.right"),
-        Binding("home", "edge('row',-1)", "First column", show=False, id="matrix.home"),
-        Binding("end", "edge('row',1)", "Last column", show=False, id="matrix.end"),
-        Binding("ctrl+home", "edge('matrix',-1)", "First cell", show=False, id="matrix.first"),
-        Binding("ctrl+end", "edge('matrix',1)", "Last cell", show=False, id="matrix.last"),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="matrix.page-up"),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="matrix.page-down"),
-        Binding("left_square_bracket,х", "lead(-1,-1)", "Previous head", show=False, id="matrix.head-previous"),
-        Binding("right_square_bracket,ъ", "lead(-1,1)", "Next head", show=False, id="matrix.head-next"),
-        Binding("left_curly_bracket,Х", "lead(0,-1)", "Previous batch", show=False, id="matrix.batch-previous"),
-        Binding("right_curly_bracket,Ъ", "lead(0,1)", "Next batch", show=False, id="matrix.batch-next"),
-        Binding("o,щ", "overview", "Overview", show=False, id="matrix.overview"),
-        Binding("plus,equals_sign", "zoom_in", "Zoom in", show=False, id="matrix.zoom-in"),
-        Binding("enter", "enter_block", "Zoom in", show=False, id="matrix.enter-block"),
-        Binding("escape", "cells", "Back to the cells", show=False, id="matrix.cells"),
-        Binding("minus", "zoom_out", "Zoom out", show=False, id="matrix.zoom-out"),
-        Binding("v,м", "shades", "Shades", show=False, id="matrix.shades"),
-        Binding("t,е", "statistics", "Statistics of the row", show=False, id="matrix.statistics"),
-    ]
-    """
-    | Key(s) | Description |
-    | :- | :- |
-    | up, down, left, right | Move the cursor by one cell. |
-    | home, end | To the first or last column. |
-    | ctrl+home, ctrl+end | To the first or last cell. |
-    | pageup, pagedown | By as many rows as are visible. |
-    | [, ] (х, ъ) | Previous or next index of the last leading axis: the head. |
-    | {, } (Х, Ъ) | Previous or next index of the first leading axis: the batch. |
-    | o (щ) | Overview by the greatest value of each block, then by the mean, then the cells again. |
-    | +, enter | In an overview: look into the block, or the head. |
-    | - | Look from further away: at blocks, then at all heads. |
-    | escape | In an overview: back to the cells. |
-    | v (м) | In an overview: numbers or shades. |
-    | t (е) | What the row amounts to: its greatest values, its entropy; again for the cell. |
-    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("matrix")]
 
     DEFAULT_CSS = """
     MatrixView {
@@ -301,11 +265,12 @@ class MatrixView(LineWidget, can_focus=True):
         return self._zoom.level != "cells"
 
     @property
-    def keys(self) -> str:
+    def hints(self) -> list[str]:
         """What the keys do now, for a line of keys."""
-        if self._zoom.level == "heads":
-            return "arrows head   enter in   "
-        return "arrows block   enter in   " if self._zoom.level == "blocks" else f"{self._drawing.KEYS}   "
+        if self._zoom.level == "cells":
+            return [hint("matrix.move", self._drawing.UNIT)]
+        unit = "head" if self._zoom.level == "heads" else "block"
+        return [hint("matrix.move", unit), hint("matrix.enter-block")]
 
     def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
         """Show another tensor, or the same with other values.
@@ -632,7 +597,11 @@ class MatrixView(LineWidget, can_focus=True):
             self._zoom.shades = not self._scene.face.shades
             self._look(self._zoom.how, "blocks")
         else:
-            self._say("Shades are for an overview: o, then v." if self._zoom.level == "cells" else "")
+            self._say(
+                f"Shades are for an overview: {then('matrix.overview', 'matrix.shades')}."
+                if self._zoom.level == "cells"
+                else ""
+            )
 
     def action_statistics(self) -> None:
         """Say what rows amount to, or what cells hold."""

@@ -9,10 +9,13 @@ from typing import ClassVar
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from tui.actions.bindings import bindings
+from tui.actions.layouts import twins
+from tui.actions.table import ACTIONS
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
 
@@ -20,8 +23,11 @@ CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)
 INDENT = 6
 """Columns left of an option's text: the highlight, what became of it, its letter."""
 
-KEYS = {key: place for keys in ("abcdefghi", "фисвуапрш", "123456789") for place, key in enumerate(keys)}
-"""Which option a key means; also where the letter's key has a Cyrillic one."""
+LETTERS = [stroke.keys for stroke in ACTIONS["options.letter"].strokes]
+CHARACTERS = {
+    character: place for place, letter in enumerate(LETTERS) for character in (letter, *twins(letter), str(place + 1))
+}
+"""Which option a character means, on a keyboard of any layout."""
 
 Wrap = Callable[[Text, int], Sequence[Text]]
 """Breaks a text into lines of at most so many columns."""
@@ -64,13 +70,7 @@ def lines(
 class Options(LineWidget, can_focus=True):
     """The options. It posts which one the learner takes, by what was pressed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Option above", show=False),
-        Binding("down", "move(1)", "Option below", show=False),
-        Binding("home", "move(-10)", "First option", show=False),
-        Binding("end", "move(10)", "Last option", show=False),
-        Binding("enter", "take", "Answer", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("options")]
 
     class Taken(Message):
         """The learner's answer: a letter or a digit."""
@@ -141,7 +141,7 @@ class Options(LineWidget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """A letter answers, and so does a digit."""
-        place = KEYS.get((event.character or "").casefold(), len(self._options))
+        place = CHARACTERS.get((event.character or "").casefold(), len(self._options))
         if place < len(self._options):
             event.stop()
             event.prevent_default()

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from tui.actions.bindings import bindings
 from tui.widgets.editor import Editor
 
 COMPOUND = (
@@ -72,7 +73,7 @@ def shared(words: Sequence[str]) -> str:
 class PromptInput(Editor):
     """The prompt. It posts what is to be run, and keeps what has been."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+u", "clear", "Clear", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt-line")]
 
     class Entered(Message):
         """This is to be run."""

@@ -7,13 +7,18 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
+from tui.actions.bindings import bindings
+from tui.actions.hints import then
+from tui.actions.naming import short_keys
 from tui.widgets.line_widget import LineWidget
 
 MORE = Style(dim=True)
+AFTER_TAB, AFTER_F4 = then("screen.pane", "text.scroll"), then("tutor.pane-anywhere", "text.scroll")
+"""How to scroll a pane that does not have the keys: where tab leads to it, and where only f4 does."""
 
 
 class TextPane(LineWidget, can_focus=True):
@@ -22,14 +27,7 @@ class TextPane(LineWidget, can_focus=True):
     It is drawn line by line, without scroll bars, and a new text repaints only the lines that differ.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_lines(-1)", "Up", show=False),
-        Binding("down", "scroll_lines(1)", "Down", show=False),
-        Binding("pageup", "scroll_pages(-1)", "Page up", show=False),
-        Binding("pagedown", "scroll_pages(1)", "Page down", show=False),
-        Binding("home", "scroll_lines(-100000)", "Top", show=False),
-        Binding("end", "scroll_lines(100000)", "Bottom", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("text")]
 
     DEFAULT_CSS = """
     TextPane {
@@ -38,9 +36,7 @@ class TextPane(LineWidget, can_focus=True):
     }
     """
 
-    def __init__(
-        self, *, indent: int = 1, ellipsis: str = "…", way: str = "tab, then arrows", id: str | None = None
-    ) -> None:
+    def __init__(self, *, indent: int = 1, ellipsis: str = "…", way: str = AFTER_TAB, id: str | None = None) -> None:
         """Initialise the pane.
 
         Args:
@@ -113,7 +109,7 @@ class TextPane(LineWidget, can_focus=True):
         """What stands in a line of the widget: of the text, or in the last one that there is more."""
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
-            keys = "arrows" if self.has_focus else self._way
+            keys = short_keys("text.scroll") if self.has_focus else self._way
             return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
         place = self._top + y
         return self._lines[place] if place < len(self._lines) else Text()

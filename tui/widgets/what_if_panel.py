@@ -9,13 +9,14 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.format.lesson import Lesson, WordsKnob
 from lessons.what_if.changes import ChangeError, ChangeHistory, Changes
+from tui.actions.bindings import bindings
 from tui.render.numbers import truncated
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow
@@ -51,14 +52,7 @@ def row_text(row: WhatIfRow, width: int, chosen: bool, unicode: bool) -> Text:
 class Rows(LineWidget, can_focus=True):
     """The rows, of which one is chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "choose(-1)", "Row above", show=False),
-        Binding("down", "choose(1)", "Row below", show=False),
-        Binding("left,minus", "turn(-1)", "Less", show=False),
-        Binding("right,plus", "turn(1)", "More", show=False),
-        Binding("enter", "type", "Type a value", show=False),
-        Binding("delete,backspace", "put_back", "As it was", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("rows")]
 
     class Turned(Message):
         """The chosen row is to be turned by one."""
@@ -167,11 +161,7 @@ class Rows(LineWidget, can_focus=True):
 class WhatIfPanel(Box):
     """What may be changed at a step. It posts `Changed` with the changes that are to hold from now on."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+z,u", "undo", "Undo", show=False),
-        Binding("ctrl+y,U", "redo", "Redo", show=False),
-        Binding("escape", "escape", "Restore", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("what-if")]
 
     DEFAULT_CSS = """
     WhatIfPanel {
@@ -277,7 +267,7 @@ class WhatIfPanel(Box):
         row = self._rows.row
         if row is None:
             return
-        if event.text is None and row.kind == "knob" and row.hint.startswith("left, right: "):
+        if event.text is None and row.knob is not None and what_if_rows.only_turned(row.knob):
             # It can only be turned.
             self.on_rows_turned(Rows.Turned(1))
             return

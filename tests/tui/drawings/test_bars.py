@@ -207,7 +207,7 @@ async def test_arrows_walk_the_bars() -> None:
         assert app.matrix.index == (3,)
         await pilot.press("ctrl+home", "up")
         assert app.matrix.index == (0,)
-        assert app.matrix.keys == "arrows bar   "
+        assert app.matrix.hints == ["arrows bar"]
 
 
 async def test_arrows_walk_the_groups() -> None:
@@ -248,7 +248,7 @@ async def test_the_next_tensor_may_be_a_matrix() -> None:
         app.matrix.show(replace(groups(), draw="matrix"))
         await pilot.pause()
         assert app.matrix.cursor == (0, 0)
-        assert app.matrix.keys == "arrows cell   "
+        assert app.matrix.hints == ["arrows cell"]
         app.matrix.show(groups(), blank=True)
         await pilot.pause()
         assert "█" not in "".join(app.lines)

@@ -167,7 +167,7 @@ async def test_keys_walk_the_indices() -> None:
         assert app.lines[3].strip() == "0.4300 ▐0.1500▌ 0.8900  0.5500 (0.8700) 0.6600"
         x, y = app.cursor_position
         assert app.lines[y][x : x + 6] == "0.1500"
-        assert app.matrix.keys == "arrows index   "
+        assert app.matrix.hints == ["arrows index"]
         await pilot.click(app.matrix, offset=(43, 3))
         assert app.matrix.index == (1, 1)
         await pilot.press("o")

@@ -1,0 +1,257 @@
+"""The table of actions: its keys on every keyboard, and what is made from it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from tests.test_imports import modules_of
+from tui.actions import readme
+from tui.actions.bindings import bindings, on_all_layouts
+from tui.actions.help_pages import PAGES, Entry, Row, rendered
+from tui.actions.hints import hint, key_line, mention, then
+from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
+from tui.actions.naming import CHARACTERS, full_keys, name_of
+from tui.actions.table import ACTIONS, TABLE, of_context
+
+TUI = Path(__file__).parents[3] / "tui"
+
+GREEK = ";ςερτυθιοπ[]ασδφγηξκλ΄'ζχψωβνμ,./`" + ':΅ΕΡΤΥΘΙΟΠ{}ΑΣΔΦΓΗΞΚΛ¨"ΖΧΨΩΒΝΜ<>?~'
+UKRAINIAN = "йцукенгшщзхїфівапролджєячсмитьбю.'" + "ЙЦУКЕНГШЩЗХЇФІВАПРОЛДЖЄЯЧСМИТЬБЮ,ʼ"
+CONTEXTS = sorted({action.id.partition(".")[0] for action in TABLE})
+BOUND = [context for context in CONTEXTS if any(s.call for action in of_context(context) for s in action.strokes)]
+
+CHAINS = [
+    (focused, *view, "number", "screen", "tutor")
+    for view in (("step",), ("training", "step"), ("question",), ("prompt",), ("step", "exercise"))
+    for focused in ("matrix", "text", "explanation")
+] + [
+    ("options", "question", "number", "screen", "tutor"),
+    ("rows", "what-if", "step", "number", "screen", "tutor"),
+    ("text", "task", "exercise", "screen", "tutor"),
+    ("matrix", "difference", "exercise", "screen", "tutor"),
+    ("text", "solution", "exercise", "screen", "tutor"),
+    ("list", "map", "screen", "tutor"),
+    ("text", "map", "screen", "tutor"),
+]
+"""The contexts in which a key is looked up, that of the widget with the focus first."""
+
+GIVES_WAY = {("step.flip", "exercise.difference"), ("difference.flip", "exercise.difference")}
+"""Actions on one key of which the outer one is off while the inner one is on."""
+
+
+def characters(keys: str) -> list[str]:
+    """The keys that type a character."""
+    named = [CHARACTERS.get(key, key) for key in keys.split(",")]
+    return [each for each in named if len(each) == 1]
+
+
+# The table ----------------------------------------------------------------------------------------------------------
+
+
+def test_ids_are_unique() -> None:
+    assert len(ACTIONS) == len(TABLE)
+    ids = Counter(action.binding_id(stroke) for action in TABLE for stroke in action.strokes)
+    assert [id for id, count in ids.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("context", BOUND)
+def test_no_two_actions_of_a_context_share_a_key(context: str) -> None:
+    keys = Counter(key for action in of_context(context) for stroke in action.strokes for key in stroke.keys.split(","))
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("layout", [RUSSIAN, GREEK, UKRAINIAN])
+@pytest.mark.parametrize("context", BOUND)
+def test_no_two_actions_of_a_context_collide_in_any_layout(context: str, layout: str) -> None:
+    """What one key types with another layout must not be what another key types."""
+    owners: dict[str, set[str]] = {}
+    for action in of_context(context):
+        for stroke in action.strokes:
+            for key in characters(stroke.keys):
+                for typed in (key, *twins(key, (*LAYOUTS, layout))):
+                    owners.setdefault(typed, set()).add(action.binding_id(stroke))
+    assert {typed: ids for typed, ids in owners.items() if len(ids) > 1} == {}
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids="-".join)
+def test_no_character_is_taken_from_an_outer_action_by_accident(chain: tuple[str, ...]) -> None:
+    first: dict[str, str] = {}
+    for context in chain:
+        for action in of_context(context):
+            for stroke in action.strokes:
+                for key in characters(stroke.keys) if stroke.call else ():
+                    for typed in (key, *twins(key)):
+                        inner = first.setdefault(typed, action.id)
+                        assert inner == action.id or (inner, action.id) in GIVES_WAY, typed
+
+
+# Layouts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, GREEK, UKRAINIAN])
+def test_a_layout_has_what_every_key_types(layout: str) -> None:
+    assert len(layout) == len(QWERTY)
+    assert len(set(QWERTY)) == len(QWERTY)
+
+
+def test_twins() -> None:
+    assert twins("n") == ("т",)
+    assert twins("U") == ("Г",)
+    assert twins("{") == ("Х",)
+    # On this key it types a comma, which is another key of QWERTY.
+    assert twins("?") == ()
+    assert twins("é") == twins("f5") == ()
+    assert twins("s", (RUSSIAN, UKRAINIAN, GREEK)) == ("ы", "і", "σ")
+    assert twins("n", (RUSSIAN, UKRAINIAN)) == ("т",)
+
+
+def test_every_letter_key_has_its_twin() -> None:
+    bound = {binding.id: binding.key.split(",") for context in BOUND for binding in bindings(context)}
+    checked = set()
+    for action in TABLE:
+        for stroke in action.strokes:
+            for key in characters(stroke.keys) if stroke.call else ():
+                if key.isalpha():
+                    checked.add(key)
+                    russian = RUSSIAN[QWERTY.index(key)]
+                    assert russian.isalpha()
+                    assert russian in bound[action.binding_id(stroke)], key
+    assert {"n", "w", "U"} <= checked
+
+
+def test_bindings() -> None:
+    assert on_all_layouts("n,space") == "n,space,т"
+    assert on_all_layouts("comma") == "comma,б"
+    assert on_all_layouts("plus,equals_sign") == "plus,equals_sign"
+    found = {binding.id: binding for binding in bindings("tutor")}
+    assert found["tutor.next"].key == "n,space,т"
+    assert (found["tutor.next-anywhere"].action, found["tutor.next-anywhere"].priority) == ("next", True)
+    with pytest.raises(ValueError, match="nowhere"):
+        bindings("nowhere")
+
+
+def bound_classes() -> list[type[DOMNode]]:
+    """The classes of the tutor that bind keys themselves."""
+    found = {
+        kind
+        for module in modules_of("tui")
+        for kind in vars(importlib.import_module(module)).values()
+        if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__.startswith("tui.")
+    }
+    return [kind for kind in found if "BINDINGS" in vars(kind)]
+
+
+def test_all_keys_are_bound_by_the_table() -> None:
+    contexts: list[str] = []
+    for kind in bound_classes():
+        ids = {binding.id or "" for binding in kind.BINDINGS if isinstance(binding, Binding)}
+        assert len(ids) == len(kind.BINDINGS)
+        (context,) = {id.partition(".")[0] for id in ids}
+        assert [binding.id for binding in bindings(context)] == [b.id for b in kind.BINDINGS if isinstance(b, Binding)]
+        contexts.append(context)
+        for binding in bindings(context):
+            name = binding.action.partition("(")[0].removeprefix("app.")
+            owner = App if binding.action.startswith("app.") else kind
+            assert owner is App or hasattr(kind, f"action_{name}"), (kind, binding)
+    assert sorted(contexts) == BOUND
+
+
+# The line of keys ---------------------------------------------------------------------------------------------------
+
+
+def test_hints() -> None:
+    assert hint("tutor.next") == "n next"
+    assert hint("exercise.hint", "give up") == "f3 give up"
+    assert hint("step.close", "restore") == "esc restore"
+    assert hint("list.move") == "up/down choose"
+    assert hint("matrix.move", "cell") == "arrows cell"
+    assert hint("training.look") == ", . pictures"
+    assert mention("exercise.check") == "f5: check"
+    assert then("screen.pane", "text.scroll") == "tab, then arrows"
+
+
+def test_a_key_line_drops_its_last_hints() -> None:
+    parts = ["n next", "b back", "m map", "q quit"]
+    assert key_line(parts) == "n next   b back   m map   q quit"
+    assert key_line(parts, 26) == "n next   b back   m map"
+    assert key_line(parts, 25) == "n next   b back   m map"
+    assert key_line(parts, 24) == "n next   b back"
+    assert key_line(parts, 1) == "n next   b back"
+
+
+def test_all_actions_that_the_code_names_are_in_the_table() -> None:
+    named: set[str] = set()
+    for path in TUI.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            taken = {"hint": 1, "mention": 1, "then": None, "short_keys": 1, "full_keys": 1}.get(node.func.id, 0)
+            named |= {str(each.value) for each in node.args[:taken] if isinstance(each, ast.Constant)}
+    assert named
+    assert named - set(ACTIONS) == set()
+
+
+# Help and README ----------------------------------------------------------------------------------------------------
+
+
+def entries() -> list[Entry]:
+    return [entry for page in PAGES.values() for row in page if isinstance(row, Row) for entry in row.entries]
+
+
+def test_every_action_with_a_sentence_is_in_the_help() -> None:
+    told = {id for entry in entries() for id in entry.actions}
+    # Who reads the help knows how to get there.
+    assert {action.id for action in TABLE if action.help} - told == {"tutor.help"}
+
+
+def test_every_action_with_a_sentence_is_in_the_readme() -> None:
+    told = {
+        id
+        for section in readme.SECTIONS.values()
+        for entry in section
+        for id in ((entry,) if isinstance(entry, str) else entry.actions)
+    }
+    assert {action.id for action in TABLE if action.help} - told == set()
+
+
+def test_labels_name_keys_of_their_context() -> None:
+    everything = {name_of(key) for action in TABLE for stroke in action.strokes for key in stroke.keys.split(",")}
+    for action in TABLE:
+        context = of_context(action.id.partition(".")[0])
+        keys = {name_of(key) for other in context for stroke in other.strokes for key in stroke.keys.split(",")}
+        words = {word.strip("(,)") for word in full_keys(action.id).split()} or {","}
+        assert words & everything <= keys, action.id
+        assert words & keys or full_keys(action.id) in ("arrows", "letters"), action.id
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_help_pages(topic: str) -> None:
+    text = rendered(PAGES[topic])
+    assert "{" not in text.replace("[ ] and { }", "")
+    assert text.endswith("\n")
+
+
+def test_a_help_page_is_laid_out() -> None:
+    lines = rendered(PAGES["lesson"]).splitlines()
+    assert lines[0] == "A step of a lesson: text, code, and the matrices that the code made"
+    assert lines[2] == "n or space      next step              b      previous step"
+    assert "  enter         how that one was made; backspace: back to the number before" in lines
+    assert "f6 or escape    back to the editor     f5     check" in rendered(PAGES["scratch"])
+    assert "f2 or escape    back to where you were" in rendered(PAGES["glossary"])
+    assert "o, v            overview of blocks; in numbers, or in shades" in rendered(PAGES["training"])
+
+
+def test_the_readme_has_the_keys_of_the_table() -> None:
+    text = readme.README.read_text(encoding="utf-8")
+    assert readme.with_table(text) == text, "python -m tui.actions.readme writes the table"
+    assert readme.with_table(text.replace("| f2 |", "| f22 |")) == text
+    with pytest.raises(ValueError, match="markers"):
+        readme.with_table("# attn-tutor\n")

@@ -1,0 +1,295 @@
+"""What F1 says: pages of keys, whose names and sentences come from the table of actions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tui.actions.naming import full_keys
+from tui.actions.table import ACTIONS
+
+LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7
+"""Columns of the keys, of the beginning of a second action in a line, and of its keys, at least."""
+
+GAP = 3
+NESTED = "  "
+ID = re.compile(r"\{([\w.-]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Keys and what they do.
+
+    Attributes:
+        actions: The ids of the actions.
+        help: What they do here, if that is not what the table says of the first of them.
+        same: Whether the actions do the same, so that the learner may press either key.
+    """
+
+    actions: tuple[str, ...]
+    help: str = ""
+    same: bool = False
+
+    @property
+    def keys(self) -> str:
+        """The keys."""
+        return (" or " if self.same else ", ").join(map(full_keys, self.actions))
+
+    @property
+    def fewer_keys(self) -> str:
+        """The keys where there is little room: of those that do the same only the first."""
+        return ", ".join(full_keys(action, alternatives=False) for action in self.actions)
+
+    @property
+    def sentence(self) -> str:
+        """What they do."""
+        return sentence(self.help or ACTIONS[self.actions[0]].help)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line with one or two entries; a nested one belongs to the key above it."""
+
+    entries: tuple[Entry, ...]
+    nested: bool = False
+
+
+Page = tuple[str | Row, ...]
+"""Lines of text, and rows of keys."""
+
+
+def sentence(text: str) -> str:
+    """Write the keys of other actions into a sentence, where it names them by `{id}`."""
+    return ID.sub(lambda found: full_keys(found[1], alternatives=False), text)
+
+
+def rendered(page: Page) -> str:
+    """Lay out a page. Second entries of neighboring rows stand below each other."""
+    lines: list[str] = []
+    block: list[Row] = []
+    for line in (*page, ""):
+        if isinstance(line, Row):
+            block.append(line)
+            continue
+        lines += [*_laid_out(block), line]
+        block = []
+    return "\n".join(lines)
+
+
+def _laid_out(block: list[Row]) -> list[str]:
+    """The lines of neighboring rows."""
+    firsts = [_first_entry(row) for row in block]
+    doubles = [(row, first) for row, first in zip(block, firsts, strict=True) if len(row.entries) > 1]
+    column = max((SECOND_COLUMN, *(len(first) + GAP for _, first in doubles)))
+    width = max((SECOND_WIDTH, *(len(row.entries[1].fewer_keys) + 1 for row, _ in doubles)))
+    return [
+        first.ljust(column) + row.entries[1].fewer_keys.ljust(width) + row.entries[1].sentence
+        if len(row.entries) > 1
+        else first
+        for row, first in zip(block, firsts, strict=True)
+    ]
+
+
+def _first_entry(row: Row) -> str:
+    keys = (NESTED if row.nested else "") + row.entries[0].keys
+    return keys.ljust(LABEL_WIDTH - 1) + " " + row.entries[0].sentence
+
+
+def says(help: str, *actions: str) -> Entry:
+    """Say what several actions do, each its part of it, or what one does here."""
+    return Entry(actions, help)
+
+
+def either(help: str, *actions: str) -> Entry:
+    """Say what each of several actions does; "" for what the table says of the first."""
+    return Entry(actions, help, same=True)
+
+
+def _row(*entries: str | Entry, nested: bool = False) -> Row:
+    return Row(tuple(Entry((each,)) if isinstance(each, str) else each for each in entries), nested)
+
+
+NEXT_ANYWHERE = says("next, previous step", "tutor.next-anywhere", "tutor.back-anywhere")
+PANE_OF_EXERCISE = says("next pane: task, verdict, editor", "tutor.pane-anywhere")
+
+MAP: Page = (
+    "Course map",
+    "",
+    _row("list.move"),
+    _row("map.open"),
+    _row("map.challenge"),
+    _row("map.review"),
+    _row(says("glossary and references", "tutor.glossary")),
+    _row("tutor.export"),
+    _row("tutor.quit"),
+    "",
+    "●  done   ◐  started   »  skipped   ↻  due for review   ·  new",
+    "(without Unicode: x, o, -, !, .)",
+)
+
+LESSON: Page = (
+    "A step of a lesson: text, code, and the matrices that the code made",
+    "",
+    _row("tutor.next", "tutor.back"),
+    _row("screen.pane"),
+    _row("tutor.map", "tutor.quit"),
+    _row("tutor.rerun", "tutor.stop"),
+    _row("tutor.prompt"),
+    _row(says("glossary: the terms of this step, and all others", "tutor.glossary")),
+    "",
+    "In a matrix",
+    _row("matrix.move"),
+    _row("matrix.jump"),
+    _row("matrix.lead"),
+    _row("matrix.statistics"),
+    _row("matrix.overview"),
+    _row("matrix.zoom"),
+    _row("matrix.shades"),
+    "In bars the arrows go from bar to bar; in a picture of memory they walk the",
+    "tensor, and the cursor shows where each number lies",
+    "In text or code that is longer than its place: arrows, page up, page down",
+    "",
+    "Every number explains itself",
+    _row(says("how the number under the cursor was made. Then:", "number.explain")),
+    _row("explanation.choose", nested=True),
+    _row("explanation.follow", nested=True),
+    _row(says("to the matrix: the explanation goes with the cursor", "screen.pane"), nested=True),
+    _row("explanation.close", nested=True),
+    "",
+    "What if",
+    _row("step.what-if"),
+    _row("rows.choose", nested=True),
+    _row("rows.type", nested=True),
+    _row("step.flip", nested=True),
+    _row("what-if.undo", nested=True),
+    _row("what-if.restore", nested=True),
+    "",
+    '"recorded" beside a matrix: numbers of an earlier run, until yours is done.',
+)
+
+TRAINING: Page = (
+    "A training: start it, and watch the numbers while the model learns",
+    "",
+    _row("training.go", says("stop it", "tutor.stop")),
+    _row("training.look", "training.look-far"),
+    "                Who looks back stays there while it goes on; > follows it again.",
+    _row(says("next pane: code of the loop, then each matrix", "screen.pane")),
+    _row("tutor.next", says("previous step (it stops then)", "tutor.back")),
+    _row("tutor.map", says("quit", "tutor.quit")),
+    "",
+    "In a matrix",
+    _row("matrix.move"),
+    _row(says("previous and next head, and layer or text (leading axes)", "matrix.lead")),
+    _row("matrix.zoom"),
+    _row(says("overview of blocks; in numbers, or in shades", "matrix.overview", "matrix.shades")),
+    _row(says("what rows amount to", "matrix.statistics")),
+    "",
+    _row(says("change something, then train with it: {training.go}", "step.what-if")),
+    _row(says("a Python prompt, with the trained model", "tutor.prompt")),
+    "",
+    'Pictures are those that ship with the course ("recorded") until you train here.',
+    "What you have trained is kept, and the next steps use it. Of a training that",
+    "was stopped nothing is kept but its pictures, until you leave the tutor.",
+)
+
+PROMPT: Page = (
+    "A Python prompt with the variables of the step",
+    "",
+    _row("prompt-line.run"),
+    _row("prompt-line.earlier", "prompt-line.complete"),
+    _row(says("to the matrices of the last result and back; there:", "tutor.pane-anywhere")),
+    _row(says("move the cursor", "matrix.move"), says("how the number was made", "number.explain"), nested=True),
+    _row("prompt-line.leave"),
+    "",
+    "The value at the end is shown, or the tensors that were made. torch is imported if the lesson has it.",
+)
+
+EXERCISE: Page = (
+    "An exercise: write code, have it checked",
+    "",
+    _row("task.edit", "editor.leave"),
+    _row("exercise.check", "exercise.run"),
+    _row("exercise.hint"),
+    _row("exercise.difference"),
+    _row("exercise.fold", PANE_OF_EXERCISE),
+    _row("tutor.glossary"),
+    _row("exercise.reset"),
+    _row(NEXT_ANYWHERE, says("stop the check (not in the editor)", "tutor.stop")),
+    _row("exercise.outside"),
+    "",
+    "In the editor",
+    _row("editor.indent"),
+    _row("editor.undo", "editor.comment"),
+    "",
+    "Your code is kept as you type. The check runs it on inputs made for it alone.",
+    "An exercise that you pass over is marked skipped.",
+)
+
+QUESTION: Page = (
+    "A question about the run: answer it, and see whether you were right",
+    "",
+    _row("options.letter"),
+    _row("answer-line.check"),
+    _row("question.hint"),
+    _row(says("next pane: the answer, matrices, code", "screen.pane")),
+    _row("question.explain"),
+    _row("question.leave"),
+    _row(NEXT_ANYWHERE, "tutor.rerun"),
+    _row("tutor.glossary"),
+    "",
+    "What you answer is kept. A question that you pass over is marked skipped.",
+)
+
+SCRATCH: Page = (
+    "Your code, run on the lesson's own numbers: not judged, not kept",
+    "",
+    _row("screen.pane"),
+    _row("matrix.move"),
+    _row("number.explain"),
+    _row(either("back to the editor", "exercise.run", "step.close"), "exercise.check"),
+)
+
+DIFFERENCE: Page = (
+    "The first result of your code that differs from the model answer's",
+    "",
+    _row(either("", "difference.flip", "screen.pane")),
+    _row(says("move the cursor, in all of them", "matrix.move")),
+    _row("matrix.lead"),
+    _row("difference.leave"),
+)
+
+SOLUTION: Page = (
+    "The model answer beside yours. Your code stays as it is",
+    "",
+    _row("text.scroll", "solution.leave"),
+    _row("solution.take-back"),
+    _row("tutor.next", "tutor.map"),
+    "",
+    "-  yours   +  the model answer   =  both have this result",
+)
+
+GLOSSARY: Page = (
+    "The terms of the course, those of the step that you come from first",
+    "",
+    _row("glossary.search", "glossary.move"),
+    _row("glossary.go"),
+    _row(says("what to read on: papers by title, authors, year; again: the terms", "screen.pane")),
+    _row(either("back to where you were", "tutor.glossary", "glossary.close")),
+)
+
+PAGES = {
+    "map": MAP,
+    "lesson": LESSON,
+    "training": TRAINING,
+    "play": PROMPT,
+    "exercise": EXERCISE,
+    "question": QUESTION,
+    "scratch": SCRATCH,
+    "difference": DIFFERENCE,
+    "solution": SOLUTION,
+    "glossary": GLOSSARY,
+}
+"""The pages by the views that they are about."""
+
+ANY_KEY = "\nAny key closes this."
+SCROLL = "Down and up turn the pages of this; any other key closes it.\n\n"

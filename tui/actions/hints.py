@@ -1,0 +1,46 @@
+"""What keys do now, in the few words of the line of keys and of messages: the keys come from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tui.actions.naming import short_keys
+from tui.actions.table import ACTIONS
+
+GAP = "   "
+
+
+def hint(action: str, words: str = "") -> str:
+    """Write an action for the line of keys: `n next`.
+
+    Args:
+        action: Its id.
+        words: What the key does now, if that is not what the table says: `f3 give up`.
+
+    Raises:
+        KeyError: There is no such action.
+    """
+    return f"{short_keys(action)} {words or ACTIONS[action].hint}"
+
+
+def mention(action: str, words: str = "") -> str:
+    """Write an action for a message: `f5: check`. The arguments are those of `hint`."""
+    return f"{short_keys(action)}: {words or ACTIONS[action].hint}"
+
+
+def then(*actions: str) -> str:
+    """Write keys to be pressed one after the other: `tab, then arrows`."""
+    return ", then ".join(map(short_keys, actions))
+
+
+def key_line(hints: Sequence[str], width: int | None = None) -> str:
+    """Join hints to a line.
+
+    Args:
+        hints: The hints, the most important first.
+        width: Columns of the line: the last hints go where it is too narrow, but the first two stay. None: all stay.
+    """
+    kept = list(hints)
+    while width is not None and len(kept) > 2 and len(GAP.join(kept)) + 2 > width:
+        kept.pop()
+    return GAP.join(kept)

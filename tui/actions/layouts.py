@@ -1,0 +1,34 @@
+"""Keyboards that type no Latin letters: which letter they give where QWERTY gives another.
+
+A learner whose keyboard is switched to another script presses the same key and sends another letter. So every action
+listens to both. Another keyboard is one more entry of `LAYOUTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+QWERTY = "qwertyuiop[]asdfghjkl;'zxcvbnm,./`" + 'QWERTYUIOP{}ASDFGHJKL:"ZXCVBNM<>?~'
+"""The keys of a US keyboard row by row, then with shift. A layout says what it types on them, in the same order."""
+
+RUSSIAN = "йцукенгшщзхъфывапролджэячсмитьбю.ё" + "ЙЦУКЕНГШЩЗХЪФЫВАПРОЛДЖЭЯЧСМИТЬБЮ,Ё"
+
+LAYOUTS: tuple[str, ...] = (RUSSIAN,)
+"""The layouts that the tutor understands besides QWERTY."""
+
+
+def twins(character: str, layouts: Sequence[str] = LAYOUTS) -> tuple[str, ...]:
+    """List what other layouts type on the key that types a character on QWERTY.
+
+    ASCII characters are left out: `?` means help on every keyboard, whatever else its key types there.
+
+    Args:
+        character: One character.
+        layouts: The other layouts.
+
+    Returns:
+        The characters of the other layouts, each once; none for a character that QWERTY has no key for.
+    """
+    place = QWERTY.find(character)
+    found = (layout[place] for layout in layouts if place >= 0)
+    return tuple(dict.fromkeys(each for each in found if not each.isascii()))

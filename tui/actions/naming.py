@@ -1,0 +1,68 @@
+"""How keys are written for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tui.actions.table import ACTIONS, Action
+
+CHARACTERS = {
+    "comma": ",",
+    "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "slash": "/",
+    "underscore": "_",
+}
+"""The characters that Textual calls by a name."""
+
+WORDS = {"pageup": "page up", "pagedown": "page down"}
+ARROWS = frozenset(("up", "down", "left", "right"))
+
+
+def name_of(key: str) -> str:
+    """Write a key that Textual calls `ctrl+full_stop` as people do: `ctrl+.`."""
+    *modifiers, last = key.split("+")
+    return "+".join((*modifiers, CHARACTERS.get(last) or WORDS.get(last, last)))
+
+
+def full_keys(action: str, *, alternatives: bool = True) -> str:
+    """Write all keys of an action for a help: `n or space`, `home, end`.
+
+    Args:
+        action: Its id.
+        alternatives: Also write the keys that do the same as the one before them.
+    """
+    found = ACTIONS[action]
+    if found.label or _walks(found):
+        return found.label or "arrows"
+    keys = [stroke.keys.split(",") for stroke in found.strokes]
+    return ", ".join(" or ".join(map(name_of, each if alternatives else each[:1])) for each in keys)
+
+
+def short_keys(action: str) -> str:
+    """Write the keys of an action for the line of keys, in few letters: `esc`, `up/down`."""
+    found = ACTIONS[action]
+    if found.short or _walks(found):
+        return found.short or "arrows"
+    return "/".join(_first(found))
+
+
+def _first(action: Action) -> Iterable[str]:
+    """The first key of each stroke."""
+    for stroke in action.strokes:
+        name = name_of(stroke.keys.partition(",")[0])
+        yield "esc" if name == "escape" else name
+
+
+def _walks(action: Action) -> bool:
+    """Whether the strokes of an action are the four arrows."""
+    return {stroke.keys.partition(",")[0] for stroke in action.strokes} == ARROWS

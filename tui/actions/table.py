@@ -1,0 +1,384 @@
+"""Everything a learner can do with a key, in one table.
+
+A key is written here and nowhere else. The table feeds the bindings of the views and widgets (`bindings`), the line of
+keys at the bottom (`hints`), the help (`help_pages`) and the README (`readme`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """Keys that all do the same.
+
+    Attributes:
+        keys: The keys by Textual's names, separated by commas. Those of other layouts are derived (`layouts`).
+        call: The action method with its arguments, without `action_`; "" if the widget reads the key itself.
+        id: What tells this stroke from the others of its action, if their first keys do not.
+        priority: Whether the key goes before those of the widget that has the focus.
+    """
+
+    keys: str
+    call: str = ""
+    id: str = ""
+    priority: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something a learner can do, with one stroke or with several that belong together.
+
+    Attributes:
+        id: The context and a name: "matrix.move".
+        strokes: The keys; none if the widget reads whatever is typed.
+        hint: The words for the line of keys.
+        help: The sentence for the help and the README; keys of other actions stand in it as "{id}". "" if the help of
+            another action speaks of this one too.
+        label: How the help writes the keys, where that is not just a list of them.
+        short: How the line of keys writes them, where that is not the first key of each stroke.
+    """
+
+    id: str
+    strokes: tuple[Stroke, ...]
+    hint: str = ""
+    help: str = ""
+    label: str = ""
+    short: str = ""
+
+    def binding_id(self, stroke: Stroke) -> str:
+        """Name a stroke for keymaps: as the action if it has no other, else by the stroke's id or first key."""
+        if len(self.strokes) == 1:
+            return self.id
+        context = self.id.partition(".")[0]
+        return f"{context}.{stroke.id or stroke.keys.partition(',')[0]}"
+
+
+def _action(id: str, *strokes: Stroke, hint: str = "", help: str = "", label: str = "", short: str = "") -> Action:
+    return Action(id, strokes, hint, help, label, short)
+
+
+TABLE: tuple[Action, ...] = (
+    # Everywhere. What ends in "-anywhere" also works while text is typed.
+    _action("tutor.next", Stroke("n,space", "next"), hint="next", help="next step"),
+    _action("tutor.back", Stroke("b", "previous"), hint="back", help="previous step"),
+    _action("tutor.next-anywhere", Stroke("f8", "next", priority=True), hint="next"),
+    _action("tutor.back-anywhere", Stroke("f7", "previous", priority=True), hint="back"),
+    _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="course map"),
+    _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
+    _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
+    _action("tutor.prompt", Stroke("p", "play"), help="a Python prompt with the variables of this step"),
+    _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="glossary"),
+    _action("tutor.export", Stroke("x", "export"), hint="export", help="write your progress and code to a file"),
+    _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
+    _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="help for where you are"),
+    _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
+    _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit; everything is kept"),
+    # On the screen and not on the app: Textual's own screen binds them too, and would come first.
+    _action(
+        "screen.pane",
+        Stroke("tab", "app.pane(1)"),
+        Stroke("shift+tab", "app.pane(-1)"),
+        hint="pane",
+        help="next pane: code, then each matrix",
+        label="tab",
+        short="tab",
+    ),
+    # The course map
+    _action(
+        "list.move",
+        Stroke("up", "move(-1)"),
+        Stroke("down", "move(1)"),
+        hint="choose",
+        help="choose a lesson",
+    ),
+    _action(
+        "list.jump",
+        Stroke("home", "move(-1000)"),
+        Stroke("end", "move(1000)"),
+        Stroke("pageup", "move(-5)"),
+        Stroke("pagedown", "move(5)"),
+    ),
+    _action("list.choose", Stroke("enter,space", "choose")),
+    _action("map.open", Stroke("enter", "open"), hint="open", help="open it; on the first line: go on where you were"),
+    _action(
+        "map.challenge",
+        Stroke("c", "challenge"),
+        hint="challenge",
+        help="the challenge of the lesson: who passes it may pass over the rest",
+    ),
+    _action("map.review", Stroke("v", "review"), help="the next exercise that is due for review"),
+    # A matrix
+    _action(
+        "matrix.move",
+        Stroke("up", "move(-1,0)"),
+        Stroke("down", "move(1,0)"),
+        Stroke("left", "move(0,-1)"),
+        Stroke("right", "move(0,1)"),
+        help="move the cursor; the line below reads the cell out",
+    ),
+    _action(
+        "matrix.jump",
+        Stroke("home", "edge('row',-1)"),
+        Stroke("end", "edge('row',1)"),
+        Stroke("pageup", "page(-1)", "page-up"),
+        Stroke("pagedown", "page(1)", "page-down"),
+        Stroke("ctrl+home", "edge('matrix',-1)", "first"),
+        Stroke("ctrl+end", "edge('matrix',1)", "last"),
+        help="first, last column; page up, page down; ctrl: first, last cell",
+        label="home, end",
+    ),
+    _action(
+        "matrix.lead",
+        Stroke("left_square_bracket", "lead(-1,-1)", "head-previous"),
+        Stroke("right_square_bracket", "lead(-1,1)", "head-next"),
+        Stroke("left_curly_bracket", "lead(0,-1)", "batch-previous"),
+        Stroke("right_curly_bracket", "lead(0,1)", "batch-next"),
+        help="previous and next head, and text of the batch (leading axes)",
+        label="[ ] and { }",
+    ),
+    _action(
+        "matrix.statistics",
+        Stroke("t", "statistics"),
+        help="what rows amount to: greatest values, entropy; again: the cell",
+    ),
+    _action(
+        "matrix.overview",
+        Stroke("o", "overview"),
+        help="overview of a large matrix: greatest of blocks, mean, cells",
+    ),
+    _action(
+        "matrix.zoom",
+        Stroke("minus", "zoom_out", "zoom-out"),
+        Stroke("plus,equals_sign", "zoom_in", "zoom-in"),
+        help="further away, as far as all heads at once, and nearer",
+        label="- and + (enter)",
+    ),
+    _action("matrix.enter-block", Stroke("enter", "enter_block"), hint="in"),
+    _action("matrix.cells", Stroke("escape", "cells"), hint="cells"),
+    _action("matrix.shades", Stroke("v", "shades"), help="overview in numbers, or in shades, of which more fit"),
+    # Text that scrolls
+    _action(
+        "text.scroll",
+        Stroke("up", "scroll_lines(-1)"),
+        Stroke("down", "scroll_lines(1)"),
+        hint="scroll",
+        help="scroll",
+        short="arrows",
+    ),
+    _action(
+        "text.jump",
+        Stroke("pageup", "scroll_pages(-1)"),
+        Stroke("pagedown", "scroll_pages(1)"),
+        Stroke("home", "scroll_lines(-100000)"),
+        Stroke("end", "scroll_lines(100000)"),
+    ),
+    # A number, and how it was made
+    _action(
+        "number.explain",
+        Stroke("enter", "explain"),
+        hint="explain",
+        help="how the number under the cursor was made",
+    ),
+    _action("number.back", Stroke("backspace", "explain_back"), hint="back"),
+    _action(
+        "explanation.choose",
+        Stroke("up", "choose(-1,0)"),
+        Stroke("down", "choose(1,0)"),
+        Stroke("left", "choose(0,-1)"),
+        Stroke("right", "choose(0,1)"),
+        hint="choose",
+        help="choose one of the numbers that it was made from",
+    ),
+    _action(
+        "explanation.jump",
+        Stroke("home", "choose(0,-100000)"),
+        Stroke("end", "choose(0,100000)"),
+        Stroke("pagedown", "page(True)"),
+        Stroke("pageup", "page(False)"),
+    ),
+    _action(
+        "explanation.follow",
+        Stroke("enter", "follow"),
+        hint="go on",
+        help="how that one was made; {explanation.back}: back to the number before",
+    ),
+    _action("explanation.back", Stroke("backspace", "back"), hint="back"),
+    _action("explanation.close", Stroke("escape", "close"), hint="close", help="close"),
+    # What if
+    _action(
+        "step.what-if",
+        Stroke("w", "what_if"),
+        hint="what if",
+        help="change the number under the cursor, the words, the mask, ...",
+    ),
+    _action(
+        "step.flip",
+        Stroke("d", "flip"),
+        hint="difference",
+        help="after, difference, before; a dot marks changed cells",
+    ),
+    _action("step.close", Stroke("escape", "close"), hint="close"),
+    _action(
+        "rows.choose",
+        Stroke("up", "choose(-1)"),
+        Stroke("down", "choose(1)"),
+        hint="choose, change",
+        help="choose what to change; {rows.turn}: change it",
+        short="arrows",
+    ),
+    _action("rows.turn", Stroke("left,minus", "turn(-1)"), Stroke("right,plus", "turn(1)")),
+    _action(
+        "rows.type",
+        Stroke("enter", "type"),
+        hint="type",
+        help="type a value; {rows.put-back}: as it was",
+        label="enter, digit",
+    ),
+    _action("rows.put-back", Stroke("delete,backspace", "put_back")),
+    _action("what-if.undo", Stroke("ctrl+z,u", "undo"), hint="undo", help="undo; {what-if.redo}: redo", label="ctrl+z"),
+    _action("what-if.redo", Stroke("ctrl+y,U", "redo"), hint="redo"),
+    _action(
+        "what-if.restore",
+        Stroke("escape", "escape"),
+        hint="restore",
+        help="everything as it was; until then changes hold in the lesson",
+    ),
+    _action("what-if-line.take", Stroke("enter"), hint="take it"),
+    # A training
+    _action("training.go", Stroke("g", "go"), hint="train", help="start it; let it wait; let it go on"),
+    _action(
+        "training.look",
+        Stroke("comma", "look(-1)", "picture-previous"),
+        Stroke("full_stop", "look(1)", "picture-next"),
+        hint="pictures",
+        help="previous, next picture",
+        label=", and .",
+        short=", .",
+    ),
+    _action(
+        "training.look-far",
+        Stroke("less_than_sign", "look(-1000000)", "picture-first"),
+        Stroke("greater_than_sign", "look(1000000)", "picture-newest"),
+        help="first, newest",
+        label="< >",
+    ),
+    # The prompt
+    _action("prompt.leave", Stroke("escape", "leave"), hint="to the prompt"),
+    _action(
+        "prompt-line.run",
+        Stroke("enter"),
+        hint="run",
+        help="run it; a line that is not complete goes on (an empty line ends it)",
+    ),
+    _action("prompt-line.earlier", Stroke("up"), Stroke("down"), hint="earlier", help="what you entered earlier"),
+    _action("prompt-line.complete", Stroke("tab"), hint="complete", help="complete a name"),
+    _action("prompt-line.clear", Stroke("ctrl+u", "clear")),
+    _action(
+        "prompt-line.leave",
+        Stroke("escape"),
+        hint="leave",
+        help="stop what is running; else back to the step, which is as it was",
+    ),
+    # An exercise. Priority goes before the editor, which has other uses for some of these keys.
+    _action("exercise.check", Stroke("f5,ctrl+r", "check", priority=True), hint="check", help="check"),
+    _action(
+        "exercise.run", Stroke("f6", "attempt", priority=True), hint="run", help="run it, and look at its matrices"
+    ),
+    _action(
+        "exercise.hint",
+        Stroke("f3", "hint", priority=True),
+        hint="hint",
+        help="next hint; when all are read, give up; after passing, why",
+    ),
+    _action(
+        "exercise.difference",
+        Stroke("d", "difference"),
+        hint="difference",
+        help="where the first result differs (not in the editor)",
+    ),
+    _action("exercise.fold", Stroke("ctrl+t", "fold", priority=True), hint="fold", help="fold task and hints"),
+    _action(
+        "exercise.reset",
+        Stroke("f9", "reset", priority=True),
+        help="back to the starter (again: your code, until you change it)",
+    ),
+    _action("exercise.outside", Stroke("ctrl+o", "outside", priority=True), help="your own editor: $VISUAL or $EDITOR"),
+    _action("task.edit", Stroke("enter", "edit"), hint="edit", help="go to the editor"),
+    _action(
+        "editor.leave",
+        Stroke("escape"),
+        hint="leave",
+        help="leave it: {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work then",
+    ),
+    _action(
+        "editor.indent", Stroke("tab"), Stroke("shift+tab", "dedent", "dedent"), help="indent, dedent what is selected"
+    ),
+    _action("editor.undo", Stroke("ctrl+z"), Stroke("ctrl+y"), help="undo, redo"),
+    # Terminals send the second for the first.
+    _action("editor.comment", Stroke("ctrl+slash,ctrl+underscore", "comment"), help="comment out", label="ctrl+/"),
+    # What an exercise leads to: the difference, the solution
+    _action(
+        "difference.flip", Stroke("d", "flip"), help="yours, expected, yours minus expected; a dot marks wrong cells"
+    ),
+    _action("difference.leave", Stroke("escape", "leave"), hint="editor", help="back to the editor"),
+    _action("solution.leave", Stroke("escape", "leave"), hint="back", help="back to the exercise"),
+    _action(
+        "solution.take-back",
+        Stroke("u", "take_back"),
+        hint="take back giving up",
+        help="take back giving up, and hide it again",
+    ),
+    # A question
+    _action("options.choose", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose"),
+    _action("options.jump", Stroke("home", "move(-10)"), Stroke("end", "move(10)")),
+    _action("options.take", Stroke("enter", "take"), hint="answer"),
+    _action(
+        "options.letter",
+        *(Stroke(letter) for letter in "abcdefghi"),
+        help="choose; {options.take}: answer   (of several answers)",
+        label="up, down, a, b",
+    ),
+    _action("question.enter", Stroke("enter", "enter"), hint="answer"),
+    _action(
+        "question.explain", Stroke("e", "explain"), hint="explain", help="how the number under the cursor was made"
+    ),
+    _action(
+        "question.hint",
+        Stroke("f3", "hint", priority=True),
+        hint="hint",
+        help="next hint; when all are read, give up and see the answer",
+    ),
+    _action(
+        "question.leave",
+        Stroke("escape", "leave"),
+        hint="leave the line",
+        help="leave the line to type in: {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work then",
+    ),
+    _action(
+        "answer-line.check",
+        Stroke("enter"),
+        hint="check",
+        help="check what you typed; or answer with the cell under the cursor",
+    ),
+    # The glossary
+    _action("glossary.search", hint="search", help="search", label="letters", short="letters"),
+    _action("glossary.move", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose", help="choose"),
+    _action("glossary.jump", Stroke("pageup", "move(-10)"), Stroke("pagedown", "move(10)")),
+    _action(
+        "glossary.go",
+        Stroke("enter", "go", priority=True),
+        hint="its step",
+        help="go to the step that introduces the term",
+    ),
+    _action("glossary.close", Stroke("escape", "close"), hint="back", help="back to where you were"),
+)
+
+ACTIONS = {action.id: action for action in TABLE}
+"""The actions by their ids."""
+
+
+def of_context(context: str) -> tuple[Action, ...]:
+    """List the actions of a context, in the order of the table."""
+    return tuple(action for action in TABLE if action.id.partition(".")[0] == context)

@@ -22,7 +22,7 @@ Style = Literal["python", "people"]
 class OperandRef:
     """An operand: its place in the list of operands."""
 
-    place: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ _OPERATORS: dict[str, Callable[[float, float], Any]] = {
 def evaluate(formula: Formula, values: Sequence[float]) -> float:
     """The value of a formula for these operands, in double precision with exactly rounded sums."""
     if isinstance(formula, OperandRef):
-        return values[formula.place]
+        return values[formula.position]
     if isinstance(formula, Number):
         return formula.value
     if formula.op == "if":
@@ -226,7 +226,7 @@ def text(formula: Formula, operands: Sequence[str], number: Callable[[float], st
 def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style) -> tuple[str, int]:
     """The text and how tightly it binds."""
     if isinstance(formula, OperandRef):
-        shown = operands[formula.place]
+        shown = operands[formula.position]
         return shown, 30 if shown.startswith("-") else 100
     if isinstance(formula, Number):
         shown = number(formula.value)
@@ -306,7 +306,7 @@ def cells(formula: Formula) -> list[int]:
 
     def walk(item: Formula) -> None:
         if isinstance(item, OperandRef):
-            found[item.place] = None
+            found[item.position] = None
         elif isinstance(item, Op):
             for part in item.parts:
                 walk(part)
@@ -321,7 +321,7 @@ def cells(formula: Formula) -> list[int]:
 def to_json(formula: Formula) -> Any:
     """The formula as JSON: a whole number is an operand, `["n", text, code]` a number, `[op, part, ...]` the rest."""
     if isinstance(formula, OperandRef):
-        return formula.place
+        return formula.position
     if isinstance(formula, Number):
         return ["n", repr(float(formula.value)), formula.code]
     return [formula.op, *map(to_json, formula.parts)]

@@ -145,7 +145,7 @@ def _masked(e: Explanation, unicode: bool) -> str:
 
 
 def _cell(part: f.Formula) -> int | None:
-    return part.place if isinstance(part, f.OperandRef) else None
+    return part.position if isinstance(part, f.OperandRef) else None
 
 
 def _factors(term: f.Formula) -> tuple[int, ...] | None:
@@ -183,7 +183,7 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
 
 def _row(item: f.Op, e: Explanation) -> str:
     """The pattern of the cells that are joined, if they are nothing but cells of one tensor."""
-    cells = [e.operands[part.place] for part in item.parts if isinstance(part, f.OperandRef)]
+    cells = [e.operands[part.position] for part in item.parts if isinstance(part, f.OperandRef)]
     if len(cells) < len(item.parts) or len({_base(cell.name) for cell in cells}) > 1:
         return ""
     return pattern(cells)
@@ -272,7 +272,7 @@ def _exactly(formula: f.Formula, texts: Sequence[str], write: Callable[[float], 
 
 def _decimal(formula: f.Formula, values: Sequence[Decimal], write: Callable[[float], str]) -> Decimal | None:
     if isinstance(formula, f.OperandRef):
-        return values[formula.place]
+        return values[formula.position]
     if isinstance(formula, _Rest):
         return None
     if isinstance(formula, f.Number):

@@ -1,4 +1,4 @@
-"""What the rules of operations work with: an explanation in the making."""
+"""The derivation of one cell: what a rule reads its operands from while it builds a formula."""
 
 from __future__ import annotations
 
@@ -6,103 +6,85 @@ import ast
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.recorder import Event, Region
 from lessons.worker.recording.source_positions import dotted
 
-if TYPE_CHECKING:
-    from lessons.worker.explaining.explainer import Explainer
-
-Index = tuple[int, ...]
-
-
-@dataclass(slots=True)
-class RuleResult:
-    """How a cell was made, by a rule.
-
-    Attributes:
-        op: the operation as people call it.
-        formula: over the operands of the `Derivation`; None for a leaf, whose formula is its value.
-        notes: sentences.
-        details: named rows of numbers that help to follow the formula.
-        source: the cell that this one is only a copy of.
-        code, line: a better place than that of the operation.
-    """
-
-    op: str
-    formula: f.Formula | None = None
-    notes: list[str] = field(default_factory=list)
-    details: list[tuple[str, list[float]]] = field(default_factory=list)
-    source: Element | None = None
-    code: str = ""
-    line: int | None = None
-
 
 @dataclass(slots=True)
 class Derivation:
-    """The explanation of one event that is being made.
+    """The explanation of one event while a rule builds it.
 
     Attributes:
-        words: names that occur in its piece of code, which its operands are called by if possible.
-        output: which of its results is asked about.
-        elements: its operands so far.
-        places: where each of them stands among these.
+        run: the recorded run that the event belongs to.
+        event: the operation that is explained.
+        code_names: names that occur in the code of the event; operands are called by these where possible.
+        output: which result of the event the cell belongs to.
+        elements: the operands found so far, each once.
+        positions: the position in `elements` of each operand, by storage, offset and time of its last write.
     """
 
-    explainer: Explainer
+    run: RecordedRun
     event: Event
-    words: frozenset[str]
+    code_names: frozenset[str]
     output: int = 0
     elements: list[Element] = field(default_factory=list)
-    places: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    positions: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def element(self, region: Region, index: Index, time: int | None = None) -> Element:
-        """An element of an operand as it was when the operation ran."""
+        """Return an element of an operand, as it was when the operation ran or at another time."""
         return Element.of(region, index, self.event.time if time is None else time)
 
     def cell(self, region: Region, index: Index) -> f.Formula:
-        """A cell of an operand; mere copies without a name are looked through."""
-        return self.of(self.explainer.through(self.element(region, index)))
+        """Return a cell of an operand as a formula; an unnamed copy is replaced by what it is a copy of."""
+        return self.operand_for(self.run.through(self.element(region, index)))
 
-    def of(self, element: Element) -> f.Formula:
-        """An element as an operand. If nothing was written in between, two times are the same."""
-        writer = self.explainer.history.writer(element)
-        if writer is not None and is_number(self.explainer, writer, element):
-            return f.Number(self.explainer.history.value(element))
+    def operand_for(self, element: Element) -> f.Formula:
+        """Return an element as an operand, or as a number if the code gave it as one.
+
+        Two references to an element are the same operand if nothing was written to it in between.
+        """
+        writer = self.run.history.writer(element)
+        if writer is not None and is_number(self.run, writer, element):
+            return f.Number(self.run.history.value(element))
         key = (element.storage, element.offset, writer.time if writer else 0)
-        place = self.places.get(key)
-        if place is None:
-            place = self.places[key] = len(self.elements)
+        position = self.positions.get(key)
+        if position is None:
+            position = self.positions[key] = len(self.elements)
             self.elements.append(element)
-        return f.OperandRef(place)
+        return f.OperandRef(position)
 
     def value(self, region: Region, index: Index) -> float:
-        """Value of a cell when the operation ran."""
-        return self.explainer.history.value(self.element(region, index))
+        """Return the value that a cell had when the operation ran. Raises `ValueLost`."""
+        return self.run.history.value(self.element(region, index))
 
     def values(self, region: Region, indices: Iterable[Index]) -> list[float]:
-        """Values of cells when the operation ran."""
-        return self.explainer.history.values([self.element(region, index) for index in indices])
+        """Return the values that cells had when the operation ran. Raises `ValueLost`."""
+        return self.run.history.values([self.element(region, index) for index in indices])
 
     def line(self) -> int | None:
-        """The line that called the operation."""
+        """Return the line that called the operation; None if it is not known."""
         sites = self.event.sites
-        return self.explainer.names.places.line(sites[0]) if sites else None
+        return self.run.names.positions.line(sites[0]) if sites else None
 
     def operand(self, name: str, index: Index) -> f.Formula:
-        """An argument at a place of the result: a cell of a tensor (broadcast), or a number."""
-        given = self.event.arg(name)
-        if isinstance(given, Region):
-            return self.cell(given, broadcast(given.shape, index))
-        return self.number(given)
+        """Return what an argument contributes to the cell at `index`: a broadcast cell of a tensor, or a number."""
+        argument = self.event.arg(name)
+        if isinstance(argument, Region):
+            return self.cell(argument, broadcast(argument.shape, index))
+        return self.number(argument)
 
-    def rounded(self, name: str, index: Index) -> f.Formula:
-        """The same where a comparison may hang on the last bit: a number as the type of the tensors has it."""
+    def rounded_operand(self, name: str, index: Index) -> f.Formula:
+        """Return an operand; a number is rounded to the type of the tensors, for operations that hang on its last bit.
+
+        Comparisons and integer divisions are such operations.
+        """
         part = self.operand(name, index)
         dtypes = [region.dtype for region in self.event.operands() if region.dtype.is_floating_point]
         if isinstance(part, f.Number) and dtypes and not math.isnan(part.value):
@@ -110,16 +92,16 @@ class Derivation:
             return f.Number(float(exact), part.code)
         return part
 
-    def number(self, given: Any) -> f.Number:
-        """A number of the call, with the code that gives it if that is more than a literal."""
-        value = float(given) if isinstance(given, bool | int | float) else math.nan
+    def number(self, argument: Any) -> f.Number:
+        """Return a number that the call was given, with its code if that says more than a literal; else NaN."""
+        value = float(argument) if isinstance(argument, bool | int | float) else math.nan
         return f.Number(value, self._code_of_number())
 
     def _code_of_number(self) -> str:
-        """The side of `a / b` that is a number and no tensor; nothing if that is not certain, or is a literal."""
-        sites, names = self.event.sites, self.explainer.names
-        node = names.places.node(sites[0]) if sites else None
-        source = names.places.source(sites[0]) if sites else None
+        """Return the code of the side of `a / b` that is a number and no tensor; "" for a literal, or if unclear."""
+        sites, names = self.event.sites, self.run.names
+        node = names.positions.node(sites[0]) if sites else None
+        source = names.positions.source(sites[0]) if sites else None
         if source is None or not isinstance(node, ast.BinOp | ast.AugAssign):
             return ""
         sides = [node.value] if isinstance(node, ast.AugAssign) else [node.right, node.left]
@@ -130,28 +112,31 @@ class Derivation:
         return source.segment(numbers[0]) if len(numbers) == 1 else ""
 
 
-def is_number(explainer: Explainer, event: Event, element: Element) -> bool:
-    """Whether an event only made a tensor of a number of the code, as in `x[0] = 7`: to its reader it is no tensor."""
+def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
+    """Return whether an event only wrapped a number of the code in a tensor, as in `x[0] = 7`.
+
+    A reader of the code does not see a tensor there.
+    """
     if event.op not in ("lift_fresh", "scalar_tensor") or event.outs[0].shape or event.hand or not event.sites:
         return False
-    if explainer.names.of(element) is not None:
+    if run.names.of(element) is not None:
         return False
-    places = explainer.names.places
-    node = places.node(event.sites[0])
+    positions = run.names.positions
+    node = positions.node(event.sites[0])
     if event.op == "lift_fresh":
         return node is not None and not isinstance(node, ast.Call)
-    return "scalar_tensor" not in places.code(event.sites[0]).partition("(")[0]
+    return "scalar_tensor" not in positions.code(event.sites[0]).partition("(")[0]
 
 
 def _is_size(node: ast.expr) -> bool:
-    """Whether this is arithmetic with the size of a tensor, such as `keys.shape[-1] ** 0.5`."""
+    """Return whether this is arithmetic with the size of a tensor, such as `keys.shape[-1] ** 0.5`."""
     if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
         return any(map(_is_size, (node.left, node.right)))
     return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
 def broadcast(shape: Index, index: Index) -> Index:
-    """The index into a tensor of this shape for a place in the tensor that it is broadcast to."""
+    """Convert an index into a broadcast tensor to the index into the tensor of this shape that was broadcast."""
     if not shape:
         return ()
-    return tuple(0 if size == 1 else place for size, place in zip(shape, index[-len(shape) :], strict=True))
+    return tuple(0 if size == 1 else position for size, position in zip(shape, index[-len(shape) :], strict=True))

@@ -1,4 +1,4 @@
-"""Whether a formula accounts for a value: evaluated from its operands it may differ by rounding only."""
+"""A check that a formula accounts for a value: evaluated over its operands, it may differ by rounding only."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import torch
 from lessons.results import formula as f
 
 LONG = 64
-"""Terms of a sum beyond which errors are taken to average out, as they do in the kernels' blocked sums."""
+"""Terms of a sum beyond which rounding errors are assumed to average out, as in the blocked sums of the kernels."""
 
 _EXACT = {"<", "<=", ">", ">=", "==", "!=", "and", "or", "not", "argmax", "argmin", "isnan", "isinf"}
-_STEPS = {"floor", "ceil", "round", "trunc", "//", "%"}
-_LEVEL = {"tanh", "erf", "sin", "cos"}
-"""Functions whose slope is nowhere above 1.2."""
+_STEP_FUNCTIONS = {"floor", "ceil", "round", "trunc", "//", "%"}
+_FLAT = {"tanh", "erf", "sin", "cos"}
+"""Functions whose slope never exceeds 1.2."""
 
 
 def agrees(formula: f.Formula, values: Sequence[float], value: float, dtype: torch.dtype) -> bool:
-    """Whether this formula, computed in the precision of `dtype`, can have given this value."""
-    # Whole numbers may have been computed from fractions.
+    """Return whether a formula, computed in the precision of `dtype`, can have given this value."""
+    # Integers may have been computed from floating-point numbers.
     info = torch.finfo(dtype if dtype.is_floating_point else torch.float32)
     got = f.evaluate(formula, values)
     if close(got, value, info.eps * abs(value)):
@@ -34,19 +34,19 @@ def agrees(formula: f.Formula, values: Sequence[float], value: float, dtype: tor
 
 
 def close(got: float, value: float, bound: float) -> bool:
-    """Whether two numbers are the same up to a bound; NaN is NaN."""
+    """Return whether two numbers are equal up to a bound; NaN equals NaN."""
     if math.isnan(got) or math.isnan(value):
         return math.isnan(got) and math.isnan(value)
     return got == value or (math.isfinite(got) and abs(got - value) <= 2 * bound)
 
 
 def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[float, float]:
-    """The value of a formula and a bound of its error, if each operation rounds to a relative `eps`.
+    """Return the value of a formula and a bound of its error if each operation rounds to a relative `eps`.
 
-    The usual first-order propagation: Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
+    Errors are propagated to first order: Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
     """
     if isinstance(formula, f.OperandRef):
-        return values[formula.place], 0.0
+        return values[formula.position], 0.0
     if isinstance(formula, f.Number):
         return formula.value, eps * abs(formula.value)
     op = formula.op
@@ -55,8 +55,8 @@ def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[floa
         return error(yes if f.evaluate(test, values) else no, values, eps)
     parts = [error(part, values, eps) for part in formula.parts]
     numbers, errors = [part[0] for part in parts], [part[1] for part in parts]
-    places = [f.OperandRef(place) for place in range(len(parts))]
-    result = f.evaluate(f.Op(op, tuple(places)), numbers)
+    refs = tuple(f.OperandRef(position) for position in range(len(parts)))
+    result = f.evaluate(f.Op(op, refs), numbers)
     if not math.isfinite(result):
         return result, 0.0
     slack = eps * abs(result)
@@ -82,10 +82,10 @@ def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[floa
         return result, errors[0] / abs(numbers[0]) + 4 * slack + eps * errors[0]
     if op == "sqrt":
         return result, (errors[0] / result if result else math.sqrt(errors[0])) + slack
-    if op in _LEVEL:
+    if op in _FLAT:
         return result, 1.2 * errors[0] + 4 * eps
-    if op in _EXACT or op in _STEPS:
-        # A step may go either way if what it hangs on is not exact. Numbers that the code gives are.
+    if op in _EXACT or op in _STEP_FUNCTIONS:
+        # A step function may go either way if its argument is inexact. Numbers that the code gives are exact.
         inexact = any(
             wrong and not isinstance(part, f.Number) for part, wrong in zip(formula.parts, errors, strict=True)
         )

@@ -1,6 +1,6 @@
-"""Fused operations by their definition: what a kernel hides is computed again in single steps, under the recorder.
+"""Definitions of fused operations, which compute again, in single recorded steps, what a kernel hides.
 
-Only the row that is asked about is computed, from copies of what the kernel was given.
+Only the row that is asked about is computed, from copies of the arguments of the kernel.
 """
 
 from __future__ import annotations
@@ -25,60 +25,60 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a fused operation that is computed again."""
+    """The recorded call of a fused operation, with access to its arguments as they were."""
 
     recorder: Recorder
     history: ElementHistory
     event: Event
 
     def arg(self, name: str) -> Any:
-        """An argument that is no tensor."""
+        """Return an argument that is not a tensor."""
         return self.event.arg(name)
 
-    def tensor(self, name: str, *place: Any) -> torch.Tensor | None:
-        """A copy of an argument as it was, or of a part of it; None if it was not given. Raises `Forgotten`."""
+    def optional_tensor(self, name: str, *index: Any) -> torch.Tensor | None:
+        """Return a copy of an argument as it was, or of a part of it; None if it was not given. Raises `ValueLost`."""
         region = self.event.arg(name)
         if not isinstance(region, Region):
             return None
         with torch.utils._python_dispatch._disable_current_modes():
-            part = Region.of(region.tensor[place])
+            part = Region.of(region.tensor[index])
             copy = self.history.tensor(part, self.event.time)
         self.recorder.snapshot(copy, part, self.event.time)
         return copy
 
-    def given(self, name: str, *place: Any) -> torch.Tensor:
-        """The same for an argument that is always given."""
-        found = self.tensor(name, *place)
-        assert found is not None
-        return found
+    def tensor(self, name: str, *index: Any) -> torch.Tensor:
+        """Return a copy of a required argument as it was, or of a part of it. Raises `ValueLost`."""
+        copy = self.optional_tensor(name, *index)
+        assert copy is not None
+        return copy
 
 
 Definition = Callable[[Call, int, Index], tuple[torch.Tensor, Index]]
-"""Computes a row (or more) of a result: gives it, and the index that its first element has in the result."""
+"""Computes at least the row of a result that holds an index; returns it with the index of its first element."""
 
 
 def expand(
     definition: Definition, recorder: Recorder, history: ElementHistory, event: Event, output: int, index: Index
 ) -> dict[Index, Element]:
-    """The elements of a result that come with the one at `index`, by index. Raises `Forgotten`."""
+    """Compute the row of a result that holds `index`, and return its elements by index. Raises `ValueLost`."""
     recorder.watch(__file__, inspect.getsource(sys.modules[__name__]))
     with recorder.aside(event.sites):
         row, start = definition(Call(recorder, history, event), output, index)
     region, time = Region.of(row), recorder.record.time
-    found = {}
-    for place in region.indices():
+    elements = {}
+    for row_index in region.indices():
         # The row has the last axes of the result.
-        offset = (*(0 for _ in range(len(start) - len(place))), *place)
-        found[tuple(map(operator.add, start, offset))] = Element.of(region, place, time)
-    return found
+        offset = (*(0 for _ in range(len(start) - len(row_index))), *row_index)
+        elements[tuple(map(operator.add, start, offset))] = Element.of(region, row_index, time)
+    return elements
 
 
 def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
-    """Vaswani et al. 2017, equation 1, with an additive or a boolean mask (True = may be seen)."""
-    # The second result, for the way back, has no last axis.
+    """Compute Vaswani et al. 2017, equation 1, with an additive or a boolean mask (True = may be seen)."""
+    # The second result, which the backward pass needs, has no last axis.
     lead, row = (index[:-1], index[-1]) if output else (index[:-2], index[-2])
-    query = call.given("query", *lead, slice(row, row + 1))
-    key, value = (call.given(name, *_head(call, name, lead)) for name in ("key", "value"))
+    query = call.tensor("query", *lead, slice(row, row + 1))
+    key, value = (call.tensor(name, *_key_head(call, name, lead)) for name in ("key", "value"))
     scale = call.arg("scale")
     scores = query @ key.transpose(-2, -1)
     scaled = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else float(scale))
@@ -86,7 +86,7 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
         future = torch.ones(1, scaled.shape[-1], dtype=torch.bool).triu(row + 1)
         scaled = scaled.masked_fill(future, -torch.inf)
     name = "attn_mask" if "attn_mask" in call.event.info.names else "attn_bias"
-    mask = call.tensor(name, *_mask_place(call.arg(name), lead, row))
+    mask = call.optional_tensor(name, *_mask_part(call.arg(name), lead, row))
     if mask is not None:
         scaled = scaled.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scaled + mask
     if output:
@@ -95,32 +95,35 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     return weights @ value, (*lead, row, 0)
 
 
-def _head(call: Call, name: str, lead: Index) -> Index:
-    """The head of the keys or values that a head of the queries meets: of fewer, each meets several in a row."""
+def _key_head(call: Call, name: str, lead: Index) -> Index:
+    """Return the head of the keys or values that a head of the queries attends to.
+
+    If there are fewer of them, each serves several consecutive heads of the queries.
+    """
     if not lead:
         return lead
     heads, own = call.arg("query").shape[-3], call.arg(name).shape[-3]
     return (*lead[:-1], lead[-1] * own // heads)
 
 
-def _mask_place(mask: Any, lead: Index, row: int) -> tuple[Any, ...]:
-    """The part of a mask that is for one row; the mask may be broadcast."""
+def _mask_part(mask: Any, lead: Index, row: int) -> tuple[Any, ...]:
+    """Return the index of the part of a mask that applies to one row; the mask may be broadcast."""
     if not isinstance(mask, Region):
         return ()
-    places = (*lead, row)
+    index = (*lead, row)
     shape = mask.shape[:-1]
-    places = places[len(places) - len(shape) :] if shape else ()
-    *first, last = (0 if size == 1 else place for size, place in zip(shape, places, strict=True))
+    index = index[len(index) - len(shape) :] if shape else ()
+    *first, last = (0 if size == 1 else position for size, position in zip(shape, index, strict=True))
     return (*first, slice(last, last + 1))
 
 
 def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
-    """The fast path of `nn.MultiheadAttention` in eval mode, for self-attention."""
+    """Compute the fast path of `nn.MultiheadAttention` in eval mode, for self-attention."""
     width, heads = int(call.arg("embed_dim")), int(call.arg("num_head"))
     sample, row = index[0], index[-2]
     linear = torch.nn.functional.linear
-    inputs = call.given("query", sample)
-    matrix, bias = call.given("qkv_weight"), call.given("qkv_bias")
+    inputs = call.tensor("query", sample)
+    matrix, bias = call.tensor("qkv_weight"), call.tensor("qkv_bias")
     queries, keys, values = (
         linear(inputs, matrix[start : start + width], bias[start : start + width])
         .unflatten(-1, (heads, width // heads))
@@ -129,9 +132,9 @@ def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]
     )
     scores = queries[:, row : row + 1] @ keys.transpose(-2, -1)
     scaled = scores / math.sqrt(width // heads)
-    hidden = call.tensor("mask", *_hidden_place(call, sample, row))
+    hidden = call.optional_tensor("mask", *_native_mask_part(call, sample, row))
     if hidden is not None:
-        # Here True means hidden.
+        # In this kernel True means hidden.
         scaled = scaled.masked_fill(hidden, -torch.inf) if hidden.dtype == torch.bool else scaled + hidden
     weights = torch.softmax(scaled, dim=-1)
     if output == 1:
@@ -139,11 +142,14 @@ def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]
             return weights.mean(dim=0), (sample, row, 0)
         return weights[index[1]], (sample, index[1], row, 0)
     context = (weights @ values).transpose(0, 1).flatten(1)
-    return linear(context, call.given("proj_weight"), call.given("proj_bias")).unsqueeze(0), (sample, row, 0)
+    return linear(context, call.tensor("proj_weight"), call.tensor("proj_bias")).unsqueeze(0), (sample, row, 0)
 
 
-def _hidden_place(call: Call, sample: int, row: int) -> tuple[Any, ...]:
-    """The part of a mask that is for one row: of tokens by tokens, of keys by sample, or of heads by both."""
+def _native_mask_part(call: Call, sample: int, row: int) -> tuple[Any, ...]:
+    """Return the index of the part of a mask that applies to one row.
+
+    `mask_type` 0 is a mask of tokens by tokens, 1 of keys for each sample, 2 of tokens by tokens for each head.
+    """
     mask = call.arg("mask")
     if not isinstance(mask, Region):
         return ()

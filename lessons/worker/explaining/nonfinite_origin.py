@@ -1,61 +1,62 @@
-"""Where an infinity or NaN came from: the first number on the way back that none of its operands explains."""
+"""The origin of an infinity or NaN: the first number on the way back that none of its operands explains."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, RuleResult
+from lessons.worker.explaining import operand_names, source_location
+from lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun
 from lessons.worker.recording.element_history import Element
 
-if TYPE_CHECKING:
-    from lessons.worker.explaining.explainer import Explainer
+LONGEST_CHAIN = 5000
+"""Steps back from a number that are followed."""
 
-CHAIN = 5000
+_SETTING = ("masked_fill", "where", "literal", "given", "constant", "set")
+"""Operations that do not compute an infinity but set a number to it."""
 
-_PUT = ("masked_fill", "where", "literal", "given", "constant", "set")
-"""Operations that do not compute an infinity but put it there."""
-
-_GROWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
-"""Operations that come to an infinity of finite numbers only if that is too large for its type."""
+_OVERFLOWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
+"""Operations that turn finite numbers into an infinity only if the result is too large for its type."""
 
 
-def told(explainer: Explainer, element: Element, value: float, work: Derivation, made: RuleResult) -> list[str]:
-    """Where a value that is not finite was born, as notes; none for finite ones, and for those that the code gave."""
+def notes(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> list[str]:
+    """Say where a value that is not finite came from; nothing for finite values and for those that the code gave."""
     if math.isfinite(value):
         return []
     word = "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    came_from = _carrier(explainer, value, work)
-    if came_from is None:
-        if made.op in _PUT or not work.elements:
+    source = _nonfinite_operand(run, value, derived)
+    if source is None:
+        if derived.result.op in _SETTING or not derived.operands:
             # Its own note or formula says so already.
             return []
-        return [f"This {word} was born here.{_reason(explainer, element, value, work, made)}"]
-    for _ in range(CHAIN):
-        event, inner, made = explainer.made(came_from)
-        earlier = _carrier(explainer, value, inner)
-        if earlier is None:
-            place = explainer.place(event)
-            where = f" on line {place.line}" + (f" of {place.file}" if "/" in place.file else "") if place.line else ""
-            label = explainer.call(came_from, work.words).label
-            if made.op in _PUT:
+        return [f"This {word} was born here.{_reason(run, element, value, derived)}"]
+    code_names = derived.code_names
+    for _ in range(LONGEST_CHAIN):
+        earlier = run.derive(source)
+        next_source = _nonfinite_operand(run, value, earlier)
+        if next_source is None:
+            location = source_location.locate(run.names.positions, earlier.event)
+            file = f" of {location.file}" if "/" in location.file else ""
+            where = f" on line {location.line}{file}" if location.line else ""
+            label = operand_names.name_of(run, source, code_names).label
+            if earlier.result.op in _SETTING:
                 return [f"This {word} was put in {label}{where}."]
-            return [f"This {word} was born in {label}{where}.{_reason(explainer, came_from, value, inner, made)}"]
-        came_from = earlier
+            return [f"This {word} was born in {label}{where}.{_reason(run, source, value, earlier)}"]
+        source = next_source
     return []
 
 
-def _carrier(explainer: Explainer, value: float, work: Derivation) -> Element | None:
-    """An operand that is not finite in the same way: NaN for NaN, an infinity for an infinity."""
-    values = explainer.history.values(work.elements)
-    same = math.isnan if math.isnan(value) else math.isinf
-    return next((item for item, number in zip(work.elements, values, strict=True) if same(number)), None)
+def _nonfinite_operand(run: RecordedRun, value: float, derived: DerivedCell) -> Element | None:
+    """Find the first operand that is not finite in the same way: NaN for NaN, an infinity for an infinity."""
+    values = run.history.values(derived.operands)
+    matches = math.isnan if math.isnan(value) else math.isinf
+    return next((item for item, number in zip(derived.operands, values, strict=True) if matches(number)), None)
 
 
-def _reason(explainer: Explainer, element: Element, value: float, work: Derivation, made: RuleResult) -> str:
-    values = explainer.history.values(work.elements)
-    op = work.event.op.strip("_")
+def _reason(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> str:
+    """Say, as a sentence after a space, why finite operands gave this value; "" if that is not clear."""
+    values = run.history.values(derived.operands)
+    op = derived.op.strip("_")
     infinite = any(map(math.isinf, values))
     if math.isnan(value):
         if "softmax" in op and values and all(item == -math.inf for item in values):
@@ -71,12 +72,13 @@ def _reason(explainer: Explainer, element: Element, value: float, work: Derivati
         if infinite:
             return " The arithmetic of infinities has no result here."
     if math.isinf(value) and not infinite:
-        beyond = math.isfinite(f.evaluate(made.formula, values)) if made.formula is not None else False
-        if op in ("div", "reciprocal", "rsqrt") and not beyond:
+        formula = derived.result.formula
+        overflows = math.isfinite(f.evaluate(formula, values)) if formula is not None else False
+        if op in ("div", "reciprocal", "rsqrt") and not overflows:
             return " It was divided by 0."
         if op == "log":
             return " The logarithm of 0 is -inf."
-        if beyond or op in _GROWING or (op == "pow" and 0 not in values):
+        if overflows or op in _OVERFLOWING or (op == "pow" and 0 not in values):
             what = "exponential" if op == "exp" else "result"
             return f" The {what} is beyond the largest number of {str(element.region.dtype).removeprefix('torch.')}."
     return ""

@@ -53,7 +53,7 @@ class Names:
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self.places = SourcePositions(record)
+        self.positions = SourcePositions(record)
         self._inner: list[tuple[str, Binding]] = []
         self._whole: set[int] = set()
         self._steps: dict[int, int] = {}
@@ -94,7 +94,7 @@ class Names:
         last = run[length - 1 :: length]
         self._whole.update(event.time for event in last)
         self._steps.update((event.time, step) for step, event in enumerate(run, 1))
-        name = self.places.assigned(sites[0])
+        name = self.positions.assigned(sites[0])
         # `self.W_query` in a constructor: outside it is known by the name of the module.
         if not name or name.startswith("self."):
             return
@@ -158,8 +158,8 @@ class Names:
     def code_of(self, event: Event) -> str:
         """The piece of code that made an unnamed tensor, in brackets if it is more than a call or a name."""
         op = event.op.strip("_")
-        text = self.places.code(event.sites[0]) if event.sites else ""
-        node = self.places.node(event.sites[0]) if event.sites else None
+        text = self.positions.code(event.sites[0]) if event.sites else ""
+        node = self.positions.node(event.sites[0]) if event.sites else None
         if not text or isinstance(node, ast.stmt):
             return f"({op})"
         if len(text) > LONGEST:

@@ -59,7 +59,7 @@ class SourcePositions:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._sources: dict[str, tuple[str, Source]] = {}
-        self._words: dict[Site, frozenset[str]] = {}
+        self._names: dict[Site, frozenset[str]] = {}
 
     @staticmethod
     @functools.lru_cache(maxsize=8192)
@@ -125,13 +125,13 @@ class SourcePositions:
             node = source.parents.get(node)
         return source.segment(node) if source is not None and node is not None else ""
 
-    def words(self, site: Site) -> frozenset[str]:
+    def names_in(self, site: Site) -> frozenset[str]:
         """Names and dotted paths that occur in the piece of code at a site."""
-        found = self._words.get(site)
+        found = self._names.get(site)
         if found is None:
             node = self.node(site)
             names = () if node is None else filter(None, map(dotted, ast.walk(node)))
-            found = self._words[site] = frozenset(names)
+            found = self._names[site] = frozenset(names)
         return found
 
 

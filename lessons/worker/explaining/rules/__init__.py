@@ -1,13 +1,14 @@
 """The rule of each operation: which elements a cell of its result is made from, and how.
 
-A rule gets the work (the event and its operands so far), the index of the cell in the result and its value, and returns
-a formula. Formulas follow the definitions in the documentation of PyTorch. Only operations below autograd are here,
-since all others are made of them: `x @ y` arrives as `mm` or `bmm`, `nn.Linear` as `addmm`, `einsum` as `bmm`.
+A rule gets a derivation (the event and its operands so far), the index of the cell in the result and its value, and
+returns a formula. Formulas follow the definitions in the documentation of PyTorch. There are rules only for operations
+below autograd, since all others consist of them: `x @ y` arrives as `mm` or `bmm`, `nn.Linear` as `addmm`, `einsum` as
+`bmm`.
 """
 
 from __future__ import annotations
 
-# Each of these registers its rules.
+# Importing a module registers its rules.
 from lessons.worker.explaining.rules import (
     constants,
     elementwise,
@@ -19,15 +20,13 @@ from lessons.worker.explaining.rules import (
     random_draws,
     reductions,
 )
-from lessons.worker.explaining.rules.constants import LEAVES, by_hand
-from lessons.worker.explaining.rules.movement import Moves, apply, copied, moves
+from lessons.worker.explaining.rules.constants import LEAVES, set_by_hand
+from lessons.worker.explaining.rules.movement import apply, copied, movement_of
 from lessons.worker.explaining.rules.registry import known
 
 __all__ = [
     "LEAVES",
-    "Moves",
     "apply",
-    "by_hand",
     "constants",
     "copied",
     "elementwise",
@@ -35,9 +34,10 @@ __all__ = [
     "losses",
     "masking",
     "movement",
-    "moves",
+    "movement_of",
     "normalization",
     "products",
     "random_draws",
     "reductions",
+    "set_by_hand",
 ]

@@ -1,11 +1,12 @@
-"""Numbers that nothing was computed from: constants, literals, what the learner set."""
+"""Rules for numbers that were not computed from others: constants, literals, values that the learner set."""
 
 from __future__ import annotations
 
 import ast
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
+from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, rule, short
 from lessons.worker.recording.recorder import Region
 
@@ -57,71 +58,71 @@ LEAVES = frozenset(
         "multinomial",
     }
 )
-"""Operations whose results are made from no other tensor."""
+"""Operations whose results do not depend on any other tensor."""
 
 
-def by_hand(work: Derivation, index: Index, value: float) -> RuleResult:
-    """A value that the learner set."""
-    before = work.event.before[0] if work.event.before else None
+def set_by_hand(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain a value that the learner set, and say what it was before."""
+    before = derivation.event.before[0] if derivation.event.before else None
     was = f" Before, it was {short(float(before[index].item()))}." if before is not None else ""
     return make("set", None, f"You set this to {short(value)}.{was}")
 
 
 @rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
-def _constant(work: Derivation, index: Index, value: float) -> RuleResult:
+def _constant(derivation: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, f"Every element was made {short(value)} here.")
 
 
 @rule("fill")
-def _fill(work: Derivation, index: Index, value: float) -> RuleResult:
-    given = work.event.arg("value")
-    cell = work.cell(given, ()) if isinstance(given, Region) else ZERO
-    return put_here(work, value) if isinstance(cell, f.Number) else make("fill", cell)
+def _fill(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    fill = derivation.event.arg("value")
+    cell = derivation.cell(fill, ()) if isinstance(fill, Region) else ZERO
+    return set_by_statement(derivation, value) if isinstance(cell, f.Number) else make("fill", cell)
 
 
-def put_here(work: Derivation, value: float) -> RuleResult:
-    """A number that a statement put there."""
-    sites, places = work.event.sites, work.explainer.names.places
-    code = places.statement(sites[0]) if sites else ""
+def set_by_statement(derivation: Derivation, value: float) -> RuleResult:
+    """Explain a number that a statement such as `x[0] = 7` set."""
+    sites, positions = derivation.event.sites, derivation.run.names.positions
+    code = positions.statement(sites[0]) if sites else ""
     return make("constant", None, f"Set to {short(value)} here.", code=code)
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
-def _empty(work: Derivation, index: Index, value: float) -> RuleResult:
+def _empty(derivation: Derivation, index: Index, value: float) -> RuleResult:
     return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
 
 
 @rule("eye")
-def _eye(work: Derivation, index: Index, value: float) -> RuleResult:
+def _eye(derivation: Derivation, index: Index, value: float) -> RuleResult:
     where = "on" if index[0] == index[1] else "off"
     return make("constant", None, f"{short(value)}, because it is {where} the diagonal.")
 
 
 @rule("scalar_tensor")
-def _scalar(work: Derivation, index: Index, value: float) -> RuleResult:
+def _scalar(derivation: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, "A number that Python gave to PyTorch here.")
 
 
 @rule("arange", "linspace", "tril_indices", "triu_indices")
-def _counted(work: Derivation, index: Index, value: float) -> RuleResult:
+def _counted(derivation: Derivation, index: Index, value: float) -> RuleResult:
     return make("constant", None, f"Element {index[-1]} of the sequence that starts here.")
 
 
 @rule("lift_fresh")
-def _literal(work: Derivation, index: Index, value: float) -> RuleResult:
-    sites = work.event.sites
-    places = work.explainer.names.places
-    node = places.node(sites[0]) if sites else None
-    source = places.source(sites[0]) if sites else None
+def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    sites = derivation.event.sites
+    positions = derivation.run.names.positions
+    node = positions.node(sites[0]) if sites else None
+    source = positions.source(sites[0]) if sites else None
     if isinstance(node, ast.Subscript | ast.Assign | ast.AugAssign):
-        return put_here(work, value)
+        return set_by_statement(derivation, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
         return make("given", None, "A number that Python computed.")
     item: ast.expr = node.args[0]
-    for place in index:
-        if not isinstance(item, ast.List | ast.Tuple) or place >= len(item.elts):
+    for position in index:
+        if not isinstance(item, ast.List | ast.Tuple) or position >= len(item.elts):
             return make("given", None, "A number that Python gave to PyTorch here.")
-        item = item.elts[place]
+        item = item.elts[position]
         if isinstance(item, ast.Starred):
             return make("given", None, "A number that Python gave to PyTorch here.")
     code = source.segment(item)

@@ -1,4 +1,4 @@
-"""Losses and derivatives: what the backward pass computes, where autograd has a kernel for it.
+"""Rules for losses and for the kernels of the backward pass.
 
 The formulas of the losses and activations are those of the documentation of `torch.nn`; the derivatives follow from
 them and agree with `tools/autograd/derivatives.yaml` of PyTorch.
@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
-from lessons.worker.explaining.rules.normalization import _layer_norm as _normalized
+from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.recorded_run import Index, RuleResult
+from lessons.worker.explaining.rules.normalization import layer_norm
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
@@ -29,7 +30,7 @@ from lessons.worker.recording.recorder import Region
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)
 _NONE, _MEAN = 0, 1
-"""How a loss is reduced (`at::Reduction`); 2 is the sum."""
+"""Values of `at::Reduction` that say how a loss is reduced; 2 is the sum."""
 
 
 def _minus(first: f.Formula, second: f.Formula) -> f.Formula:
@@ -51,39 +52,42 @@ def _negative(x: f.Formula) -> f.Formula:
 # Losses ------------------------------------------------------------------------------------------------------------
 
 
-def _class(work: Derivation, sample: Index) -> int:
-    return int(work.value(region(work, "target"), sample))
+def _class(derivation: Derivation, sample: Index) -> int:
+    return int(derivation.value(region(derivation, "target"), sample))
 
 
-def _weight(work: Derivation, target: int) -> tuple[f.Formula, ...]:
-    """The weight of a class, if weights were given."""
-    given = work.event.arg("weight")
-    return (work.cell(given, (target,)),) if isinstance(given, Region) else ()
+def _weight(derivation: Derivation, target: int) -> tuple[f.Formula, ...]:
+    """Return the weight of a class as a tuple of one; an empty tuple if no weights were given."""
+    given = derivation.event.arg("weight")
+    return (derivation.cell(given, (target,)),) if isinstance(given, Region) else ()
 
 
-def _of_class(sample: Index, place: int) -> Index:
-    """The index of a class of a sample; classes are on the second axis, if there are several samples."""
-    return (*sample[:1], place, *sample[1:])
+def _class_index(sample: Index, target: int) -> Index:
+    """Return the index of a class of a sample; classes are on the second axis, if there are several samples."""
+    return (*sample[:1], target, *sample[1:])
 
 
 @rule("nll_loss_forward", "nll_loss2d_forward")
-def _nll_loss(work: Derivation, index: Index, value: float) -> RuleResult:
-    """`-w * x` of the true class of each sample, their sum, or that over the sum of the weights: `nn.NLLLoss`."""
-    event, given, target = work.event, region(work), region(work, "target")
+def _nll_loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain `nn.NLLLoss`: `-w * x` of the true class of each sample, their sum, or their weighted mean."""
+    event, scores, target = derivation.event, region(derivation), region(derivation, "target")
     reduction, ignored = event.arg("reduction"), event.arg("ignore_index")
     samples = [index] if reduction == _NONE and target.shape else list(target.indices())
     if len(samples) > MOST_TERMS:
-        return too_many(work, len(samples))
-    pairs = [(sample, place) for sample in samples if (place := _class(work, sample)) != ignored]
-    if work.output == 1 and reduction != _NONE and isinstance(event.arg("weight"), Region) and pairs:
-        return make("sum", f.add(*(_weight(work, place)[0] for _, place in pairs)))
-    if work.output == 1:
+        return too_many(derivation, len(samples))
+    pairs = [(sample, label) for sample in samples if (label := _class(derivation, sample)) != ignored]
+    if derivation.output == 1 and reduction != _NONE and isinstance(event.arg("weight"), Region) and pairs:
+        return make("sum", f.add(*(_weight(derivation, label)[0] for _, label in pairs)))
+    if derivation.output == 1:
         return make("count", None, "The number of samples that count in the loss.")
-    terms = [f.multiply(*_weight(work, place), work.cell(given, _of_class(sample, place))) for sample, place in pairs]
-    note = f"Of each sample the number of its true class is taken: {_listed([place for _, place in pairs])}."
+    terms = [
+        f.multiply(*_weight(derivation, label), derivation.cell(scores, _class_index(sample, label)))
+        for sample, label in pairs
+    ]
+    note = f"Of each sample the number of its true class is taken: {_listed([label for _, label in pairs])}."
     loss = _negative(f.add(*terms)) if terms else ZERO
     if reduction == _MEAN:
-        weights = [_weight(work, place) for _, place in pairs]
+        weights = [_weight(derivation, label) for _, label in pairs]
         given_weights = [weight[0] for weight in weights if weight]
         loss = _over(loss, f.add(*given_weights) if given_weights else f.Number(float(len(pairs))))
     return make("negative log-likelihood", loss, note)
@@ -94,17 +98,17 @@ def _listed(classes: list[int], most: int = 12) -> str:
 
 
 @rule("nll_loss_backward", "nll_loss2d_backward")
-def _nll_loss_backward(work: Derivation, index: Index, value: float) -> RuleResult:
+def _nll_loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
     name, axis = "nll_loss backward", min(1, len(index) - 1)
-    sample, place = (*index[:axis], *index[axis + 1 :]), index[axis]
-    true = _class(work, sample)
-    if true == work.event.arg("ignore_index"):
+    sample, label = (*index[:axis], *index[axis + 1 :]), index[axis]
+    true = _class(derivation, sample)
+    if true == derivation.event.arg("ignore_index"):
         return make(name, None, "This sample does not count in the loss.")
-    if true != place:
+    if true != label:
         return make(name, None, f"0: the loss takes class {true} of this sample, and no other.")
-    gradient = f.multiply(*_weight(work, true), work.operand("grad_output", sample))
-    if work.event.arg("reduction") == _MEAN:
-        gradient = _over(gradient, work.cell(region(work, "total_weight"), ()))
+    gradient = f.multiply(*_weight(derivation, true), derivation.operand("grad_output", sample))
+    if derivation.event.arg("reduction") == _MEAN:
+        gradient = _over(gradient, derivation.cell(region(derivation, "total_weight"), ()))
     return make(name, _negative(gradient), f"The loss takes class {true} of this sample, with a minus.")
 
 
@@ -113,7 +117,7 @@ def _squared(x: f.Formula, y: f.Formula) -> f.Formula:
 
 
 def _cross_entropy(x: f.Formula, y: f.Formula) -> f.Formula:
-    """`-y * log(p) - (1 - y) * log(1 - p)` with `p = sigmoid(x)`, written so that no exp overflows."""
+    """Return `-y * log(p) - (1 - y) * log(1 - p)` with `p = sigmoid(x)`, written so that no exp overflows."""
     soft = f.call("log", f.add(ONE, f.call("exp", _negative(f.call("abs", x)))))
     return f.add(_minus(f.call("max", x, ZERO), f.multiply(x, y)), soft)
 
@@ -122,25 +126,26 @@ _LOSSES = {"mse_loss": _squared, "binary_cross_entropy_with_logits": _cross_entr
 
 
 @rule(*_LOSSES)
-def _loss(work: Derivation, index: Index, value: float) -> RuleResult:
-    """A loss of each element, or their sum or mean: `nn.MSELoss`, `nn.BCEWithLogitsLoss`."""
-    given, reduction = region(work), work.event.arg("reduction")
-    if work.event.arg("weight") is not None or work.event.arg("pos_weight") is not None:
-        return unknown(work, index, value)
-    places = [index] if reduction == _NONE else list(given.indices())
-    if len(places) > MOST_TERMS:
-        return too_many(work, 2 * len(places))
-    of = _LOSSES[work.event.op]
-    loss = f.add(*(of(work.operand("self", at), work.operand("target", at)) for at in places)) if places else ZERO
-    return make(work.event.op, _over(loss, f.Number(float(len(places)))) if reduction == _MEAN else loss)
+def _loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain `nn.MSELoss` and `nn.BCEWithLogitsLoss`: the loss of each element, their sum, or their mean."""
+    inputs, reduction = region(derivation), derivation.event.arg("reduction")
+    if derivation.event.arg("weight") is not None or derivation.event.arg("pos_weight") is not None:
+        return unknown(derivation, index, value)
+    indices = [index] if reduction == _NONE else list(inputs.indices())
+    if len(indices) > MOST_TERMS:
+        return too_many(derivation, 2 * len(indices))
+    loss_of = _LOSSES[derivation.event.op]
+    losses = [loss_of(derivation.operand("self", at), derivation.operand("target", at)) for at in indices]
+    loss = f.add(*losses) if losses else ZERO
+    return make(derivation.event.op, _over(loss, f.Number(float(len(indices)))) if reduction == _MEAN else loss)
 
 
 @rule("mse_loss_backward")
-def _mse_loss_backward(work: Derivation, index: Index, value: float) -> RuleResult:
-    difference = _minus(work.operand("self", index), work.operand("target", index))
-    gradient = f.multiply(TWO, difference, work.operand("grad_output", index))
-    if work.event.arg("reduction") == _MEAN:
-        gradient = _over(gradient, f.Number(float(region(work).size)))
+def _mse_loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    difference = _minus(derivation.operand("self", index), derivation.operand("target", index))
+    gradient = f.multiply(TWO, difference, derivation.operand("grad_output", index))
+    if derivation.event.arg("reduction") == _MEAN:
+        gradient = _over(gradient, f.Number(float(region(derivation).size)))
     return make("mse_loss backward", gradient)
 
 
@@ -148,7 +153,7 @@ def _mse_loss_backward(work: Derivation, index: Index, value: float) -> RuleResu
 
 
 def _gelu_slope(x: f.Formula, approximate: str) -> f.Formula:
-    """Of `x * cdf(x)` it is `cdf(x) + x * density(x)`; with tanh the product rule."""
+    """Return the derivative of `x * cdf(x)`, `cdf(x) + x * density(x)`, or that of its approximation by tanh."""
     if approximate != "tanh":
         cdf = f.multiply(_HALF, f.add(ONE, f.call("erf", _over(x, f.Number(math.sqrt(2), "sqrt(2)")))))
         bell = f.call("exp", _over(_negative(f.multiply(x, x)), TWO))
@@ -163,30 +168,34 @@ def _sigmoid(x: f.Formula) -> f.Formula:
     return _over(ONE, f.add(ONE, f.call("exp", _negative(x))))
 
 
-def _softplus_slope(work: Derivation, x: f.Formula) -> f.Formula:
-    scaled = f.multiply(work.number(work.event.arg("beta")), x)
-    return f.choose(f.Op(">", (scaled, work.number(work.event.arg("threshold")))), ONE, _sigmoid(scaled))
+def _softplus_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
+    scaled = f.multiply(derivation.number(derivation.event.arg("beta")), x)
+    return f.choose(f.Op(">", (scaled, derivation.number(derivation.event.arg("threshold")))), ONE, _sigmoid(scaled))
 
 
 _SLOPES: dict[str, Callable[[Derivation, f.Formula], f.Formula]] = {
-    # These are given the result of the activation, which is all that is needed.
-    "sigmoid": lambda work, y: f.multiply(y, _minus(ONE, y)),
-    "tanh": lambda work, y: _minus(ONE, _square(y)),
-    # These its input.
-    "gelu": lambda work, x: _gelu_slope(x, str(work.event.arg("approximate"))),
-    "silu": lambda work, x: f.multiply(_sigmoid(x), f.add(ONE, f.multiply(x, _minus(ONE, _sigmoid(x))))),
+    # The derivative of these is a function of the result of the activation, which is what the kernel gets.
+    "sigmoid": lambda derivation, y: f.multiply(y, _minus(ONE, y)),
+    "tanh": lambda derivation, y: _minus(ONE, _square(y)),
+    # The kernels of the others get the input of the activation.
+    "gelu": lambda derivation, x: _gelu_slope(x, str(derivation.event.arg("approximate"))),
+    "silu": lambda derivation, x: f.multiply(_sigmoid(x), f.add(ONE, f.multiply(x, _minus(ONE, _sigmoid(x))))),
     "softplus": _softplus_slope,
-    "threshold": lambda work, x: f.choose(f.Op(">", (x, work.number(work.event.arg("threshold")))), ONE, ZERO),
-    "leaky_relu": lambda work, x: f.choose(f.Op(">", (x, ZERO)), ONE, work.number(work.event.arg("negative_slope"))),
+    "threshold": lambda derivation, x: f.choose(
+        f.Op(">", (x, derivation.number(derivation.event.arg("threshold")))), ONE, ZERO
+    ),
+    "leaky_relu": lambda derivation, x: f.choose(
+        f.Op(">", (x, ZERO)), ONE, derivation.number(derivation.event.arg("negative_slope"))
+    ),
 }
 
 
 @rule(*(f"{name}_backward" for name in _SLOPES))
-def _activation_backward(work: Derivation, index: Index, value: float) -> RuleResult:
-    name = work.event.op.removesuffix("_backward")
-    cell = work.operand("output" if name in ("sigmoid", "tanh") else "self", index)
+def _activation_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    name = derivation.event.op.removesuffix("_backward")
+    cell = derivation.operand("output" if name in ("sigmoid", "tanh") else "self", index)
     title = "relu" if name == "threshold" else name
-    formula = f.multiply(work.operand("grad_output", index), _SLOPES[name](work, cell))
+    formula = f.multiply(derivation.operand("grad_output", index), _SLOPES[name](derivation, cell))
     return make(f"{title} backward", formula, f"The gradient times the derivative of {title}.")
 
 
@@ -194,111 +203,111 @@ def _activation_backward(work: Derivation, index: Index, value: float) -> RuleRe
 
 
 @rule("_log_softmax_backward_data")
-def _log_softmax_backward(work: Derivation, index: Index, value: float) -> RuleResult:
-    gradient, output = region(work, "grad_output"), region(work, "output")
-    axis = int(work.event.arg("dim")) % max(len(output.shape), 1)
-    places = [(*index[:axis], k, *index[axis + 1 :]) for k in range(output.shape[axis])] if index else [()]
-    if len(places) > MOST_TERMS:
-        return too_many(work, len(places))
-    total = f.add(*(work.cell(gradient, place) for place in places))
-    formula = _minus(work.cell(gradient, index), f.multiply(f.call("exp", work.cell(output, index)), total))
+def _log_softmax_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    gradient, output = region(derivation, "grad_output"), region(derivation, "output")
+    axis = int(derivation.event.arg("dim")) % max(len(output.shape), 1)
+    indices = [(*index[:axis], k, *index[axis + 1 :]) for k in range(output.shape[axis])] if index else [()]
+    if len(indices) > MOST_TERMS:
+        return too_many(derivation, len(indices))
+    total = f.add(*(derivation.cell(gradient, at) for at in indices))
+    formula = _minus(derivation.cell(gradient, index), f.multiply(f.call("exp", derivation.cell(output, index)), total))
     return make("log_softmax backward", formula, "The derivative of log_softmax: exp of it is the softmax.")
 
 
-def _normalized_places(work: Derivation, lead: Index) -> list[Index]:
-    shape = region(work, "input").shape
+def _normalized_indices(derivation: Derivation, lead: Index) -> list[Index]:
+    shape = region(derivation, "input").shape
     return [(*lead, *rest) for rest in itertools.product(*map(range, shape[len(lead) :]))]
 
 
-def _lead(work: Derivation) -> int:
-    """How many axes layer norm does not join."""
-    return len(region(work, "input").shape) - len(work.event.arg("normalized_shape"))
+def _lead(derivation: Derivation) -> int:
+    """Return how many leading axes layer norm does not normalize over."""
+    return len(region(derivation, "input").shape) - len(derivation.event.arg("normalized_shape"))
 
 
 @rule("native_layer_norm")
-def _layer_norm(work: Derivation, index: Index, value: float) -> RuleResult:
-    """Its second and third result: the mean, and 1 over the standard deviation (`nn.LayerNorm`)."""
-    if work.output == 0:
-        return _normalized(work, index, value)
-    given = region(work, "input")
-    places = _normalized_places(work, index[: _lead(work)])
-    if len(places) > MOST_TERMS:
-        return too_many(work, len(places))
-    cells, count = [work.cell(given, place) for place in places], f.Number(float(len(places)))
-    if work.output == 1:
+def _layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain the results of `nn.LayerNorm`: the normalized cell, the mean, and 1 over the standard deviation."""
+    if derivation.output == 0:
+        return layer_norm(derivation, index, value)
+    inputs = region(derivation, "input")
+    indices = _normalized_indices(derivation, index[: _lead(derivation)])
+    if len(indices) > MOST_TERMS:
+        return too_many(derivation, len(indices))
+    cells, count = [derivation.cell(inputs, at) for at in indices], f.Number(float(len(indices)))
+    if derivation.output == 1:
         return make("mean", _over(f.add(*cells), count))
-    mean = f.Number(f.total(work.values(given, places)) / len(places), "mean")
+    mean = f.Number(f.total(derivation.values(inputs, indices)) / len(indices), "mean")
     variance = _over(f.add(*(_square(_minus(cell, mean)) for cell in cells)), count)
-    spread = f.call("sqrt", f.add(variance, f.Number(float(work.event.arg("eps")), "eps")))
+    spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
     return make("rstd", _over(ONE, spread), "1 over the standard deviation.")
 
 
 @rule("native_layer_norm_backward")
-def _layer_norm_backward(work: Derivation, index: Index, value: float) -> RuleResult:
-    """With z = (x - mean) * rstd and h = gradient * weight: rstd * (h - mean(h) - z * mean(h * z)).
+def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain rstd * (h - mean(h) - z * mean(h * z)) with z = (x - mean) * rstd and h = gradient * weight.
 
     Ba, Kiros, Hinton 2016 (Layer Normalization), differentiated; weight and bias get the sums of gradient * z and of
     gradient over all rows.
     """
-    event, gradient = work.event, region(work, "grad_out")
-    lead = _lead(work)
-    wanted = [place for place, asked in enumerate(event.arg("output_mask")) if asked]
+    event, gradient = derivation.event, region(derivation, "grad_out")
+    lead = _lead(derivation)
+    wanted = [output for output, is_wanted in enumerate(event.arg("output_mask")) if is_wanted]
     if len(wanted) != len(event.outs):
-        return named_only(work)
+        return named_only(derivation)
 
-    def normalized(place: Index) -> f.Formula:
-        mean, rstd = (work.operand(name, place) for name in ("mean", "rstd"))
-        return f.multiply(_minus(work.operand("input", place), mean), rstd)
+    def normalized(at: Index) -> f.Formula:
+        mean, rstd = (derivation.operand(name, at) for name in ("mean", "rstd"))
+        return f.multiply(_minus(derivation.operand("input", at), mean), rstd)
 
-    def weighted(place: Index) -> list[f.Formula]:
+    def weighted(at: Index) -> list[f.Formula]:
         weight = event.arg("weight")
-        cell = work.cell(gradient, place)
-        return [cell, work.cell(weight, place[lead:])] if isinstance(weight, Region) else [cell]
+        cell = derivation.cell(gradient, at)
+        return [cell, derivation.cell(weight, at[lead:])] if isinstance(weight, Region) else [cell]
 
-    if wanted[work.output]:
-        places = [(*first, *index) for first in itertools.product(*map(range, gradient.shape[:lead]))]
-        if len(places) > MOST_TERMS:
-            return too_many(work, 2 * len(places))
-        factors = [[work.cell(gradient, place)] for place in places]
-        if wanted[work.output] == 1:
-            factors = [[*cell, normalized(place)] for cell, place in zip(factors, places, strict=True)]
+    if wanted[derivation.output]:
+        indices = [(*first, *index) for first in itertools.product(*map(range, gradient.shape[:lead]))]
+        if len(indices) > MOST_TERMS:
+            return too_many(derivation, 2 * len(indices))
+        factors = [[derivation.cell(gradient, at)] for at in indices]
+        if wanted[derivation.output] == 1:
+            factors = [[*cell, normalized(at)] for cell, at in zip(factors, indices, strict=True)]
         formula = f.add(*(f.multiply(*item) for item in factors)) if factors else ZERO
         return make("layer norm backward", formula, "Summed over all rows, which share this parameter.")
-    places = _normalized_places(work, index[:lead])
-    if len(places) > MOST_TERMS:
-        return too_many(work, 2 * len(places))
-    count = f.Number(float(len(places)))
-    mean = _over(f.add(*(f.multiply(*weighted(place)) for place in places)), count)
-    slope = _over(f.add(*(f.multiply(*weighted(place), normalized(place)) for place in places)), count)
+    indices = _normalized_indices(derivation, index[:lead])
+    if len(indices) > MOST_TERMS:
+        return too_many(derivation, 2 * len(indices))
+    count = f.Number(float(len(indices)))
+    mean = _over(f.add(*(f.multiply(*weighted(at)) for at in indices)), count)
+    slope = _over(f.add(*(f.multiply(*weighted(at), normalized(at)) for at in indices)), count)
     inner = _minus(_minus(f.multiply(*weighted(index)), mean), f.multiply(normalized(index), slope))
     note = "The gradient without its part that shifts or stretches the whole row, which layer norm takes back."
-    return make("layer norm backward", f.multiply(work.operand("rstd", index), inner), note)
+    return make("layer norm backward", f.multiply(derivation.operand("rstd", index), inner), note)
 
 
 # Gradient clipping -------------------------------------------------------------------------------------------------
 
 
 @rule("_foreach_norm")
-def _norms(work: Derivation, index: Index, value: float) -> RuleResult:
-    """The norm of each tensor of a list: `nn.utils.clip_grad_norm_` asks for them."""
-    given = work.event.arg("self")[work.output]
-    if work.event.arg("ord") != 2:
-        return named_only(work)
-    if given.size > MOST_TERMS:
-        return too_many(work, given.size)
-    squares = [_square(work.cell(given, place)) for place in given.indices()]
+def _norms(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain the norm of a tensor of a list, which `nn.utils.clip_grad_norm_` computes."""
+    tensor = derivation.event.arg("self")[derivation.output]
+    if derivation.event.arg("ord") != 2:
+        return named_only(derivation)
+    if tensor.size > MOST_TERMS:
+        return too_many(derivation, tensor.size)
+    squares = [_square(derivation.cell(tensor, at)) for at in tensor.indices()]
     return make("norm", f.call("sqrt", f.add(*squares)) if squares else ZERO)
 
 
 @rule("_foreach_mul")
-def _products(work: Derivation, index: Index, value: float) -> RuleResult:
-    """Each tensor of a list times a number, or times its own."""
-    event = work.event
+def _products(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain a tensor of a list times a number that all share, or times its own."""
+    event = derivation.event
     factor = next(event.arg(name) for name in ("other", "scalar", "scalars") if name in event.info.names)
     if isinstance(factor, list | tuple):
-        factor = factor[work.output]
+        factor = factor[derivation.output]
     if isinstance(factor, Region):
-        second: f.Formula = work.cell(factor, broadcast(factor.shape, index))
+        second: f.Formula = derivation.cell(factor, broadcast(factor.shape, index))
     else:
-        second = work.number(factor)
-    return make("multiply", f.multiply(work.cell(event.arg("self")[work.output], index), second))
+        second = derivation.number(factor)
+    return make("multiply", f.multiply(derivation.cell(event.arg("self")[derivation.output], index), second))

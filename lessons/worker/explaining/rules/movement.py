@@ -1,15 +1,16 @@
-"""Copies and rearrangements: where a number was before it was here."""
+"""Rules for operations that copy or rearrange elements without computing anything."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
+from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -24,11 +25,8 @@ from lessons.worker.explaining.rules.registry import (
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.recorder import SNAPSHOT, Event, Region
 
-if TYPE_CHECKING:
-    from lessons.worker.explaining.explainer import Explainer
-
 MOST_MOVED = 1 << 22
-"""Elements up to which a rearrangement is followed; above, it is only named."""
+"""Elements of a result up to which a rearrangement is followed; a larger one is only named."""
 
 _COPIES = dict.fromkeys(("clone", "contiguous", "alias_copy", "detach_copy", "lift", "_to_copy"), "self")
 
@@ -73,63 +71,64 @@ _MOVES = {
     "slice_scatter": ("self", "src"),
     "select_scatter": ("self", "src"),
 }
-"""Operations that only move elements: the argument that they come from, and another from which some of them come."""
+"""Operations that only move elements, with the argument or the two arguments that the elements come from."""
 
-Moves = tuple[list[torch.Tensor], tuple[Region, ...]]
-"""The arguments, and for each axis a tensor in the shape of the result. It tells where on this axis each element comes
-from: in the first argument counted 1, 2, ..., in the second -1, -2, ...; 0 is what the operation put there itself."""
-
-
-def copied(explainer: Explainer, event: Event, element: Element) -> Element | None:
-    """The element that an event copied to this one unchanged, None if it did something else."""
-    source = _origin(explainer, event, element)
-    return source if source is not None and _same(explainer, source, element) else None
+_ElementAt = Callable[[Any, Index], Element | None]
+"""Returns the element at an index of an argument; None if the argument is not a tensor."""
 
 
-def _origin(explainer: Explainer, event: Event, element: Element) -> Element | None:
-    """The element that an event copied to this one, or converted."""
+def copied(run: RecordedRun, event: Event, element: Element) -> Element | None:
+    """Return the element that an event copied unchanged to the given one; None if it did something else."""
+    source = _origin(run, event, element)
+    return source if source is not None and _is_unchanged(run, source, element) else None
 
-    def source(region: Any, index: Index) -> Element | None:
+
+def _origin(run: RecordedRun, event: Event, element: Element) -> Element | None:
+    """Return the element that an event copied to the given one, with or without a conversion; else None."""
+
+    def element_at(region: Any, index: Index) -> Element | None:
         return Element.of(region, index, event.time) if isinstance(region, Region) else None
 
     found = event.index_of(element.storage, element.offset)
     if event.hand or found is None:
         return None
-    (place, index), op = found, event.op
-    out = event.outs[place]
+    (output, index), op = found, event.op
+    out = event.outs[output]
     if event.info is SNAPSHOT:
         return Element.of(event.args[0], index, event.args[1])
     if op in _COPIES:
-        return source(event.arg(_COPIES[op]), index)
+        return element_at(event.arg(_COPIES[op]), index)
     if op == "copy_":
-        given = event.arg("src")
-        return source(given, broadcast(given.shape, index)) if isinstance(given, Region) else None
+        copied_from = event.arg("src")
+        return element_at(copied_from, broadcast(copied_from.shape, index)) if isinstance(copied_from, Region) else None
     if op == "cat":
-        return _from_cat(event, index, source)
+        return _before_cat(event, index, element_at)
     if op == "stack":
         axis = int(event.arg("dim") or 0) % len(out.shape)
-        return source(event.arg("tensors")[index[axis]], (*index[:axis], *index[axis + 1 :]))
+        return element_at(event.arg("tensors")[index[axis]], (*index[:axis], *index[axis + 1 :]))
     if op.removesuffix("_") in _MOVES:
-        return _moved(explainer.moves(event), index, source)
+        return _before_movement(run.movement(event), index, element_at)
     return None
 
 
-def _same(explainer: Explainer, before: Element, after: Element) -> bool:
-    """Whether a conversion left the value as it was."""
+def _is_unchanged(run: RecordedRun, before: Element, after: Element) -> bool:
+    """Return whether a conversion left the value as it was."""
     if before.region.dtype == after.region.dtype:
         return True
-    was, now = explainer.history.values([before, after])
-    return was == now or (math.isnan(was) and math.isnan(now))
+    old, new = run.history.values([before, after])
+    return old == new or (math.isnan(old) and math.isnan(new))
 
 
-def apply(work: Derivation, element: Element, index: Index, value: float) -> RuleResult:
-    """Explain an element, which is at `index` of a result of the event."""
-    source = _origin(work.explainer, work.event, element)
+def apply(derivation: Derivation, element: Element, index: Index, value: float) -> RuleResult:
+    """Explain an element, which is at `index` in a result of the event, by the rule of its operation."""
+    source = _origin(derivation.run, derivation.event, element)
     if source is None:
-        return _wrapped(work, find(work.event.op)(work, index, value), element.region.dtype, value)
-    if _same(work.explainer, source, element):
+        return _with_wraparound(
+            derivation, find(derivation.event.op)(derivation, index, value), element.region.dtype, value
+        )
+    if _is_unchanged(derivation.run, source, element):
         return make("copy", source=source)
-    cell, dtype = work.of(work.explainer.through(source)), element.region.dtype
+    cell, dtype = derivation.operand_for(derivation.run.through(source)), element.region.dtype
     if dtype == torch.bool:
         return make("convert", f.Op("!=", (cell, ZERO)))
     if not dtype.is_floating_point:
@@ -137,50 +136,54 @@ def apply(work: Derivation, element: Element, index: Index, value: float) -> Rul
             whole = make("convert", f.call("trunc", cell), "Cut off to a whole number.")
         else:
             whole = make("convert", cell)
-        return _wrapped(work, whole, dtype, value)
+        return _with_wraparound(derivation, whole, dtype, value)
     return make("convert", cell, f"Rounded to {str(dtype).removeprefix('torch.')}.")
 
 
 _NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
-def _wrapped(work: Derivation, made: RuleResult, dtype: torch.dtype, value: float) -> RuleResult:
-    """With whole numbers of few bits: what does not fit starts again at the other end (two's complement)."""
-    if made.formula is None or dtype not in _NARROW:
-        return made
+def _with_wraparound(derivation: Derivation, result: RuleResult, dtype: torch.dtype, value: float) -> RuleResult:
+    """Reduce the formula of an integer of few bits modulo its range if the result did not fit (two's complement)."""
+    if result.formula is None or dtype not in _NARROW:
+        return result
     info = torch.iinfo(dtype)
-    values = work.explainer.history.values(work.elements)
-    result = f.evaluate(made.formula, values)
-    if not math.isfinite(result) or info.min <= result <= info.max:
-        return made
+    values = derivation.run.history.values(derivation.elements)
+    exact = f.evaluate(result.formula, values)
+    if not math.isfinite(exact) or info.min <= exact <= info.max:
+        return result
     least, count = f.Number(float(info.min)), f.Number(float(info.max - info.min + 1))
-    shifted = f.Op("-", (made.formula, least)) if info.min else made.formula
+    shifted = f.Op("-", (result.formula, least)) if info.min else result.formula
     formula: f.Formula = f.Op("%", (shifted, count))
     formula = f.add(formula, least) if info.min else formula
     if f.evaluate(formula, values) == value:
-        made.formula = formula
+        result.formula = formula
         name = str(dtype).removeprefix("torch.")
-        made.notes.append(
+        result.notes.append(
             f"The type {name} holds {info.min} to {info.max}; what is beyond starts again at the other end."
         )
-    return made
+    return result
 
 
-def _from_cat(event: Event, index: Index, source: Callable[[Any, Index], Element | None]) -> Element | None:
+def _before_cat(event: Event, index: Index, element_at: _ElementAt) -> Element | None:
+    """Return the element that `torch.cat` put at an index."""
     parts = [item for item in event.arg("tensors") if isinstance(item, Region) and item.shape != (0,)]
     axis = int(event.arg("dim") or 0) % len(index)
-    place = index[axis]
+    position = index[axis]
     for part in parts:
-        if place < part.shape[axis]:
-            return source(part, (*index[:axis], place, *index[axis + 1 :]))
-        place -= part.shape[axis]
+        if position < part.shape[axis]:
+            return element_at(part, (*index[:axis], position, *index[axis + 1 :]))
+        position -= part.shape[axis]
     return None
 
 
-def moves(explainer: Explainer, event: Event) -> Moves | None:
-    """Do to the places of elements what an operation did to the elements. None if that cannot be known."""
+def movement_of(run: RecordedRun, event: Event) -> Movement | None:
+    """Find where a rearrangement takes its elements from; None if that cannot be known.
+
+    The operation runs again on tensors that hold the indices of their own elements.
+    """
     names = _MOVES[event.op.removesuffix("_")]
-    # `scatter` and the like take a number instead of a second tensor, too.
+    # `scatter` and similar operations also accept a number instead of a second tensor.
     regions = tuple(event.arg(name) for name in names if name == names[0] or name in event.info.names)
     if not all(isinstance(region, Region) for region in regions) or event.arg("accumulate"):
         return None
@@ -189,15 +192,15 @@ def moves(explainer: Explainer, event: Event) -> Moves | None:
         return None
     axes = []
     for axis in range(max(rank, 1)):
-        # Broadcast from one axis, they take no memory, however large the tensor.
+        # The indices are broadcast from one axis, so they take no memory, however large the tensor.
         signs = zip(names, regions, (1, -1), strict=False)
-        stand_ins: dict[str, Any] = {name: _coordinates(region, axis, sign) for name, region, sign in signs}
-        axes.append(_replay(explainer, event, {"value": 0, **stand_ins}))
-    return axes, regions
+        stand_ins: dict[str, Any] = {name: _indices_along(region, axis, sign) for name, region, sign in signs}
+        axes.append(_replay(run, event, {"value": 0, **stand_ins}))
+    return Movement(axes, regions)
 
 
-def _coordinates(region: Region, axis: int, sign: int) -> torch.Tensor:
-    """For each element of a region its place on an axis, from 1; 1 for axes that it does not have."""
+def _indices_along(region: Region, axis: int, sign: int) -> torch.Tensor:
+    """Return the index of each element of a region on an axis, from 1; 1 for an axis that the region does not have."""
     if axis >= len(region.shape):
         return torch.full((), sign).expand(region.shape)
     length = region.shape[axis]
@@ -205,12 +208,12 @@ def _coordinates(region: Region, axis: int, sign: int) -> torch.Tensor:
     return row.reshape(length, *[1] * (len(region.shape) - axis - 1)).expand(region.shape)
 
 
-def _replay(explainer: Explainer, event: Event, stand_ins: dict[str, Any]) -> torch.Tensor:
+def _replay(run: RecordedRun, event: Event, stand_ins: dict[str, Any]) -> torch.Tensor:
     """Run an operation again with other tensors for some of its arguments."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Region):
-            return explainer.history.tensor(value, event.time)
+            return run.history.tensor(value, event.time)
         return [plain(item) for item in value] if isinstance(value, list) else value
 
     def stand_in(name: str, value: Any) -> Any:
@@ -220,92 +223,90 @@ def _replay(explainer: Explainer, event: Event, stand_ins: dict[str, Any]) -> to
         # What is written to cannot be broadcast.
         return given.clone() if event.info.written and name == "self" else given
 
-    at = {place: name for name, place in event.info.names.items()}
-    args = [stand_in(at.get(place, ""), value) for place, value in enumerate(event.args)]
+    names = {position: name for name, position in event.info.names.items()}
+    args = [stand_in(names.get(position, ""), value) for position, value in enumerate(event.args)]
     kwargs = {name: stand_in(name, value) for name, value in event.kwargs.items() if name != "out"}
     out: torch.Tensor = event.info.func(*args, **kwargs)
     return out
 
 
-def _moved(found: Moves | None, index: Index, source: Callable[[Any, Index], Element | None]) -> Element | None:
-    """The element that arrives at an index."""
-    if found is None or found[0][0].dim() != len(index):
+def _before_movement(movement: Movement | None, index: Index, element_at: _ElementAt) -> Element | None:
+    """Return the element that a rearrangement moved to an index; None if it came from nowhere."""
+    if movement is None or movement.axes[0].dim() != len(index):
         return None
-    axes, regions = found
-    places = [int(axis[index].item()) for axis in axes]
-    if 0 in places:
+    signed = [int(axis[index].item()) for axis in movement.axes]
+    if 0 in signed:
         return None
-    region = regions[places[0] < 0]
-    return source(region, tuple(abs(place) - 1 for place in places[: len(region.shape)]))
+    region = movement.sources[signed[0] < 0]
+    return element_at(region, tuple(abs(number) - 1 for number in signed[: len(region.shape)]))
 
 
 @rule(*_MOVES)
-def _put(work: Derivation, index: Index, value: float) -> RuleResult:
-    """What a rearrangement did not take from anywhere."""
-    if work.event.arg("accumulate"):
-        return _added(work, index, value)
-    if work.explainer.moves(work.event) is None:
-        return unknown(work, index, value)
+def _set_by_movement(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain an element that a rearrangement did not take from anywhere."""
+    if derivation.event.arg("accumulate"):
+        return _scatter_add(derivation, index, value)
+    if derivation.run.movement(derivation.event) is None:
+        return unknown(derivation, index, value)
     return make("constant", None, f"Set to {short(value)} here.")
 
 
-# Added up where they arrive ----------------------------------------------------------------------------------------
+# Movements that add -------------------------------------------------------------------------------------------------
 
 
-def _destinations(work: Derivation) -> tuple[Region, torch.Tensor]:
-    """The numbers that are added to some elements, and to which: their place when all elements are in one row."""
-    event, out = work.event, work.event.outs[0]
-    places = torch.arange(out.size).reshape(out.shape)
+def _destinations(derivation: Derivation) -> tuple[Region, torch.Tensor]:
+    """Return the numbers that are added to elements, and the flat index of the element that each is added to."""
+    event, out = derivation.event, derivation.event.outs[0]
+    flat = torch.arange(out.size).reshape(out.shape)
 
-    def given(name: str) -> Any:
-        found = event.arg(name)
+    def tensor(name: str) -> Any:
+        argument = event.arg(name)
         items = [
-            work.explainer.history.tensor(item, event.time) if isinstance(item, Region) else None
-            for item in (found if isinstance(found, list) else [found])
+            derivation.run.history.tensor(item, event.time) if isinstance(item, Region) else None
+            for item in (argument if isinstance(argument, list) else [argument])
         ]
-        return items if isinstance(found, list) else items[0]
+        return items if isinstance(argument, list) else items[0]
 
     if "index_put" in event.op:
-        return region(work, "values"), torch.ops.aten.index.Tensor(places, given("indices"))
+        return region(derivation, "values"), torch.ops.aten.index.Tensor(flat, tensor("indices"))
     if event.op.startswith("index_add"):
-        return region(work, "source"), places.index_select(event.arg("dim"), given("index").reshape(-1))
-    return region(work, "src"), places.gather(event.arg("dim"), given("index"))
+        return region(derivation, "source"), flat.index_select(event.arg("dim"), tensor("index").reshape(-1))
+    return region(derivation, "src"), flat.gather(event.arg("dim"), tensor("index"))
 
 
 @rule("index_add", "scatter_add")
-def _added(work: Derivation, index: Index, value: float) -> RuleResult:
-    """Several numbers may be added to one element: `torch.Tensor.index_add_`, `scatter_add_`, `index_put_`."""
-    out = work.event.outs[0]
+def _scatter_add(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain an element that several numbers may be added to: `Tensor.index_add_`, `scatter_add_`, `index_put_`."""
+    out = derivation.event.outs[0]
     if out.size * max(len(out.shape), 1) > MOST_MOVED:
-        return unknown(work, index, value)
-    source, destinations = _destinations(work)
-    # The one place of this element in a row of all.
-    mine = 0
-    for place, size in zip(index, out.shape, strict=True):
-        mine = mine * size + place
-    arrived = (destinations == mine).nonzero().tolist()
-    if len(arrived) > MOST_TERMS:
-        return too_many(work, len(arrived))
-    # `scatter_add` may use only a part of its source: that begins where the source does.
-    terms = [work.cell(source, broadcast(source.shape, tuple(place))) for place in arrived]
-    alpha = work.event.arg("alpha")
+        return unknown(derivation, index, value)
+    source, destinations = _destinations(derivation)
+    flat_index = 0
+    for position, size in zip(index, out.shape, strict=True):
+        flat_index = flat_index * size + position
+    arriving = (destinations == flat_index).nonzero().tolist()
+    if len(arriving) > MOST_TERMS:
+        return too_many(derivation, len(arriving))
+    # `scatter_add` may use only a part of its source, which then starts at index 0 of every axis.
+    terms = [derivation.cell(source, broadcast(source.shape, tuple(item))) for item in arriving]
+    alpha = derivation.event.arg("alpha")
     if alpha not in (None, 1):
-        terms = [f.multiply(work.number(alpha), term) for term in terms]
-    return make("add", f.add(work.operand("self", index), *terms))
+        terms = [f.multiply(derivation.number(alpha), term) for term in terms]
+    return make("add", f.add(derivation.operand("self", index), *terms))
 
 
 @rule("embedding_dense_backward")
-def _embedding_backward(work: Derivation, index: Index, value: float) -> RuleResult:
-    """A row of the table gets the gradients of all places that looked it up: `nn.Embedding`."""
-    indices, (row, *rest) = region(work, "indices"), index
-    looked_up = work.explainer.history.tensor(indices, work.event.time)
-    places = (looked_up == row).nonzero().tolist()
-    if row == work.event.arg("padding_idx") or not places:
+def _embedding_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Add up the gradients of all positions of the input that looked up a row of the table: `nn.Embedding`."""
+    indices, (row, *rest) = region(derivation, "indices"), index
+    looked_up = derivation.run.history.tensor(indices, derivation.event.time)
+    positions = (looked_up == row).nonzero().tolist()
+    if row == derivation.event.arg("padding_idx") or not positions:
         return make("embedding backward", None, f"0: nothing that counts looked up row {row}.")
-    if len(places) > MOST_TERMS:
-        return too_many(work, len(places))
-    gradient = region(work, "grad_output")
-    added = f.add(*(work.cell(gradient, (*place, *rest)) for place in places))
-    if work.event.arg("scale_grad_by_freq"):
-        added = f.Op("/", (added, f.Number(float(len(places)))))
-    return make("embedding backward", added, f"The sum over the {len(places)} places that looked up row {row}.")
+    if len(positions) > MOST_TERMS:
+        return too_many(derivation, len(positions))
+    gradient = region(derivation, "grad_output")
+    added = f.add(*(derivation.cell(gradient, (*position, *rest)) for position in positions))
+    if derivation.event.arg("scale_grad_by_freq"):
+        added = f.Op("/", (added, f.Number(float(len(positions)))))
+    return make("embedding backward", added, f"The sum over the {len(positions)} places that looked up row {row}.")

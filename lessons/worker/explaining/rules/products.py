@@ -1,33 +1,34 @@
-"""Sums of products: matrix products, linear layers."""
+"""Rules for sums of products: matrix products, linear layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult, broadcast
+from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
 from lessons.worker.recording.recorder import Region
 
 
-def _dot(work: Derivation, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:
-    terms = [f.multiply(work.cell(left, a), work.cell(right, b)) for a, b in pairs]
+def _dot(derivation: Derivation, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:
+    terms = [f.multiply(derivation.cell(left, a), derivation.cell(right, b)) for a, b in pairs]
     return f.add(*terms) if terms else ZERO
 
 
 @rule("dot", "vdot", "mv", "mm", "bmm", "matmul")
-def _product(work: Derivation, index: Index, value: float) -> RuleResult:
-    left = region(work)
+def _product(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    left = region(derivation)
     right = next(
-        item for name in ("tensor", "vec", "mat2", "other") if isinstance(item := work.event.arg(name), Region)
+        item for name in ("tensor", "vec", "mat2", "other") if isinstance(item := derivation.event.arg(name), Region)
     )
     if left.shape[-1] > MOST_TERMS:
-        return too_many(work, 2 * left.shape[-1])
-    return make("matmul", _dot(work, left, right, _pairs(left.shape, right.shape, index)))
+        return too_many(derivation, 2 * left.shape[-1])
+    return make("matmul", _dot(derivation, left, right, _pairs(left.shape, right.shape, index)))
 
 
 def _pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Index]]:
-    """Indices of the factors of each term of a product of tensors of these shapes."""
+    """Yield the indices of the two factors of each term of a product of tensors of these shapes."""
     rows = () if len(left) == 1 else (index[-2] if len(right) > 1 else index[-1],)
     cols = () if len(right) == 1 else (index[-1],)
     lead = index[: len(index) - len(rows) - len(cols)]
@@ -37,21 +38,21 @@ def _pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Ind
 
 
 @rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
-def _add_product(work: Derivation, index: Index, value: float) -> RuleResult:
-    event = work.event
+def _add_product(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    event = derivation.event
     names = {"addmv": ("mat", "vec"), "baddbmm": ("batch1", "batch2")}.get(event.op.strip("_"), ("mat1", "mat2"))
     left, right = event.arg(names[0]), event.arg(names[1])
     if not isinstance(left, Region) or not isinstance(right, Region) or event.op.strip("_") in ("addbmm", "addr"):
-        return unknown(work, index, value)
+        return unknown(derivation, index, value)
     if left.shape[-1] > MOST_TERMS:
-        return too_many(work, 2 * left.shape[-1])
-    product = _dot(work, left, right, _pairs(left.shape, right.shape, index))
+        return too_many(derivation, 2 * left.shape[-1])
+    product = _dot(derivation, left, right, _pairs(left.shape, right.shape, index))
     alpha, beta = event.arg("alpha"), event.arg("beta")
     if alpha not in (None, 1):
         product = f.multiply(f.Number(float(alpha)), product)
     if beta == 0:
         return make("matmul", product)
-    added = work.operand("self", index)
+    added = derivation.operand("self", index)
     if beta not in (None, 1):
         added = f.multiply(f.Number(float(beta)), added)
     terms = product.parts if isinstance(product, f.Op) and product.op == "+" else (product,)

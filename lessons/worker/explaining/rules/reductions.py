@@ -1,4 +1,4 @@
-"""Numbers along one or more axes joined into one: sums, extremes, spreads, norms."""
+"""Rules that reduce the numbers along one or more axes to one: sums, extremes, spreads, norms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
+from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.elementwise import term
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -33,92 +34,94 @@ def _axes(dim: Any, rank: int) -> tuple[int, ...]:
 
 
 Reduction = Callable[[Derivation, Region, list[Index]], RuleResult]
-"""Gets the work, a tensor, and the indices of its elements that are joined in a cell."""
+"""Takes a derivation, a tensor, and the indices of its elements that a cell is reduced from."""
 
 
 def _reduction(*ops: str) -> Callable[[Reduction], Reduction]:
-    """Register the rule of operations that join elements along `dim`."""
+    """Register a rule for operations that reduce elements along `dim`."""
 
     def register(function: Reduction) -> Reduction:
-        def found(work: Derivation, index: Index, value: float) -> RuleResult:
-            given = region(work)
-            shape = given.shape
-            axes = _axes(work.event.arg("dim"), len(shape))
+        def apply(derivation: Derivation, index: Index, value: float) -> RuleResult:
+            tensor = region(derivation)
+            shape = tensor.shape
+            axes = _axes(derivation.event.arg("dim"), len(shape))
             count = math.prod(shape[axis] for axis in axes)
             if count > MOST_TERMS:
-                return too_many(work, count)
+                return too_many(derivation, count)
             others = [axis for axis in range(len(shape)) if axis not in axes]
-            left = [index[axis] for axis in others] if work.event.arg("keepdim") else index
+            left = [index[axis] for axis in others] if derivation.event.arg("keepdim") else index
             fixed = dict(zip(others, left, strict=True))
             ranges = [(fixed[axis],) if axis in fixed else range(shape[axis]) for axis in range(len(shape))]
-            return function(work, given, list(itertools.product(*ranges)))
+            return function(derivation, tensor, list(itertools.product(*ranges)))
 
-        rule(*ops)(found)
+        rule(*ops)(apply)
         return function
 
     return register
 
 
-def _cells(work: Derivation, given: Region, places: list[Index]) -> list[f.Formula]:
-    return [work.cell(given, place) for place in places]
+def _cells(derivation: Derivation, tensor: Region, indices: list[Index]) -> list[f.Formula]:
+    return [derivation.cell(tensor, index) for index in indices]
 
 
 @_reduction("sum", "mean", "nansum")
-def _sum(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    if work.event.op == "nansum":
-        cells = _cells(work, given, places)
+def _sum(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    if derivation.event.op == "nansum":
+        cells = _cells(derivation, tensor, indices)
         return make("sum", f.add(ZERO, *(f.choose(f.call("isnan", cell), ZERO, cell) for cell in cells)))
-    terms = [term(work, work.element(given, place)) for place in places]
+    terms = [term(derivation, derivation.element(tensor, index)) for index in indices]
     added = f.add(*terms) if terms else ZERO
-    if work.event.op == "mean":
+    if derivation.event.op == "mean":
         return make("mean", f.Op("/", (added, f.Number(float(len(terms))))))
     return make("sum", added)
 
 
 @_reduction("prod")
-def _prod(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    return make("product", f.multiply(*_cells(work, given, places)) if places else ONE)
+def _prod(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    return make("product", f.multiply(*_cells(derivation, tensor, indices)) if indices else ONE)
 
 
 @_reduction("any", "all")
-def _any(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    op = work.event.op
-    tests = tuple(f.Op("!=", (cell, ZERO)) for cell in _cells(work, given, places))
+def _any(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    op = derivation.event.op
+    tests = tuple(f.Op("!=", (cell, ZERO)) for cell in _cells(derivation, tensor, indices))
     if len(tests) < 2:
         return make(op, tests[0] if tests else f.Number(float(op == "all")))
     return make(op, f.Op("or" if op == "any" else "and", tests))
 
 
 @_reduction("std", "var", "std_mean", "var_mean")
-def _spread(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    if work.output == 1:
-        return make("mean", f.Op("/", (f.add(*_cells(work, given, places)), f.Number(float(len(places))))))
-    correction = work.event.arg("correction")
+def _spread(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    if derivation.output == 1:
+        return make("mean", f.Op("/", (f.add(*_cells(derivation, tensor, indices)), f.Number(float(len(indices))))))
+    correction = derivation.event.arg("correction")
     if correction is None:
-        correction = 0 if work.event.arg("unbiased") is False else 1
-    mean = f.total(work.values(given, places)) / len(places)
+        correction = 0 if derivation.event.arg("unbiased") is False else 1
+    mean = f.total(derivation.values(tensor, indices)) / len(indices)
     centre = f.Number(mean, "mean")
-    squares = [f.Op("**", (f.Op("-", (cell, centre)), f.Number(2.0))) for cell in _cells(work, given, places)]
-    variance = f.Op("/", (f.add(*squares), f.Number(float(len(places) - correction))))
-    note = f"Divided by {len(places)} - {correction}."
+    squares = [f.Op("**", (f.Op("-", (cell, centre)), f.Number(2.0))) for cell in _cells(derivation, tensor, indices)]
+    variance = f.Op("/", (f.add(*squares), f.Number(float(len(indices) - correction))))
+    note = f"Divided by {len(indices)} - {correction}."
     return (
-        make("std", f.call("sqrt", variance), note) if work.event.op.startswith("std") else make("var", variance, note)
+        make("std", f.call("sqrt", variance), note)
+        if derivation.event.op.startswith("std")
+        else make("var", variance, note)
     )
 
 
 @_reduction("linalg_vector_norm", "norm")
-def _norm(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    if work.event.arg("ord" if "linalg" in work.event.op else "p") not in (2, None):
-        return named_only(work)
-    cells = _cells(work, given, places)
+def _norm(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    if derivation.event.arg("ord" if "linalg" in derivation.event.op else "p") not in (2, None):
+        return named_only(derivation)
+    cells = _cells(derivation, tensor, indices)
     return make("norm", f.call("sqrt", f.add(*(f.Op("**", (cell, f.Number(2.0))) for cell in cells))))
 
 
 @_reduction("logsumexp")
-def _logsumexp(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    """`log(sum(exp(x)))`, as `torch.logsumexp` does it: the largest is subtracted first."""
-    cells, values = _cells(work, given, places), work.values(given, places)
-    top = max(range(len(cells)), key=lambda place: values[place], default=None)
+def _logsumexp(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    """Explain `log(sum(exp(x)))` as `torch.logsumexp` computes it: the largest is subtracted first."""
+    cells, values = _cells(derivation, tensor, indices), derivation.values(tensor, indices)
+    top = max(range(len(cells)), key=lambda position: values[position], default=None)
     if top is None or not math.isfinite(values[top]):
         return make("logsumexp", f.call("log", f.add(ZERO, *(f.call("exp", cell) for cell in cells))))
     exps = f.add(*(f.call("exp", f.Op("-", (cell, cells[top]))) for cell in cells))
@@ -126,59 +129,62 @@ def _logsumexp(work: Derivation, given: Region, places: list[Index]) -> RuleResu
 
 
 @_reduction("count_nonzero")
-def _count(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    return make("count", f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in _cells(work, given, places))))
+def _count(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    return make("count", f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in _cells(derivation, tensor, indices))))
 
 
 @_reduction("median")
-def _median(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    """Of an even count the lower of the two in the middle, as in the documentation of `torch.median`."""
-    if work.output == 1:
-        return make("median", None, f"The place of the one in the middle of {len(places)} numbers.")
-    return make("median", f.call("median_low", *_cells(work, given, places)))
+def _median(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    """Explain `torch.median`, which of an even count takes the lower of the two in the middle."""
+    if derivation.output == 1:
+        return make("median", None, f"The place of the one in the middle of {len(indices)} numbers.")
+    return make("median", f.call("median_low", *_cells(derivation, tensor, indices)))
 
 
 @_reduction("amax", "amin", "max", "min")
-def _extreme(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    name = work.event.op.removeprefix("a")
-    if work.output == 1:
-        return _position(work, given, places)
-    return make("greatest" if name == "max" else "least", f.call(name, *_cells(work, given, places)))
+def _extreme(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    name = derivation.event.op.removeprefix("a")
+    if derivation.output == 1:
+        return _arg_extreme(derivation, tensor, indices)
+    return make("greatest" if name == "max" else "least", f.call(name, *_cells(derivation, tensor, indices)))
 
 
 @_reduction("argmax", "argmin")
-def _position(work: Derivation, given: Region, places: list[Index]) -> RuleResult:
-    name = work.event.op.removeprefix("arg")
+def _arg_extreme(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    name = derivation.event.op.removeprefix("arg")
     where = "largest" if name == "max" else "smallest"
-    note = f"The place of the {where} of {len(places)} numbers."
-    return make(f"arg{name}", f.call(f"arg{name}", *_cells(work, given, places)), note)
+    note = f"The place of the {where} of {len(indices)} numbers."
+    return make(f"arg{name}", f.call(f"arg{name}", *_cells(derivation, tensor, indices)), note)
 
 
 @rule("cumsum", "cumprod")
-def _cumulative(work: Derivation, index: Index, value: float) -> RuleResult:
-    given = region(work)
-    name, join = ("sum", f.add) if work.event.op.startswith("cumsum") else ("product", f.multiply)
-    if not given.shape:
-        return make(name, work.cell(given, ()))
-    axis = int(work.event.arg("dim")) % len(given.shape)
+def _cumulative(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    tensor = region(derivation)
+    name, join = ("sum", f.add) if derivation.event.op.startswith("cumsum") else ("product", f.multiply)
+    if not tensor.shape:
+        return make(name, derivation.cell(tensor, ()))
+    axis = int(derivation.event.arg("dim")) % len(tensor.shape)
     if index[axis] >= MOST_TERMS:
-        return too_many(work, index[axis] + 1)
-    return make(name, join(*(work.cell(given, _at(index, axis, place)) for place in range(index[axis] + 1))))
+        return too_many(derivation, index[axis] + 1)
+    return make(
+        name, join(*(derivation.cell(tensor, _replaced(index, axis, position)) for position in range(index[axis] + 1)))
+    )
 
 
 @rule("sort", "topk")
-def _sort(work: Derivation, index: Index, value: float) -> RuleResult:
-    given, op = region(work), work.event.op
-    if not given.shape:
-        return unknown(work, index, value)
-    axis = int(work.event.arg("dim")) % len(given.shape)
-    order = work.event.outs[1]
-    came_from = int(work.explainer.history.value(work.element(order, index, work.event.time + 1)))
-    cell = work.cell(given, _at(index, axis, came_from))
-    if work.output == 1:
+def _sort(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    tensor, op = region(derivation), derivation.event.op
+    if not tensor.shape:
+        return unknown(derivation, index, value)
+    axis = int(derivation.event.arg("dim")) % len(tensor.shape)
+    order = derivation.event.outs[1]
+    came_from = int(derivation.run.history.value(derivation.element(order, index, derivation.event.time + 1)))
+    cell = derivation.cell(tensor, _replaced(index, axis, came_from))
+    if derivation.output == 1:
         return make(op, None, f"Number {came_from} is the one that came {ordinal(index[axis] + 1)}.")
     return make(op, cell, f"Number {came_from} came {ordinal(index[axis] + 1)}.")
 
 
-def _at(index: Index, axis: int, place: int) -> Index:
-    return (*index[:axis], place, *index[axis + 1 :])
+def _replaced(index: Index, axis: int, position: int) -> Index:
+    """Return an index with another position on one axis."""
+    return (*index[:axis], position, *index[axis + 1 :])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, Index, RuleResult
+from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.recording.recorder import Region
 
 Rule = Callable[[Derivation, Index, float], RuleResult]
@@ -26,7 +27,7 @@ _RULES: dict[str, Rule] = {}
 
 
 def rule(*ops: str) -> Callable[[Rule], Rule]:
-    """Register the rule of these operations, and of the same in place."""
+    """Register a rule for these operations and their in-place forms."""
 
     def register(function: Rule) -> Rule:
         for op in ops:
@@ -37,55 +38,55 @@ def rule(*ops: str) -> Callable[[Rule], Rule]:
 
 
 def find(op: str) -> Rule:
-    """The rule of an operation."""
+    """Return the rule of an operation, `unknown` if it has none."""
     return _RULES.get(op, unknown)
 
 
 def known() -> Iterable[str]:
-    """All operations that have a rule."""
+    """Return the names of all operations that have a rule."""
     return _RULES.keys()
 
 
 def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) -> RuleResult:
-    """What a rule returns."""
+    """Build the result of a rule; `more` are further fields of `RuleResult`."""
     return RuleResult(op, formula, list(notes), **more)
 
 
 def short(value: float) -> str:
-    """A number in a sentence."""
+    """Format a number for a sentence."""
     return f"{value:.6g}"
 
 
 def ordinal(count: int) -> str:
-    """`1st`, `2nd`, `3rd`, `4th`, ..."""
+    """Format an ordinal number: `1st`, `2nd`, `3rd`, `4th`, ..."""
     last = "th" if 10 < count % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
     return f"{count}{last}"
 
 
-def too_many(work: Derivation, count: int) -> RuleResult:
-    """A cell that is made from more numbers than anybody reads."""
-    return make(work.event.op.strip("_"), None, f"Made from {count:,} numbers, too many to list.")
+def too_many(derivation: Derivation, count: int) -> RuleResult:
+    """Explain a cell that was computed from more numbers than anybody reads."""
+    return make(derivation.event.op.strip("_"), None, f"Made from {count:,} numbers, too many to list.")
 
 
-def unknown(work: Derivation, index: Index, value: float) -> RuleResult:
-    """An operation outside the list says its name and shows its operands."""
-    left = MOST_UNKNOWN
-    for given in work.event.operands():
-        same = given.shape == work.event.outs[work.output].shape
-        for place in [index] if same else itertools.islice(given.indices(), left):
-            work.cell(given, place)
-            left -= 1
-    return named_only(work)
+def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain an operation that has no rule by its name and its operands."""
+    remaining = MOST_UNKNOWN
+    for operand in derivation.event.operands():
+        same_shape = operand.shape == derivation.event.outs[derivation.output].shape
+        for cell_index in [index] if same_shape else itertools.islice(operand.indices(), remaining):
+            derivation.cell(operand, cell_index)
+            remaining -= 1
+    return named_only(derivation)
 
 
-def named_only(work: Derivation) -> RuleResult:
-    """An operation without a formula."""
-    op = work.event.op.strip("_")
+def named_only(derivation: Derivation) -> RuleResult:
+    """Explain an operation for which there is no formula by its name."""
+    op = derivation.event.op.strip("_")
     return make(op, None, f"The operation {op} has no rule here: these are its operands, not its formula.")
 
 
-def region(work: Derivation, name: str = "self") -> Region:
-    """An argument that is a tensor."""
-    given = work.event.arg(name)
-    assert isinstance(given, Region)
-    return given
+def region(derivation: Derivation, name: str = "self") -> Region:
+    """Return an argument that is a tensor."""
+    argument = derivation.event.arg(name)
+    assert isinstance(argument, Region)
+    return argument

@@ -102,7 +102,7 @@ def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPat
     def fault(*given: object) -> None:
         raise IndexError("list index out of range")
 
-    monkeypatch.setattr(stage.explainer, "made", fault)
+    monkeypatch.setattr(stage.explainer, "derive", fault)
     assert asked() == "this cell cannot be explained (IndexError: list index out of range)"
     with pytest.raises(NoCell):
         stage.explainer.follow(10**6)

@@ -1,0 +1,105 @@
+"""What rules can ask of a recorded run, and what a rule answers.
+
+Rules and derivations depend on the `RecordedRun` protocol only; `explainer.Explainer` implements it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+
+from lessons.results import formula as f
+from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.names import Names
+from lessons.worker.recording.recorder import Event, Record, Region
+
+Index = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class RuleResult:
+    """How a cell was computed, according to a rule.
+
+    Attributes:
+        op: the operation as people call it.
+        formula: over the operands of the derivation; None for a leaf, whose formula is its value.
+        notes: sentences for people.
+        details: named rows of numbers that help to follow the formula.
+        source: the element that the cell is an exact copy of.
+        code, line: a more precise source position than that of the operation.
+    """
+
+    op: str
+    formula: f.Formula | None = None
+    notes: list[str] = field(default_factory=list)
+    details: list[tuple[str, list[float]]] = field(default_factory=list)
+    source: Element | None = None
+    code: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedCell:
+    """One step back from a cell: the operation that computed it and the elements that it was computed from.
+
+    Attributes:
+        event: the recorded operation; None if the cell came from outside the record.
+        op: the operation below autograd; for a fused operation the last single step of its definition.
+        operands: the elements that the formula refers to, in order.
+        code_names: the names that occur in the code of the operation.
+        result: what the rule of the operation says.
+    """
+
+    event: Event | None
+    op: str
+    operands: list[Element]
+    code_names: frozenset[str]
+    result: RuleResult
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Where an operation that only rearranges elements takes each of them from.
+
+    Attributes:
+        axes: a tensor in the shape of the result for each axis of the sources. It holds the index on this axis that the
+            element comes from: counted 1, 2, ... in the first source, -1, -2, ... in the second; 0 stands for an
+            element that the operation itself set.
+        sources: the one or two arguments that elements come from.
+    """
+
+    axes: list[torch.Tensor]
+    sources: tuple[Region, ...]
+
+
+class RecordedRun(Protocol):
+    """A recorded run that can be read backwards."""
+
+    @property
+    def record(self) -> Record:
+        """The operations, in order."""
+        ...
+
+    @property
+    def history(self) -> ElementHistory:
+        """Who wrote each element, and its value at any time."""
+        ...
+
+    @property
+    def names(self) -> Names:
+        """What the code calls each element."""
+        ...
+
+    def through(self, element: Element) -> Element:
+        """Follow unnamed copies back to the element that they are copies of."""
+        ...
+
+    def movement(self, event: Event) -> Movement | None:
+        """Find where a rearrangement takes its elements from; None if that cannot be known."""
+        ...
+
+    def derive(self, element: Element) -> DerivedCell:
+        """Explain how an element was computed. Raises `ValueLost`."""
+        ...

@@ -1,0 +1,48 @@
+"""The source location of a recorded operation: file, line and code, and the line of the lesson that led there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lessons.worker.explaining import fused_definitions
+from lessons.worker.recording.recorder import PACKAGE, Event, Site
+from lessons.worker.recording.source_positions import SourcePositions
+
+
+@dataclass(slots=True, frozen=True)
+class SourceLocation:
+    """The file, line and code of an operation.
+
+    Attributes:
+        line: the line in `file`; None in an expression that a step only shows, which is on no line of the code.
+        file: `setup`, the id of a step, a module of the `attention` package, or `definition` for the single steps of a
+            fused operation.
+        code: the expression or statement, on one line.
+        lesson_line: the line of the lesson from which that was called.
+    """
+
+    line: int | None = None
+    file: str = ""
+    code: str = ""
+    lesson_line: int | None = None
+
+
+def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
+    """Find where an operation was called; every field is empty if that is unknown."""
+    if event is None or not event.sites:
+        return SourceLocation()
+    inner, outer = event.sites[0], event.sites[-1]
+    file = inner[0].co_filename
+    if file.startswith(PACKAGE):
+        file = "attention" + file[len(PACKAGE) :].replace("\\", "/")
+    elif file == fused_definitions.__file__:
+        file = "definition"
+    in_lesson = not outer[0].co_filename.startswith(PACKAGE)
+    return SourceLocation(
+        _line(positions, inner), file.strip("<>"), positions.code(inner), _line(positions, outer) if in_lesson else None
+    )
+
+
+def _line(positions: SourcePositions, site: Site) -> int | None:
+    is_shown_expression = site[0].co_filename.startswith("<") and ": " in site[0].co_filename
+    return None if is_shown_expression else positions.line(site)

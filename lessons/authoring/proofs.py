@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from lessons.engine import questions
+from lessons.authoring.question_complaints import complaints
+from lessons.engine.question_judging import judge
+from lessons.engine.question_words import right_answer
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import loader, mistake_edits, yaml_nodes
@@ -130,11 +132,11 @@ def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Pro
         error = next((item.error for item in run.steps if item.error), None)
         say((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
         return
-    for problem in questions.complaints(step, result):
+    for problem in complaints(step, result):
         say((), problem, "Mend the question.")
     proof.seeds = 1
     try:
-        proof.solution = int(questions.judge(step, result, questions.right_answer(step, result)).passed)
+        proof.solution = int(judge(step, result, right_answer(step, result)).passed)
     except WorkerError as error:
         say((), str(error), "Mend the question.")
         return

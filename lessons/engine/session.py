@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.engine import child_failures, judging, questions, replies, training
+from lessons.engine import child_failures, judging, replies, training
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
+from lessons.engine.question_judging import judge
 from lessons.engine.run import Run
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
@@ -211,7 +212,7 @@ class Session:
         """Judge the answer to a question about a run of the lesson. Raises `WorkerError`."""
         run = self.run(lesson, question.id)
         run.close()
-        return questions.judge(question, run.result(question.id) or run.steps[-1], answer)
+        return judge(question, run.result(question.id) or run.steps[-1], answer)
 
     def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
         """An answer beside the model answer, result by result. Raises `WorkerError`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.engine import questions
+from lessons.engine.question_judging import judge
 from lessons.format.lesson import Lesson, Question
 from lessons.results.result import StepResult, WorkerError
 from tui.screens.question_view import QuestionView
@@ -51,7 +51,7 @@ class QuestionSession(QuestionView):
         if self._lesson is None:
             return
         try:
-            judgement = questions.judge(event.step, self.result, event.text)
+            judgement = judge(event.step, self.result, event.text)
         except WorkerError as error:
             self.say(str(error))
             return

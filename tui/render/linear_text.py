@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons.engine import explanation_tree, questions
+from lessons.engine import explanation_tree, question_words
+from lessons.engine.question_facts import visible_tensors
 from lessons.format import template
 from lessons.format.lesson import (
     ChoiceStep,
@@ -123,7 +124,7 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
     for note in result.notes:
         yield ""
         yield from plain_lines(clean(note), width)
-    for tensor in questions.visible(step, result, answered=False) if isinstance(step, Question) else result.tensors:
+    for tensor in visible_tensors(step, result, answered=False) if isinstance(step, Question) else result.tensors:
         yield ""
         hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
         yield from _hidden(tensor) if hidden else drawn(tensor, width)
@@ -135,10 +136,10 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
 def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
     """What there is to choose from, and where to answer."""
     if isinstance(step, ChoiceStep):
-        for option in questions.choices(step, result):
+        for option in question_words.choices(step, result):
             for place, line in enumerate(plain_lines(clean(option.text), width - 6)):
                 yield (f"  {option.letter})  " if place == 0 else "      ") + line
-    yield f"A question ({step.exercise}). {questions.form(step, result)}"
+    yield f"A question ({step.exercise}). {question_words.form(step, result)}"
 
 
 def _hidden(tensor: Tensor) -> Iterator[str]:

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from lessons.engine import questions
+from lessons.engine import answer_reading, question_facts, question_words
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, PredictStep, Question
 from lessons.reading import package_source
@@ -240,7 +240,7 @@ class QuestionView(ExplainingView):
         if self._input.value.strip() == text:
             self._input.value = ""
         if isinstance(self._step, ChoiceStep):
-            place = questions.choice_of(self._step, self._result, text)
+            place = answer_reading.choice_of(self._step, self._result, text)
             self._options.chosen = self._options.chosen if place is None else place
         if judgement.passed:
             self._end("passed")
@@ -308,7 +308,7 @@ class QuestionView(ExplainingView):
         step = self._step
         if step is None:
             return
-        self._shown = questions.visible(step, self._result, answered=not self._open)[:MATRICES]
+        self._shown = question_facts.visible_tensors(step, self._result, answered=not self._open)[:MATRICES]
         for place, view in enumerate(self._matrices):
             tensor = self._shown[place] if place < len(self._shown) else None
             view.show(tensor, self._note, blank=tensor is not None and self._is_hidden(tensor))
@@ -339,7 +339,7 @@ class QuestionView(ExplainingView):
             return
         form = ""
         if self._open and isinstance(step, PredictStep):
-            form = questions.form(step, self._result)
+            form = question_words.form(step, self._result)
         elif self._open and isinstance(step, PointStep):
             form = f"Put the cursor on the cell in {step.on}, then {short_keys('question.enter')}."
         self._form.show(Text(form, DIM))
@@ -348,11 +348,11 @@ class QuestionView(ExplainingView):
         self._word.show(self._word_text(step))
 
     def _show_options(self, step: ChoiceStep) -> None:
-        tried = {questions.choice_of(step, self._result, text) for text, _ in self._answers}
+        tried = {answer_reading.choice_of(step, self._result, text) for text, _ in self._answers}
         self._options.show(
             [
                 OptionRow(each.letter, self._prose_of(each.text), self._prose_of(each.why) if place in tried else None)
-                for place, each in enumerate(questions.choices(step, self._result))
+                for place, each in enumerate(question_words.choices(step, self._result))
             ]
         )
 
@@ -369,9 +369,9 @@ class QuestionView(ExplainingView):
         else:
             said = answer if isinstance(step, ChoiceStep) else self._told(step, self._answers[-1][0])
             text.append(f"{self._yes} Right: ", GOOD).append_text(self._prose_of(clean(said))).append(GO_ON, DIM)
-        text.append("\n").append_text(self._prose_of(clean(questions.why(step, self._result))))
+        text.append("\n").append_text(self._prose_of(clean(question_words.why(step, self._result))))
         if isinstance(step, ChoiceStep):
-            for each in questions.choices(step, self._result):
+            for each in question_words.choices(step, self._result):
                 text.append(f"\n{self._yes if each.right else self._no} ", GOOD if each.right else BAD)
                 text.append(f"{each.letter}) ").append_text(self._prose_of(each.text))
                 text.append("  ").append_text(self._prose_of(each.why))
@@ -392,7 +392,7 @@ class QuestionView(ExplainingView):
 
     def _right_answer(self, step: Question) -> str:
         try:
-            return questions.answer_text(step, self._result)
+            return question_words.answer_text(step, self._result)
         except WorkerError:
             return self._terminal.ellipsis
 
@@ -470,7 +470,7 @@ class QuestionView(ExplainingView):
             return
         self._armed, self._remark = False, ""
         try:
-            questions.answer_text(step, self._result)
+            question_words.answer_text(step, self._result)
         except WorkerError as error:
             self.say(str(error))
             return
@@ -632,7 +632,7 @@ class QuestionView(ExplainingView):
         if self._explanation.has_focus:
             return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         if self._options.has_focus:
-            last = questions.LETTERS[len(self._step.options) - 1] if isinstance(self._step, ChoiceStep) else "b"
+            last = question_words.LETTERS[len(self._step.options) - 1] if isinstance(self._step, ChoiceStep) else "b"
             choose = [hint("options.choose"), hint("options.take"), f"a-{last}"]
             # Not `b`: that is an option.
             steps = [hint("tutor.next"), hint("tutor.back-anywhere")]
@@ -710,8 +710,8 @@ class QuestionView(ExplainingView):
         if not isinstance(step, PointStep):
             return Cells(), Cells()
         try:
-            right = () if self._open else questions.right_cells(step, self._result)
-            tried = [questions.cell_of(step, self._result, text) for text, _ in self._answers]
+            right = () if self._open else question_facts.right_cells(step, self._result)
+            tried = [answer_reading.cell_of(step, self._result, text) for text, _ in self._answers]
         except WorkerError:
             return Cells(), Cells()
         wrong = tuple(cell for cell in tried if cell is not None and cell not in right)

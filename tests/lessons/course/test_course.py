@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from lessons.engine import questions
+from lessons.engine import question_words
+from lessons.engine.question_judging import judge
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
 from lessons.results.result import StepResult, Tensor
@@ -161,8 +162,8 @@ def test_answers_of_a_question_are_told_apart(results: CourseRuns, lesson: Lesso
     """The right answer passes; every wrong one that is known is told its own explanation, and not the answer."""
     result = results[lesson.id][step.id]
     right, *wrong = answers(step, result)
-    assert questions.judge(step, result, right).message == questions.why(step, result)
-    said = [questions.judge(step, result, text) for text in wrong]
+    assert judge(step, result, right).message == question_words.why(step, result)
+    said = [judge(step, result, text) for text in wrong]
     assert [judgement.verdict for judgement in said] == ["failed"] * len(wrong)
     explained = [option.why for option in step.options if not option.right] if isinstance(step, ChoiceStep) else []
     explained = explained or [item.why for item in getattr(step, "wrong", ())]
@@ -173,14 +174,14 @@ def test_answers_of_a_question_are_told_apart(results: CourseRuns, lesson: Lesso
 @pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
 def test_hints_of_a_question_do_not_tell_the_answer(results: CourseRuns, lesson: Lesson, step: Question) -> None:
     result = results[lesson.id][step.id]
-    answer = questions.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
+    answer = question_words.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
     assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
 
 
 def answers(step: Question, result: StepResult) -> list[str]:
     """The right answer to a question, then one for each wrong answer of which something is said."""
     if isinstance(step, ChoiceStep):
-        choices = questions.choices(step, result)
+        choices = question_words.choices(step, result)
         return [choice.letter for choice in sorted(choices, key=lambda choice: not choice.right)]
     facts = [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
     if step.kind == "predict":

@@ -12,7 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lessons.authoring import recordings
-from lessons.engine import questions
+from lessons.authoring.question_complaints import complaints
+from lessons.engine import answer_reading, question_facts, question_words
+from lessons.engine.question_judging import judge
+from lessons.engine.question_words import answer_text
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
@@ -55,19 +58,19 @@ def judged(step_id: str, text: str) -> Judgement:
     """The judgement of an answer to a question of the lesson that has one of each."""
     step = LESSON.step(step_id)
     assert isinstance(step, Question)
-    return questions.judge(step, RECORDED[step_id], text)
+    return judge(step, RECORDED[step_id], text)
 
 
 def said(step: Question, result: StepResult, text: str) -> str:
     """What is said of a wrong answer."""
-    judgement = questions.judge(step, result, text)
+    judgement = judge(step, result, text)
     assert (judgement.verdict, judgement.stopped) == ("failed", False)
     return judgement.message
 
 
 def refused(step: Question, result: StepResult, text: str) -> str:
     """What is said of an answer that cannot be read."""
-    judgement = questions.judge(step, result, text)
+    judgement = judge(step, result, text)
     assert (judgement.verdict, judgement.stopped, judgement.checks) == ("error", True, ())
     return judgement.message
 
@@ -97,7 +100,7 @@ def test_a_right_answer(step: str, text: str) -> None:
     assert judgement.passed, judgement.message
     assert (judgement.exercise, judgement.mistakes, judgement.stopped) == (step, (), False)
     question = LESSON.step(step)
-    assert judgement.message == questions.why(question, RECORDED[step])  # type: ignore[arg-type]
+    assert judgement.message == question_words.why(question, RECORDED[step])  # type: ignore[arg-type]
     assert "…" not in judgement.message
     (check,) = judgement.checks
     assert check.passed
@@ -194,9 +197,9 @@ def test_an_answer_that_cannot_be_read_counts_for_nothing(step: str, text: str, 
 def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
     spec = LESSON.step(step)
     assert isinstance(spec, Question)
-    assert questions.answer_text(spec, RECORDED[step]) == answer
-    assert questions.form(spec) == form
-    assert questions.complaints(spec, RECORDED[step]) == []
+    assert answer_text(spec, RECORDED[step]) == answer
+    assert question_words.form(spec) == form
+    assert complaints(spec, RECORDED[step]) == []
 
 
 @pytest.mark.parametrize(
@@ -210,8 +213,8 @@ def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
 def test_what_can_be_seen_before_and_after(step: str, before: list[str], after: list[str]) -> None:
     spec = LESSON.step(step)
     assert isinstance(spec, Question)
-    assert [tensor.name for tensor in questions.visible(spec, RECORDED[step], answered=False)] == before
-    assert [tensor.name for tensor in questions.visible(spec, RECORDED[step], answered=True)] == after
+    assert [tensor.name for tensor in question_facts.visible_tensors(spec, RECORDED[step], answered=False)] == before
+    assert [tensor.name for tensor in question_facts.visible_tensors(spec, RECORDED[step], answered=True)] == after
 
 
 def test_the_run_gives_what_is_recorded(worker: Session) -> None:
@@ -227,8 +230,8 @@ def test_the_run_gives_what_is_recorded(worker: Session) -> None:
         assert [(each.name, each.shape, each.labels) for each in live.tensors] == [
             (each.name, each.shape, each.labels) for each in recorded.tensors
         ]
-        assert questions.answer_text(step, live) == questions.answer_text(step, recorded)
-        assert questions.judge(step, live, questions.answer_text(step, live).partition(" (")[0] or "(3, 4)").passed
+        assert answer_text(step, live) == answer_text(step, recorded)
+        assert judge(step, live, answer_text(step, live).partition(" (")[0] or "(3, 4)").passed
 
 
 # Options -------------------------------------------------------------------------------------------------------------
@@ -244,28 +247,28 @@ def options(*texts: str) -> ChoiceStep:
 def test_a_digit_may_be_what_an_option_says() -> None:
     step = options("3", "6", "2")
     assert "may be the place of an option or what one says" in refused(step, gave(), "3")
-    assert questions.judge(step, gave(), "a").passed
-    assert questions.judge(step, gave(), "1").passed
+    assert judge(step, gave(), "a").passed
+    assert judge(step, gave(), "1").passed
     assert said(step, gave(), "6") == "`6`"
-    assert questions.choice_of(step, gave(), "6") == 1
-    assert questions.choice_of(step, gave(), "3") is None
+    assert answer_reading.choice_of(step, gave(), "6") == 1
+    assert answer_reading.choice_of(step, gave(), "3") is None
 
 
 def test_a_letter_means_its_option() -> None:
     step = options("x", "a")
-    assert questions.judge(step, gave(), "a").passed
-    assert questions.judge(step, gave(), "x").passed
+    assert judge(step, gave(), "a").passed
+    assert judge(step, gave(), "x").passed
 
 
 def test_options_are_judged_without_a_run_if_they_need_none() -> None:
-    assert questions.judge(options("x", "y"), StepResult("made"), "a").passed
+    assert judge(options("x", "y"), StepResult("made"), "a").passed
     with pytest.raises(WorkerError, match="has not run yet"):
-        questions.judge(options("x", "{y}"), StepResult("made"), "a")
+        judge(options("x", "{y}"), StepResult("made"), "a")
 
 
 @given(st.text(max_size=20))
 def test_any_text_chooses_at_most_one(text: str) -> None:
-    assert questions.judge(options("x", "y"), gave(), text).verdict in ("passed", "failed", "error")
+    assert judge(options("x", "y"), gave(), text).verdict in ("passed", "failed", "error")
 
 
 # Numbers -------------------------------------------------------------------------------------------------------------
@@ -305,7 +308,7 @@ def test_any_text_chooses_at_most_one(text: str) -> None:
     ],
 )
 def test_what_a_text_means_as_a_number(text: str, meant: tuple[float, ...]) -> None:
-    assert questions.numbers(text) == meant
+    assert answer_reading.read_numbers(text) == meant
 
 
 @given(st.floats(allow_nan=False), st.sampled_from(["{}", " {} ", "+{}"]))
@@ -313,22 +316,22 @@ def test_what_a_text_means_as_a_number(text: str, meant: tuple[float, ...]) -> N
 def test_every_number_can_be_written(value: float, how: str) -> None:
     if value < 0 or math.copysign(1, value) < 0:
         how = how.replace("+", "")
-    assert questions.numbers(how.format(repr(value))) == (value,)
+    assert answer_reading.read_numbers(how.format(repr(value))) == (value,)
     if "e" not in repr(value) and math.isfinite(value):
-        assert value in questions.numbers(repr(value).replace(".", ","))
+        assert value in answer_reading.read_numbers(repr(value).replace(".", ","))
 
 
 @given(st.floats(), st.sampled_from([0, 0.00005, 0.5]))
 def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
     step, result = predict("number", within=within), gave(x=value)
-    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+    assert judge(step, result, answer_text(step, result)).passed
 
 
 @given(st.floats(), st.floats(), st.sampled_from([0, 0.00005, 0.5]))
 @example(math.nan, math.inf, 0.5)
 @example(1e308, -1e308, 0)
 def test_something_is_said_of_every_number(value: float, answer: float, within: float) -> None:
-    judgement = questions.judge(predict("number", within=within), gave(x=value), repr(answer))
+    judgement = judge(predict("number", within=within), gave(x=value), repr(answer))
     assert judgement.verdict in ("passed", "failed")
     near = answer == value or abs(answer - value) <= within or (math.isnan(answer) and math.isnan(value))
     if near:
@@ -366,16 +369,16 @@ def test_how_far_off(right: Any, text: str, told: str) -> None:
     if told:
         assert said(step, result, text) == told
     else:
-        assert questions.judge(step, result, text).passed
+        assert judge(step, result, text).passed
 
 
 def test_within() -> None:
     step = predict("number", within=0.00005)
     result = gave(x=0.13855)
-    assert questions.judge(step, result, "0.1385").passed
-    assert questions.judge(step, result, "0.1386").passed
-    assert not questions.judge(step, result, "0.1384").passed
-    assert not questions.judge(predict("number", within=0), gave(x=1_000_000), "1000001").passed
+    assert judge(step, result, "0.1385").passed
+    assert judge(step, result, "0.1386").passed
+    assert not judge(step, result, "0.1384").passed
+    assert not judge(predict("number", within=0), gave(x=1_000_000), "1000001").passed
 
 
 def test_the_first_wrong_answer_that_fits_is_told() -> None:
@@ -383,10 +386,8 @@ def test_the_first_wrong_answer_that_fits_is_told() -> None:
     step, result = predict("number", wrong=wrong), gave(x=1, y=2, w=2)
     result.text["z"] = "one"
     assert said(step, result, "2") == "First one."
-    assert questions.complaints(step, result) == ["wrong answer 2 is one of those before it"]
-    assert questions.complaints(step, StepResult("made", text=result.text | {"y!j": "1.00001"})) == [
-        "wrong answer 1 is right"
-    ]
+    assert complaints(step, result) == ["wrong answer 2 is one of those before it"]
+    assert complaints(step, StepResult("made", text=result.text | {"y!j": "1.00001"})) == ["wrong answer 1 is right"]
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
@@ -397,16 +398,16 @@ WRITTEN = st.sampled_from([", ", ",", " ", "x", " x ", "×", " * ", " by ", "  "
 
 @given(SIZES.filter(bool), WRITTEN, st.sampled_from(["{}", "({})", "[{}]", "torch.Size([{}])", " {} "]))
 def test_every_shape_can_be_written(shape: tuple[int, ...], between: str, how: str) -> None:
-    assert questions.sizes(how.format(between.join(map(str, shape)))) == shape
+    assert answer_reading.read_sizes(how.format(between.join(map(str, shape)))) == shape
 
 
 @given(SIZES, SIZES)
 def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer: tuple[int, ...]) -> None:
     step, result = predict("shape"), gave(x=list(shape))
-    judgement = questions.judge(step, result, str(answer))
+    judgement = judge(step, result, str(answer))
     assert judgement.passed == (shape == answer)
     assert judgement.message
-    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+    assert judge(step, result, answer_text(step, result)).passed
 
 
 @pytest.mark.parametrize(
@@ -430,8 +431,8 @@ ORDERS = st.integers(2, 7).flatmap(lambda count: st.permutations(range(1, count 
 
 def test_digits_of_an_order_may_stand_close_together() -> None:
     step, result = predict("order"), gave(x=[3, 1, 2])
-    assert questions.judge(step, result, "312").passed
-    assert questions.judge(step, result, "(312)").passed
+    assert judge(step, result, "312").passed
+    assert judge(step, result, "(312)").passed
     assert said(step, result, "321").startswith("1 of 3 ")
     assert refused(step, result, "31") == "These are 2, but 3 are asked for."
     assert refused(step, result, "3121") == "One of them stands there twice."
@@ -443,12 +444,12 @@ def test_digits_of_an_order_may_stand_close_together() -> None:
 def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.DataObject, between: str) -> None:
     answer = data.draw(st.permutations(right))
     step, result = predict("order"), gave(x=right)
-    judgement = questions.judge(step, result, between.join(map(str, answer)))
+    judgement = judge(step, result, between.join(map(str, answer)))
     assert judgement.passed == (answer == right)
     good = sum(map(int.__eq__, answer, right))
     if not judgement.passed and answer != right[::-1]:
         assert judgement.message.startswith(f"{good} of {len(right)} ")
-    assert questions.judge(step, result, questions.answer_text(step, result)).passed
+    assert judge(step, result, answer_text(step, result)).passed
 
 
 def test_the_wrong_way_round() -> None:
@@ -471,7 +472,7 @@ def test_the_wrong_way_round() -> None:
 )
 def test_words_for_an_order(labels: tuple[str, ...], text: str, passed: bool | None) -> None:
     step = predict("order", show=[{"name": "w", "kind": "weight"}])
-    judgement = questions.judge(step, gave(tensor("w", labels), x=[2, 3, 1]), text)
+    judgement = judge(step, gave(tensor("w", labels), x=[2, 3, 1]), text)
     assert judgement.passed == bool(passed)
     assert judgement.stopped == (passed is None)
 
@@ -479,10 +480,10 @@ def test_words_for_an_order(labels: tuple[str, ...], text: str, passed: bool | N
 def test_only_the_first_places_may_be_asked_for() -> None:
     step = predict("order", show=[{"name": "w", "kind": "weight"}])
     result = gave(tensor("w", ("a", "b", "c", "d")), x=[3, 1])
-    assert questions.judge(step, result, "c a").passed
+    assert judge(step, result, "c a").passed
     assert said(step, result, "4 1") == "1 of 2 is in the right place."
     assert refused(step, result, "5 1") == "The numbers are those from 1 to 4."
-    assert questions.answer_text(step, result) == "c, a"
+    assert answer_text(step, result) == "c, a"
 
 
 def test_words_of_what_is_revealed_are_not_known_before() -> None:
@@ -507,12 +508,12 @@ def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: s
     at = data.draw(st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1)))
     names = tuple(f"r{place}" for place in range(rows)), tuple(f"c{place}" for place in range(cols))
     step, result = pointing(), gave(tensor("w", *names), x=cells)
-    by_index = questions.judge(step, result, f"{at[0]}, {at[1]}")
-    by_label = questions.judge(step, result, f"{names[0][at[0]]}, {names[1][at[1]]}")
+    by_index = judge(step, result, f"{at[0]}, {at[1]}")
+    by_label = judge(step, result, f"{names[0][at[0]]}, {names[1][at[1]]}")
     assert by_index == by_label
     assert by_index.passed == cells[at[0]][at[1]]
     assert by_index.message
-    assert (at in questions.right_cells(step, result)) == by_index.passed
+    assert (at in question_facts.right_cells(step, result)) == by_index.passed
 
 
 @pytest.mark.parametrize(
@@ -536,9 +537,9 @@ def test_a_cell_of_several_matrices() -> None:
     names = ("x",), ("h0", "h1"), ("a", "b"), ("c", "d")
     cells = [[[[False, False], [False, False]], [[False, True], [False, False]]]]
     step, result = pointing(), gave(tensor("w", *names), x=cells)
-    assert questions.judge(step, result, "0, 1, 0, 1").passed
+    assert judge(step, result, "0, 1, 0, 1").passed
     # The first axis has one index only.
-    assert questions.judge(step, result, "h1, a, d").passed
+    assert judge(step, result, "h1, a, d").passed
     assert said(step, result, "0 0 1") == "Not in this matrix: look at another one of them."
     assert refused(step, result, "0 1").startswith("This cannot be read as a cell.")
 
@@ -547,19 +548,19 @@ def test_a_label_that_stands_there_twice() -> None:
     result = gave(tensor("w", ("the", "cat", "the")), x=[False, True, False])
     step = pointing(shown={"axes": ["key"]})
     assert refused(step, result, "the") == "the stands there 2 times: write its index."
-    assert questions.judge(step, result, "cat").passed
+    assert judge(step, result, "cat").passed
 
 
 def test_cells_can_be_judged_without_the_matrix() -> None:
     """A matrix may be too large to travel, or fail to be shown."""
     result = gave(x=[[False, True]])
-    assert questions.judge(pointing(), result, "0,1").passed
-    assert questions.answer_text(pointing(), result) == "w[0,1]"
+    assert judge(pointing(), result, "0,1").passed
+    assert answer_text(pointing(), result) == "w[0,1]"
 
 
 def test_many_right_cells_are_not_all_told() -> None:
     result = gave(tensor("w", tuple("abcde")), x=[True, True, True, True, False])
-    assert questions.answer_text(pointing(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
+    assert answer_text(pointing(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
 
 
 @pytest.mark.parametrize(
@@ -576,13 +577,13 @@ def test_many_right_cells_are_not_all_told() -> None:
 )
 def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
     step = pointing(wrong=[{"is": "y", "why": "No."}])
-    assert questions.complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
+    assert complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
 
 
 def test_too_many_cells() -> None:
     cells = [[False] * 100 for _ in range(50)]
     cells[0][0] = True
-    assert questions.complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
+    assert complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
 
 
 # What the run has to give --------------------------------------------------------------------------------------------
@@ -595,27 +596,27 @@ def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
     if asks == "number" and value == [1.5]:
         return
     with pytest.raises(WorkerError, match="The answer of this question is not a"):
-        questions.judge(step, result, "1")
-    assert questions.complaints(step, result)[0].startswith("The answer of this question is not a")
+        judge(step, result, "1")
+    assert complaints(step, result)[0].startswith("The answer of this question is not a")
 
 
 def test_a_run_that_failed() -> None:
     step = predict("number")
     failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
-    for ask in (questions.judge, lambda step, result, _: questions.answer_text(step, result)):
+    for ask in (judge, lambda step, result, _: answer_text(step, result)):
         with pytest.raises(WorkerError, match=r"did not come to its end: NameError: no x\."):
             ask(step, failed, "1")
         with pytest.raises(WorkerError, match="has not run yet"):
             ask(step, StepResult("made"), "1")
         with pytest.raises(WorkerError, match="did not give what"):
             ask(step, StepResult("made", text={"x!j": "{"}), "1")
-    assert questions.complaints(step, failed) == ["The code of this question did not come to its end: NameError: no x."]
+    assert complaints(step, failed) == ["The code of this question did not come to its end: NameError: no x."]
 
 
 def test_options_that_say_the_same_in_a_run() -> None:
     step = options("{x}", "{y}")
     result = StepResult("made", text={"x": "6", "y": "6"})
-    assert questions.complaints(step, result) == ["two options say the same"]
+    assert complaints(step, result) == ["two options say the same"]
 
 
 def test_an_answer_that_the_run_cannot_compute(worker: Session) -> None:

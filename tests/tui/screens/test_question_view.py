@@ -17,7 +17,8 @@ from textual.message import Message
 
 import tui
 from lessons.authoring import recordings
-from lessons.engine import questions
+from lessons.engine import question_words
+from lessons.engine.question_judging import judge
 from lessons.format.lesson import Question
 from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
@@ -78,7 +79,7 @@ class QuestionApp(App[None]):
     def on_question_view_answered(self, event: QuestionView.Answered) -> None:
         self.answered.append(event.text)
         try:
-            judgement = questions.judge(event.step, self.view.result, event.text)
+            judgement = judge(event.step, self.view.result, event.text)
         except WorkerError as error:
             self.view.say(str(error))
             return
@@ -409,8 +410,8 @@ async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
         await pilot.press("f3")
         assert app.told[3:] == [("GaveUp", None)]
         assert "You gave up, so this does not count as passed." in app.drawn
-        assert f" The answer: {questions.answer_text(app.step, RECORDED[step])}" in app.lines
-        assert questions.why(app.step, RECORDED[step]).split()[-1] in app.drawn
+        assert f" The answer: {question_words.answer_text(app.step, RECORDED[step])}" in app.lines
+        assert question_words.why(app.step, RECORDED[step]).split()[-1] in app.drawn
         assert app.tensors == [shown.name for shown in app.step.tensors]
         await pilot.press("f3", "enter")
         assert app.answered == []
@@ -444,7 +445,7 @@ async def test_hints_can_be_set() -> None:
 async def test_what_was_answered_or_given_up_before(step: str, passed: bool) -> None:
     app = QuestionApp(step, passed=passed, gave_up=True)
     async with app.run_test(size=(80, 30)) as pilot:
-        answer = questions.answer_text(app.step, RECORDED[step])
+        answer = question_words.answer_text(app.step, RECORDED[step])
         told = f" ✓ Answered before: {answer}   n: go on" if passed else f" The answer: {answer}"
         assert told in app.lines
         assert app.tensors == [shown.name for shown in app.step.tensors]

@@ -1,0 +1,62 @@
+"""What an author should mend in a question, as only a run can tell. Pure functions over plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lessons.engine.question_facts import (
+    as_number,
+    as_whole_numbers,
+    bare,
+    check_ready,
+    is_same_number,
+    pointed_shape,
+    read_facts,
+    true_cells,
+)
+from lessons.engine.question_words import choices
+from lessons.format.lesson import ChoiceStep, PointStep, Question
+from lessons.results.result import WHOLE, StepResult, WorkerError
+
+
+def complaints(step: Question, result: StepResult) -> list[str]:
+    """Return what an author should mend, such as a wrong answer that is right, or options that say the same."""
+    try:
+        check_ready(step, result)
+        if isinstance(step, ChoiceStep):
+            texts = [bare(choice.text) for choice in choices(step, result)]
+            return ["two options say the same"] if len(set(texts)) < len(texts) else []
+        facts = read_facts(step, result)
+        if isinstance(step, PointStep):
+            return _complaints_of_cells(step, result, facts)
+        read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
+        right, *wrong = map(read, facts)
+    except WorkerError as error:
+        return [str(error)]
+    found = []
+    if step.asks == "order" and len(set(right)) < len(right):
+        found.append("the right order holds a number twice")
+    for place, answer in enumerate(wrong):
+        if is_same_number(answer, right, step.within) if step.asks == "number" else answer == right:
+            found.append(f"wrong answer {place + 1} is right")
+        if any(_same(answer, earlier) for earlier in wrong[:place]):
+            found.append(f"wrong answer {place + 1} is one of those before it")
+    return found
+
+
+def _complaints_of_cells(step: PointStep, result: StepResult, facts: Sequence[Any]) -> list[str]:
+    shape = pointed_shape(step, result)
+    right, *wrong = (set(true_cells(fact, shape)) for fact in facts)
+    found = [f"{step.on} has more than {WHOLE} cells"] if math.prod(shape) > WHOLE else []
+    if not right or len(right) == math.prod(shape):
+        found.append("no cell is right" if not right else "every cell is right")
+    for place, cells in enumerate(wrong):
+        if not cells - right:
+            found.append(f"wrong answer {place + 1} is no wrong cell")
+    return found
+
+
+def _same(left: Any, right: Any) -> bool:
+    return bool(left == right) or (isinstance(left, float) and math.isnan(left) and math.isnan(right))

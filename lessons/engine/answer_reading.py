@@ -1,0 +1,179 @@
+"""What the text of an answer to a question means. Pure functions over plain data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+
+from lessons.engine.question_facts import Index, bare, order_names, pointed_shape, pointed_tensor
+from lessons.engine.question_words import LETTERS, Choice, choices, form
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.results.result import StepResult
+
+LONGEST = 1000
+"""Characters of an answer that are read at all."""
+
+MOST_FACTORS = 8
+_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "∞": "inf", "\u00a0": " "})
+_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?$")
+_BRACKETS = re.compile(r"^(?:torch\.Size)?\s*[(\[]+(.*?)[)\]]+$")
+_TIMES = re.compile(r"\s*[*×]\s*|\s+x\s+")
+_CELL = re.compile(r"^[\w.]*\s*[(\[](.*)[)\]]$")
+_CHOSEN = re.compile(r"\(?\s*([a-z]|\d)\s*(?:[).:]?$|\)\s)")
+
+Orders = tuple[int, ...]
+
+
+class UnreadableAnswer(Exception):
+    """An answer that cannot be read; the message says how to write one."""
+
+
+def unreadable(step: Question, result: StepResult, reason: str) -> UnreadableAnswer:
+    """Return the error for an answer that cannot be read: the reason, then how to write one that can."""
+    return UnreadableAnswer(f"{reason} {form(step, result)}")
+
+
+def read_option(options: Sequence[Choice], text: str) -> int | None:
+    """Return the position of the option that a text means, None if none. Raises `UnreadableAnswer` if it means two."""
+    match = _CHOSEN.match(text.strip().casefold())
+    sign = match[1] if match else ""
+    if sign and sign in LETTERS[: len(options)]:
+        return LETTERS.index(sign)
+    found = {place for place, option in enumerate(options) if bare(option.text) == bare(text)}
+    if sign.isdecimal() and 1 <= int(sign) <= len(options):
+        found.add(int(sign) - 1)
+    if len(found) > 1:
+        last = options[-1].letter
+        raise UnreadableAnswer(
+            f"{sign} may be the place of an option or what one says. Answer with a letter from a to {last}."
+        )
+    return found.pop() if found else None
+
+
+def choice_of(step: ChoiceStep, result: StepResult, text: str) -> int | None:
+    """Return the position of the option that a text means, from 0; None if it means none or two."""
+    try:
+        return read_option(choices(step, result), text)
+    except UnreadableAnswer:
+        return None
+
+
+def read_numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers that a text may mean, or a product of numbers; none if it is not a number.
+
+    A comma may stand before decimals or thousands.
+    """
+    factors = _TIMES.split(text)
+    if 1 < len(factors) <= MOST_FACTORS:
+        return tuple(math.prod(each) for each in itertools.product(*map(read_numbers, factors)))
+    plain = text.translate(_SIGNS).strip()
+    above, slash, below = plain.partition("/")
+    if slash:
+        pairs = itertools.product(read_numbers(above), read_numbers(below)) if "/" not in below else ()
+        return tuple(above / below for above, below in pairs if below)
+    readings = []
+    if "," not in plain:
+        readings = [plain]
+    if _GROUPED.match(plain):
+        readings.append(plain.replace(",", ""))
+    if plain.count(",") == 1 and "." not in plain:
+        readings.append(plain.replace(",", "."))
+    found = []
+    for reading in readings:
+        try:
+            found.append(float(reading))
+        except ValueError:
+            continue
+    return tuple(dict.fromkeys(found))
+
+
+def read_sizes(text: str) -> tuple[int, ...] | None:
+    """Return the shape that a text means, None if it means none."""
+    plain = text.translate(_SIGNS).strip()
+    bracketed = _BRACKETS.match(plain)
+    inner = bracketed[1].strip() if bracketed else plain
+    if not inner:
+        return () if bracketed else None
+    parts = re.split(r"\s*[,x*]\s*|\s+by\s+|\s+", inner.removesuffix(",").strip().casefold())
+    return tuple(map(int, parts)) if all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts) else None
+
+
+def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) -> Orders:
+    """Return the order that a text means, as long as the right one. Raises `UnreadableAnswer`."""
+    names = order_names(step, result)
+    plain = text.translate(_SIGNS).strip()
+    bracketed = _BRACKETS.match(plain)
+    parts = _parts(bracketed[1] if bracketed else plain, ",;>")
+    highest = max(len(names), max(right, default=0))
+    if len(parts) == 1 and highest < 10 and parts[0].isdecimal():
+        # Single digits need nothing between them.
+        parts = list(parts[0])
+    places = [_place(part, names) for part in parts]
+    if not parts or any(place is None for place in places):
+        raise unreadable(step, result, "This cannot be read as an order.")
+    found = tuple(place for place in places if place is not None)
+    if len(set(found)) < len(found):
+        raise UnreadableAnswer("One of them stands there twice.")
+    if any(not 1 <= place <= highest for place in found):
+        raise UnreadableAnswer(f"The numbers are those from 1 to {highest}.")
+    if len(found) != len(right):
+        raise UnreadableAnswer(f"These are {len(found)}, but {len(right)} are asked for.")
+    return found
+
+
+def _place(part: str, names: Sequence[str]) -> int | None:
+    if re.fullmatch(r"[0-9]{1,9}", part):
+        return int(part)
+    same = [place for place, name in enumerate(names, 1) if bare(name) == bare(part)]
+    return same[0] if same else None
+
+
+def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
+    """Return the cell that a text means. Raises `UnreadableAnswer`, or `WorkerError` without a cell to point at."""
+    tensor, shape = pointed_tensor(step, result), pointed_shape(step, result)
+    plain = text.translate(_SIGNS).strip()
+    bracketed = _CELL.match(plain)
+    parts = _parts(bracketed[1] if bracketed else plain, ",;")
+    # Axes of one index may be left out.
+    leading = len(shape) - len(parts)
+    if not parts or leading < 0 or any(size != 1 for size in shape[:leading]):
+        raise unreadable(step, result, "This cannot be read as a cell.")
+    found = [0] * leading
+    for axis, part in enumerate(parts, leading):
+        labels = tensor.labels[axis] if tensor is not None and axis < len(tensor.labels) else ()
+        place = _along(part, shape[axis], labels)
+        if place is None:
+            raise unreadable(step, result, f"There is no {part or 'empty label'} along that axis.")
+        found.append(place)
+    return tuple(found)
+
+
+def cell_of(step: PointStep, result: StepResult, text: str) -> Index | None:
+    """Return the cell that a text means, None if none. Raises `WorkerError` if there is nothing to point at."""
+    try:
+        return read_cell(step, result, text)
+    except UnreadableAnswer:
+        return None
+
+
+def _along(part: str, size: int, labels: Sequence[str]) -> int | None:
+    """Return the index that a text means along an axis, None if it means none. Raises `UnreadableAnswer`."""
+    if re.fullmatch(r"-?[0-9]{1,9}", part):
+        index = int(part)
+        if -size <= index < size:
+            return index % size
+        raise UnreadableAnswer(f"There is no {index} along that axis: it goes from 0 to {size - 1}.")
+    same = [place for place, name in enumerate(labels) if bare(name) == bare(part)]
+    if len(same) > 1:
+        raise UnreadableAnswer(f"{part} stands there {len(same)} times: write its index.")
+    return same[0] if same else None
+
+
+def _parts(text: str, separators: str) -> list[str]:
+    """Return the parts of a list; spaces divide it if nothing else does."""
+    if any(sign in text for sign in separators):
+        text = text.strip().removesuffix(",")
+        return [part.strip() for part in re.split(f"[{re.escape(separators)}]", text)]
+    return text.split()

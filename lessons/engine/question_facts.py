@@ -1,0 +1,135 @@
+"""What a run gives for a question: its facts, and the tensors that a learner sees. Pure functions over plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lessons.format import template
+from lessons.format.lesson import PointStep, PredictStep, Question
+from lessons.results.result import StepResult, Tensor, WorkerError
+
+Index = tuple[int, ...]
+
+
+def visible_tensors(step: Question, result: StepResult, answered: bool) -> tuple[Tensor, ...]:
+    """Return the tensors that a learner may see: those that `reveal` names only once the question is answered."""
+    names = {shown.name for shown in (step.tensors if answered else step.show)}
+    return tuple(tensor for tensor in result.tensors if tensor.name in names)
+
+
+def check_ready(step: Question, result: StepResult) -> None:
+    """Check that the run gave all that an answer is judged by. Raises `WorkerError`."""
+    if all(field.key in result.text for field in step.fields):
+        return
+    if result.error is not None:
+        raise WorkerError(f"The code of this question did not come to its end: {result.error.message}")
+    raise WorkerError("This question has not run yet, so there is nothing to judge an answer by.")
+
+
+def read_facts(step: Question, result: StepResult) -> list[Any]:
+    """Return the values of the facts: first the right answer, then the wrong ones. Raises `WorkerError`."""
+    try:
+        return [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
+    except (KeyError, ValueError, RecursionError):
+        raise WorkerError("The run did not give what an answer to this question is judged by.") from None
+
+
+def as_number(fact: Any) -> float:
+    """Return the one number that a fact is. Raises `WorkerError`."""
+    while isinstance(fact, list) and len(fact) == 1:
+        fact = fact[0]
+    if not isinstance(fact, int | float):
+        raise WorkerError("The answer of this question is not a number.")
+    return float(fact)
+
+
+def is_whole(value: float) -> bool:
+    """Return whether a number is an integer."""
+    return math.isfinite(value) and value == int(value)
+
+
+def is_same_number(answer: float, right: float, within: float) -> bool:
+    """Return whether an answer is at most `within` away from the right number. NaN is the same as NaN."""
+    if math.isnan(answer) or math.isnan(right):
+        return math.isnan(answer) and math.isnan(right)
+    if math.isinf(answer) or math.isinf(right):
+        return answer == right
+    # The last bits of decimals and of 32-bit numbers are nobody's mistake; a whole number has none.
+    slack = 1e-6 * within + (0 if is_whole(right) else 1e-7 * abs(right))
+    return abs(answer - right) <= within + slack
+
+
+def as_whole_numbers(fact: Any) -> tuple[int, ...]:
+    """Return the whole numbers of a fact that is a shape or an order. Raises `WorkerError`."""
+    if isinstance(fact, int) and not isinstance(fact, bool):
+        fact = [fact]
+    if not isinstance(fact, list) or not all(
+        isinstance(item, int) and not isinstance(item, bool) and item >= 0 for item in fact
+    ):
+        raise WorkerError("The answer of this question is not a list of whole numbers.")
+    return tuple(fact)
+
+
+def order_names(step: PredictStep, result: StepResult) -> tuple[str, ...]:
+    """Return the words that stand for the numbers of an order: labels of a shown tensor.
+
+    It is empty if no labels fit, or if they say no more than the numbers.
+    """
+    try:
+        order = as_whole_numbers(read_facts(step, result)[0])
+    except WorkerError:
+        return ()
+    count = max(order, default=0)
+    for tensor in visible_tensors(step, result, answered=False):
+        for labels in reversed(tensor.labels):
+            enough = len(labels) == count if len(order) == count else len(labels) >= count
+            words = {bare(text) for text in labels}
+            if enough and len(words) == len(labels) and not any(text.isdecimal() or not text for text in words):
+                return labels
+    return ()
+
+
+def bare(text: str) -> str:
+    """Return a text without markup, case, and spaces at its ends."""
+    return " ".join(re.sub(r"[`*]", "", text).split()).rstrip(".").casefold()
+
+
+def pointed_tensor(step: PointStep, result: StepResult) -> Tensor | None:
+    """Return the tensor that is pointed at, None if it is not shown."""
+    return next((tensor for tensor in result.tensors if tensor.name == step.on), None)
+
+
+def pointed_shape(step: PointStep, result: StepResult) -> Index:
+    """Return the shape of the tensor that is pointed at. Raises `WorkerError`."""
+    tensor = pointed_tensor(step, result)
+    if tensor is not None:
+        return tensor.shape
+    shape, fact = [], read_facts(step, result)[0]
+    while isinstance(fact, list) and fact:
+        shape.append(len(fact))
+        fact = fact[0]
+    return tuple(shape)
+
+
+def true_cells(fact: Any, shape: Index) -> Iterator[Index]:
+    """Yield the indices at which a fact, lists in lists, is true. Raises `WorkerError` if it has a different shape."""
+    if not shape:
+        if isinstance(fact, list):
+            raise WorkerError("The cells of this question have another shape than what is shown.")
+        if fact:
+            yield ()
+        return
+    if not isinstance(fact, list) or len(fact) != shape[0]:
+        raise WorkerError("The cells of this question have another shape than what is shown.")
+    for first, inner in enumerate(fact):
+        for rest in true_cells(inner, shape[1:]):
+            yield (first, *rest)
+
+
+def right_cells(step: PointStep, result: StepResult) -> tuple[Index, ...]:
+    """Return the cells that may be pointed at. Raises `WorkerError` if the run did not give them."""
+    return tuple(true_cells(read_facts(step, result)[0], pointed_shape(step, result)))

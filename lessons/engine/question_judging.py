@@ -1,0 +1,139 @@
+"""Whether an answer to a question is right. Pure functions over plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lessons.engine.answer_feedback import how_far_off, what_is_wrong_with_order, what_is_wrong_with_shape, where_else
+from lessons.engine.answer_reading import (
+    LONGEST,
+    UnreadableAnswer,
+    read_cell,
+    read_numbers,
+    read_option,
+    read_order,
+    read_sizes,
+    unreadable,
+)
+from lessons.engine.question_facts import (
+    as_number,
+    as_whole_numbers,
+    check_ready,
+    is_same_number,
+    pointed_shape,
+    read_facts,
+    right_cells,
+    true_cells,
+)
+from lessons.engine.question_words import choices, why
+from lessons.format import template
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.results.result import CheckResult, Judgement, StepResult, Verdict
+
+
+def judge(step: Question, result: StepResult, text: str) -> Judgement:
+    """Judge a learner's answer by what the run gave.
+
+    An answer that cannot be read is an `error` that counts for nothing (`stopped`). Raises `WorkerError` if the run did
+    not give what the answer is judged by.
+    """
+    check_ready(step, result)
+    try:
+        if len(text) > LONGEST:
+            raise UnreadableAnswer("This is too long to be an answer.")
+        match step:
+            case ChoiceStep():
+                return _judge_choice(step, result, text)
+            case PredictStep(asks="number"):
+                return _judge_number(step, result, text)
+            case PredictStep(asks="shape"):
+                return _judge_shape(step, result, text)
+            case PredictStep():
+                return _judge_order(step, result, text)
+            case PointStep():
+                return _judge_cell(step, result, text)
+    except UnreadableAnswer as unread:
+        return Judgement(step.exercise, "error", str(unread), stopped=True)
+
+
+def _judgement(step: Question, name: str, verdict: Verdict, message: str) -> Judgement:
+    return Judgement(step.exercise, verdict, message, checks=(CheckResult(name, verdict == "passed"),))
+
+
+def _right(step: Question, result: StepResult, name: str) -> Judgement:
+    return _judgement(step, name, "passed", why(step, result))
+
+
+def _wrong(
+    step: PredictStep | PointStep, result: StepResult, name: str, matches: Callable[[Any], bool], otherwise: str
+) -> Judgement:
+    """Fail with what the author says of the first wrong answer that matches, else with the general sentence."""
+    for wrong, fact in zip(step.wrong, read_facts(step, result)[1:], strict=True):
+        if matches(fact):
+            return _judgement(step, name, "failed", template.fill(wrong.why, result.text))
+    return _judgement(step, name, "failed", otherwise)
+
+
+def _judge_choice(step: ChoiceStep, result: StepResult, text: str) -> Judgement:
+    options = choices(step, result)
+    position = read_option(options, text)
+    if position is None:
+        raise unreadable(step, result, "There is no such option.")
+    chosen = options[position]
+    name = "the right option"
+    return _right(step, result, name) if chosen.right else _judgement(step, name, "failed", chosen.why)
+
+
+def _judge_number(step: PredictStep, result: StepResult, text: str) -> Judgement:
+    right = as_number(read_facts(step, result)[0])
+    readings = read_numbers(text)
+    if not readings:
+        raise unreadable(step, result, "This cannot be read as a number.")
+    # `1,024` may be meant in two ways; whoever means the one that is nearer shall not be told about the other.
+    answer = min(readings, key=lambda reading: abs(reading - right) if math.isfinite(reading - right) else math.inf)
+    name = "the right number"
+    if any(is_same_number(reading, right, step.within) for reading in readings):
+        return _right(step, result, name)
+    return _wrong(
+        step,
+        result,
+        name,
+        lambda fact: any(is_same_number(reading, as_number(fact), step.within) for reading in readings),
+        how_far_off(answer, right, text, step.within),
+    )
+
+
+def _judge_shape(step: PredictStep, result: StepResult, text: str) -> Judgement:
+    right = as_whole_numbers(read_facts(step, result)[0])
+    answer = read_sizes(text)
+    if answer is None:
+        raise unreadable(step, result, "This cannot be read as a shape.")
+    name = "the right shape"
+    if answer == right:
+        return _right(step, result, name)
+    return _wrong(
+        step, result, name, lambda fact: as_whole_numbers(fact) == answer, what_is_wrong_with_shape(answer, right)
+    )
+
+
+def _judge_order(step: PredictStep, result: StepResult, text: str) -> Judgement:
+    right = as_whole_numbers(read_facts(step, result)[0])
+    answer = read_order(step, result, text, right)
+    name = "the right order"
+    if answer == right:
+        return _right(step, result, name)
+    return _wrong(
+        step, result, name, lambda fact: as_whole_numbers(fact) == answer, what_is_wrong_with_order(answer, right)
+    )
+
+
+def _judge_cell(step: PointStep, result: StepResult, text: str) -> Judgement:
+    shape = pointed_shape(step, result)
+    cell = read_cell(step, result, text)
+    right = right_cells(step, result)
+    name = "the right cell"
+    if cell in right:
+        return _right(step, result, name)
+    return _wrong(step, result, name, lambda fact: cell in set(true_cells(fact, shape)), where_else(cell, right))

@@ -1,0 +1,124 @@
+"""What a question says to a learner: its options, how to answer it, the right answer. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from lessons.engine.question_facts import (
+    Index,
+    as_number,
+    as_whole_numbers,
+    check_ready,
+    is_same_number,
+    is_whole,
+    order_names,
+    pointed_tensor,
+    read_facts,
+    right_cells,
+)
+from lessons.format import template
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.results.explanation import label
+from lessons.results.result import StepResult
+
+LETTERS = "abcdefghi"
+MOST_NAMED = 3
+"""Right cells that are named when a learner gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the options, filled in: its letter, what it says, why it is right or wrong."""
+
+    letter: str
+    text: str
+    why: str
+    right: bool
+
+
+def choices(step: ChoiceStep, result: StepResult) -> tuple[Choice, ...]:
+    """Return the options as the run fills them in."""
+    return tuple(
+        Choice(letter, template.fill(option.text, result.text), template.fill(option.why, result.text), option.right)
+        for letter, option in zip(LETTERS, step.options, strict=False)
+    )
+
+
+def form(step: Question, result: StepResult | None = None) -> str:
+    """Return a line that says how to answer, with an example; with a result also words that may stand for numbers."""
+    match step:
+        case ChoiceStep():
+            return f"Answer with a letter from a to {LETTERS[len(step.options) - 1]}, for example: b"
+        case PredictStep(asks="number"):
+            return "Answer with a number, for example: 0.25 or 3/7"
+        case PredictStep(asks="shape"):
+            return "Answer with the size of each axis, outermost first, for example: 4, 9"
+        case PredictStep():
+            names = order_names(step, result) if result is not None else ()
+            words = f" or {' '.join(names[:3])}" if len(names) > 1 else ""
+            return f"Answer with the numbers in order, from first to last, for example: 3 1 2{words}"
+        case PointStep():
+            return f"Answer with a cell of {step.on}: its {_indices(step)}, or the labels there"
+
+
+def _indices(step: PointStep) -> str:
+    shown = next((shown for shown in step.show if shown.name == step.on), None)
+    axes = len(shown.axes) if shown is not None and shown.axes else 2
+    if axes == 1:
+        return "index, from 0, for example: 1"
+    names = "row and column" if axes == 2 else "indices"
+    return f"{names}, from 0, for example: {', '.join(['0'] * (axes - 1) + ['1'])}"
+
+
+def why(step: Question, result: StepResult) -> str:
+    """Return what is said once the question is answered."""
+    return template.fill(step.why, result.text)
+
+
+def answer_text(step: Question, result: StepResult) -> str:
+    """Return the right answer as the screen shows it. Raises `WorkerError` if the run did not give it."""
+    check_ready(step, result)
+    match step:
+        case ChoiceStep():
+            right = next(choice for choice in choices(step, result) if choice.right)
+            return f"{right.letter}) {right.text}"
+        case PredictStep(asks="number"):
+            return _written(as_number(read_facts(step, result)[0]), step.within)
+        case PredictStep(asks="shape"):
+            return str(as_whole_numbers(read_facts(step, result)[0]))
+        case PredictStep():
+            order = as_whole_numbers(read_facts(step, result)[0])
+            names = order_names(step, result)
+            return ", ".join(names[place - 1] for place in order) if names else ", ".join(map(str, order))
+        case PointStep():
+            cells = right_cells(step, result)
+            named = " or ".join(_cell_text(step, result, cell) for cell in cells[:MOST_NAMED])
+            return f"{named} (and {len(cells) - MOST_NAMED} more)" if len(cells) > MOST_NAMED else named
+
+
+def right_answer(step: Question, result: StepResult) -> str:
+    """Return the right answer as a learner may write it. Raises `WorkerError` if the run did not give it."""
+    if isinstance(step, PointStep):
+        return ", ".join(map(str, next(iter(right_cells(step, result)), ())))
+    text = answer_text(step, result)
+    return text[0] if isinstance(step, ChoiceStep) else text
+
+
+def _written(value: float, within: float) -> str:
+    """Return a number with as many digits as the question asks for."""
+    if is_whole(value):
+        return str(int(value))
+    if not math.isfinite(value):
+        return str(value)
+    return next(text for digits in range(4, 18) if is_same_number(float(text := f"{value:.{digits}g}"), value, within))
+
+
+def _cell_text(step: PointStep, result: StepResult, cell: Index) -> str:
+    tensor = pointed_tensor(step, result)
+    words = [
+        name
+        for axis, place in enumerate(cell)
+        if tensor is not None and not (name := tensor.labels[axis][place]).strip().isdecimal()
+    ]
+    return label(step.on, cell) + (f" ({', '.join(words)})" if words else "")

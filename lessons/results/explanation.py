@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ def label(name: str, index: Index) -> str:
     return f"{primary(name)}[{','.join(map(str, index))}]" if index else name
 
 
+@functools.lru_cache(maxsize=1024)
 def primary(name: str) -> str:
     """A name or a piece of code that an index may follow: what has signs between its parts gets brackets."""
     depth = 0

@@ -127,7 +127,8 @@ def scale(told: x.Explanation) -> float:
     """How large the numbers are that add up to a value: rounding is relative to them."""
     formula = told.formula
     parts = formula.parts if isinstance(formula, f.Op) else (formula,)
-    sizes = [abs(f.evaluate(part, told.values)) for part in parts]
+    values = told.values
+    sizes = [abs(f.evaluate(part, values)) for part in parts]
     return max([size for size in sizes if math.isfinite(size)], default=0.0) * max(1, math.sqrt(len(sizes)))
 
 

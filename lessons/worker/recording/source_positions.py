@@ -29,6 +29,7 @@ class Source:
         self.text = text
         self.nodes: dict[tuple[int, int, int, int], ast.AST] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
+        self._segments: dict[ast.AST, str] = {}
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
@@ -47,10 +48,15 @@ class Source:
                 todo.append(child)
 
     def segment(self, node: ast.AST) -> str:
-        """The text of a node, on one line."""
-        text = " ".join((ast.get_source_segment(self.text, node) or "").split())
-        # A call over several lines: no blanks after its bracket, nor the last comma.
-        return re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
+        """Return the text of a node, on one line."""
+        known = self._segments.get(node)
+        if known is None:
+            text = " ".join((ast.get_source_segment(self.text, node) or "").split())
+            # A call over several lines: no blanks after its bracket, nor the last comma.
+            known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
+            # Each of a thousand operands asks for it, and every time Python would split the whole source into lines.
+            self._segments[node] = known
+        return known
 
 
 class SourcePositions:

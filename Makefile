@@ -18,6 +18,10 @@ PIP_ARGS ?=
 # Arguments for the tutor (make learn), for pytest (make test, make check) and for the measurements (make bench).
 ARGS ?=
 
+# How many processes run the tests (make test), each with a PyTorch of its own; auto: what fits this machine, 0: none
+# but pytest itself.
+JOBS ?= auto
+
 PY := $(VENV)/bin/python
 PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint constraints.txt $(PIP_ARGS)
 
@@ -44,7 +48,7 @@ learn: $(READY) ## open the tutor (the first time: install it into .venv)
 	@$(PY) -m tui $(ARGS)
 
 test: lint ## check everything, then run the tests
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist worksteal --durations 10 $(ARGS)
 
 # What a change reaches further away is for `make test`.
 check: static ## check style, types and imports, then run the tests of the rooms that changed

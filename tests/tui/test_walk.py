@@ -11,6 +11,8 @@ from tests import walk
 from tests.course import COURSE
 
 
+@pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 def test_every_step_draws_what_it_shows() -> None:
     assert walk.walk(COURSE.lessons) == []

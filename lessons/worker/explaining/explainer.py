@@ -138,9 +138,8 @@ class Explainer:
         reference = self._references
         self._asked[reference] = (element, cell)
         self._references += 1
-        if len(self._asked) > MOST_REFERENCES:
-            # The oldest reference goes first: nobody has so many on the screen.
-            del self._asked[next(iter(self._asked))]
+        # The oldest reference goes: nobody has so many on the screen.
+        self._asked.pop(reference - MOST_REFERENCES, None)
         return reference
 
     def _checked(self, element: Element, value: float) -> DerivedCell:

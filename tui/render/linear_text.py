@@ -78,7 +78,10 @@ def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
 
 
 def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What may be changed in a lesson, from the entries of `tui.commands.documents.knob`."""
+    """Yield a line for each knob of a lesson.
+
+    An entry has a `name`, `label`, `kind` and `default`, and either `values` or `least` and `most`.
+    """
     for entry in entries:
         if "values" in entry:
             what = ", ".join(str(value) for value in entry["values"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -14,6 +15,7 @@ import tui.commands
 from tui.commands.registry import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
+README = ROOT / "README.md"
 FOLDER = Path(tui.commands.__path__[0])
 
 
@@ -25,6 +27,16 @@ def test_module_of_a_verb(verb: Verb) -> None:
     assert "usage" in parser.format_help()
     assert command.run.__doc__
     assert (command.__doc__ or "").startswith(f"The verb `{verb.name}`")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_readme_tells_of_a_verb_and_its_options(verb: Verb) -> None:
+    readme = README.read_text(encoding="utf-8")
+    parser = argparse.ArgumentParser(add_help=False)
+    verb.load().add_arguments(parser)
+    assert re.search(rf"attn-tutor {verb.name}\b", readme)
+    options = re.findall(r"--[a-z]+", parser.format_usage())
+    assert [option for option in options if f"{option} " not in readme and f"{option}]" not in readme] == []
 
 
 def test_every_module_with_arguments_is_a_verb() -> None:

@@ -24,6 +24,8 @@ from textual.widgets import ContentSwitcher
 
 from lessons.results.result import WorkerError
 from tui.actions.bindings import bindings
+from tui.actions.hints import mention
+from tui.actions.naming import full_keys, short_keys
 from tui.screens.map_view import MapView
 from tui.state import milestones
 from tui.tty import hangup_guard
@@ -460,7 +462,7 @@ class TutorApp(App[None]):
         elif not self.engine.ready:
             where.append("loading PyTorch")
         if self.loaded and not self.store.saved:
-            where.append("not saved (x: export)")
+            where.append(f"not saved ({mention('tutor.export')})")
         if self.views.current == "glossary":
             self.title_line.set(Text(f" {self.glossary_view.title}", TITLE), "   ".join(where))
             return
@@ -683,7 +685,8 @@ class TutorApp(App[None]):
 
     def action_help_quit(self) -> None:
         """What ctrl+c says: it does not quit, since it also copies."""
-        self.notify("q quits (in the editor: escape, then q)", markup=False)
+        quit_key = short_keys("tutor.quit")
+        self.notify(f"{quit_key} quits (in the editor: {full_keys('editor.leave')}, then {quit_key})", markup=False)
 
     async def action_quit(self) -> None:
         """Quit; everything is kept."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tui.actions.naming import full_keys
-from tui.actions.table import ACTIONS
+from tui.actions.table import ACTIONS, of_context
 
 LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7
 """Columns of the keys, of the beginning of a second action in a line, and of its keys, at least."""
@@ -109,8 +109,15 @@ def _row(*entries: str | Entry, nested: bool = False) -> Row:
     return Row(tuple(Entry((each,)) if isinstance(each, str) else each for each in entries), nested)
 
 
+def _rows_of(context: str) -> tuple[Row, ...]:
+    """A row for each action of a context that has a sentence."""
+    return tuple(_row(action.id) for action in of_context(context) if action.help)
+
+
 NEXT_ANYWHERE = says("next, previous step", "tutor.next-anywhere", "tutor.back-anywhere")
 PANE_OF_EXERCISE = says("next pane: task, verdict, editor", "tutor.pane-anywhere")
+BACK_TO_EDITOR = either("back to the editor", "exercise.run", "step.close")
+READING = says("what to read on: papers by title, authors, year; again: the terms", "screen.pane")
 
 MAP: Page = (
     "Course map",
@@ -138,13 +145,7 @@ LESSON: Page = (
     _row(says("glossary: the terms of this step, and all others", "tutor.glossary")),
     "",
     "In a matrix",
-    _row("matrix.move"),
-    _row("matrix.jump"),
-    _row("matrix.lead"),
-    _row("matrix.statistics"),
-    _row("matrix.overview"),
-    _row("matrix.zoom"),
-    _row("matrix.shades"),
+    *_rows_of("matrix"),
     "In bars the arrows go from bar to bar; in a picture of memory they walk the",
     "tensor, and the cursor shows where each number lies",
     "In text or code that is longer than its place: arrows, page up, page down",
@@ -246,7 +247,7 @@ SCRATCH: Page = (
     _row("screen.pane"),
     _row("matrix.move"),
     _row("number.explain"),
-    _row(either("back to the editor", "exercise.run", "step.close"), "exercise.check"),
+    _row(BACK_TO_EDITOR, "exercise.check"),
 )
 
 DIFFERENCE: Page = (
@@ -273,7 +274,7 @@ GLOSSARY: Page = (
     "",
     _row("glossary.search", "glossary.move"),
     _row("glossary.go"),
-    _row(says("what to read on: papers by title, authors, year; again: the terms", "screen.pane")),
+    _row(READING),
     _row(either("back to where you were", "tutor.glossary", "glossary.close")),
 )
 

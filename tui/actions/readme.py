@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tui.actions.help_pages import NEXT_ANYWHERE, PANE_OF_EXERCISE, Entry, either
+from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING, Entry, either
+from tui.actions.table import ACTIONS, of_context
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- keys: written by python -m tui.actions.readme -->\n", "<!-- end of keys -->\n"
@@ -13,33 +14,37 @@ BEGIN, END = "<!-- keys: written by python -m tui.actions.readme -->\n", "<!-- e
 SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "everywhere": (
         either("", "tutor.help", "tutor.help-anywhere"),
-        *("tutor.map", "tutor.glossary", "screen.pane", "tutor.quit"),
+        *("tutor.map", "tutor.glossary", "screen.pane", "tutor.export", "tutor.quit"),
     ),
-    "course map": ("list.move", "map.open", "map.challenge", "map.review", "tutor.export"),
-    "a step": ("tutor.next", "tutor.back", "tutor.rerun", "tutor.stop", "tutor.prompt", "text.scroll"),
-    "a matrix": (
-        *("matrix.move", "matrix.jump", "matrix.lead", "matrix.statistics", "matrix.overview"),
-        *("matrix.zoom", "matrix.shades"),
-    ),
-    "a number": ("number.explain",),
-    "its explanation": ("explanation.choose", "explanation.follow", "explanation.close"),
-    "what if": ("step.what-if", "rows.choose", "rows.type", "step.flip", "what-if.undo", "what-if.restore"),
-    "a training": ("training.go", "training.look", "training.look-far"),
-    "the prompt": ("prompt-line.run", "prompt-line.earlier", "prompt-line.complete", "prompt-line.leave"),
-    "a question": (
-        *("options.letter", "answer-line.check", "question.hint", "question.explain", "question.leave"),
-        NEXT_ANYWHERE,
-    ),
-    "an exercise": (
-        *("task.edit", "exercise.check", "exercise.run", "exercise.hint", "exercise.difference", "exercise.fold"),
-        *(PANE_OF_EXERCISE, "exercise.reset", NEXT_ANYWHERE, "exercise.outside"),
-    ),
-    "its editor": ("editor.leave", "editor.indent", "editor.undo", "editor.comment"),
-    "the difference": ("difference.flip", "difference.leave"),
-    "the model answer": ("solution.take-back", "solution.leave"),
-    "the glossary": ("glossary.search", "glossary.move", "glossary.go", "glossary.close"),
+    "course map": ("list", "map"),
+    "a step": ("tutor.next", "tutor.back", "tutor.rerun", "tutor.stop", "tutor.prompt", "text"),
+    "a matrix": ("matrix",),
+    "a number": ("number",),
+    "its explanation": ("explanation",),
+    "what if": ("step", "rows", "what-if"),
+    "a training": ("training",),
+    "the prompt": ("prompt-line",),
+    "a question": ("options", "answer-line", "question", NEXT_ANYWHERE),
+    "an exercise": ("task", "exercise", PANE_OF_EXERCISE, NEXT_ANYWHERE),
+    "its editor": ("editor",),
+    "its own run": ("number", BACK_TO_EDITOR),
+    "the difference": ("difference",),
+    "the model answer": ("solution",),
+    "the glossary": ("glossary", READING),
 }
-"""Where a learner is, and what they can do there."""
+"""Where a learner is, and what they can do there: actions, and whole contexts of them."""
+
+
+def entries(section: str) -> list[Entry]:
+    """List what a learner can do in a section, as far as the table has a sentence for it."""
+    found: list[Entry] = []
+    for each in SECTIONS[section]:
+        if isinstance(each, Entry):
+            found.append(each)
+        else:
+            actions = (ACTIONS[each],) if "." in each else of_context(each)
+            found += [Entry((action.id,)) for action in actions if action.help]
+    return found
 
 
 def table() -> str:
@@ -48,9 +53,8 @@ def table() -> str:
 
 
 def _rows() -> Iterator[str]:
-    for where, actions in SECTIONS.items():
-        for place, action in enumerate(actions):
-            entry = Entry((action,)) if isinstance(action, str) else action
+    for where in SECTIONS:
+        for place, entry in enumerate(entries(where)):
             cells = ("" if place else where, entry.keys, entry.sentence)
             yield "|" + "|".join(f" {_escaped(cell)} " if cell else " " for cell in cells) + "|\n"
 

@@ -6,11 +6,10 @@ keys at the bottom (`hints`), the help (`help_pages`) and the README (`readme`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
+class Stroke(NamedTuple):
     """Keys that all do the same.
 
     Attributes:
@@ -26,8 +25,7 @@ class Stroke:
     priority: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """Something a learner can do, with one stroke or with several that belong together.
 
     Attributes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lessons.format.steps import Curve
 from lessons.results.result import TrainingSnapshot
+from tui.actions.hints import mention
 from tui.drawings.curve import number
 from tui.state.training_replay import TrainingReplay
 
@@ -37,10 +38,11 @@ def training_status(film: TrainingReplay, about: float | None = None) -> Trainin
     match film.state:
         case "recorded":
             took = f"recorded in {seconds(film.seconds)}" if film.seconds else "recorded"
-            again = "g: train it here" + (f", about {seconds(about)}" if about else "")
+            train = mention("training.go", "train it here")
+            again = train + (f", about {seconds(about)}" if about else "")
             if not film.pictures:
                 return TrainingStatus(None, f"not trained yet   {again}", "")
-            return TrainingStatus(None, f"{took}   {again}", _view(film), "recorded   g: train it here")
+            return TrainingStatus(None, f"{took}   {again}", _view(film), f"recorded   {train}")
         case "starting":
             return TrainingStatus(0.0, "starting: the steps before it run first", "")
         case "running":

@@ -213,12 +213,7 @@ def test_every_action_with_a_sentence_is_in_the_help() -> None:
 
 
 def test_every_action_with_a_sentence_is_in_the_readme() -> None:
-    told = {
-        id
-        for section in readme.SECTIONS.values()
-        for entry in section
-        for id in ((entry,) if isinstance(entry, str) else entry.actions)
-    }
+    told = {id for section in readme.SECTIONS for entry in readme.entries(section) for id in entry.actions}
     assert {action.id for action in TABLE if action.help} - told == set()
 
 

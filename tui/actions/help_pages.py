@@ -181,7 +181,7 @@ TRAINING: Page = (
     "In a matrix",
     _row("matrix.move"),
     _row(says("previous and next head, and layer or text (leading axes)", "matrix.lead")),
-    _row("matrix.zoom"),
+    _row("matrix.zoom-out"),
     _row(says("overview of blocks; in numbers, or in shades", "matrix.overview", "matrix.shades")),
     _row(says("what rows amount to", "matrix.statistics")),
     "",

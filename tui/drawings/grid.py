@@ -12,6 +12,7 @@ from rich.style import Style
 
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
+from tui.actions.hints import GAP, hint
 from tui.drawings.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
 from tui.drawings.styled_line import Runs, StyledLine, over
 from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
@@ -26,7 +27,7 @@ LABEL_WIDTH = 14
 NOTE_WIDTH = 12
 """Room that is kept for the note, so that the legend stays where it is when the note gets shorter."""
 
-OVERVIEW = "   o overview"
+OVERVIEW = GAP + hint("matrix.overview")
 """What to do about a matrix of which not all is in view."""
 
 NO_WINDOWS: Mapping[object, Window] = {}

@@ -10,6 +10,7 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
+from tui.actions.hints import hint
 from tui.drawings.grid import Face, GridLayout, Scene, background, draw, layout
 from tui.drawings.overview import BlockPlan, bounds, caption, face_of
 from tui.drawings.styled_line import Runs, StyledLine
@@ -94,7 +95,7 @@ def scene_of(
         scale=replace(scene.palette.scale(face.tensor.kind, low, high), least=least),
     )
     times = "×" if scene.palette.unicode else "x"
-    keys = ("o mean" if how == "max" else "o max",)
+    keys = (hint("matrix.overview", "mean" if how == "max" else "max"),)
     return Heads(
         replace(scene, face=face, caption=note + caption(thumbs.division, how, times), keys=keys), thumbs, grids
     )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of
+from tui.actions.hints import hint
 from tui.drawings import heads, overview
 from tui.drawings.grid import Scene, layout
 from tui.drawings.heads import Heads, ThumbnailGrid
@@ -74,9 +75,9 @@ class Zoom:
             windows={0: overview.window_of(blocks)} if blocks else {},
             caption=_prefix(cells) + overview.caption(division, self.how, times),
             keys=(
-                "o mean" if self.how == "max" else "o cells",
-                *(["- heads"] if self.thumbs(cells) else []),
-                "v numbers" if face.shades else "v shades",
+                hint("matrix.overview", "mean" if self.how == "max" else "cells"),
+                *([hint("matrix.zoom-out", "heads")] if self.thumbs(cells) else []),
+                hint("matrix.shades", "numbers" if face.shades else "shades"),
             ),
             marked=Marked(marks, cells.face.tensor.shape, division.rows, division.cols),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -197,6 +198,27 @@ def test_all_actions_that_the_code_names_are_in_the_table() -> None:
             named |= {str(each.value) for each in node.args[:taken] if isinstance(each, ast.Constant)}
     assert named
     assert named - set(ACTIONS) == set()
+
+
+TYPED = re.compile(
+    r"(?:^|\s)(?:f\d|esc|escape|ctrl\+\S|backspace|arrows|tab|enter|up/down)[: ] ?\w"  # `f5 check`, `enter: answer`
+    r"|(?:^|\s)[a-z]: \w"  # `s: stop`
+)
+"""What a key looks like in a text for learners."""
+
+
+def texts(path: Path) -> list[str]:
+    """The strings of a module that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in docstrings)
+    return [node.value for node in strings if isinstance(node.value, str)]
+
+
+def test_no_key_is_typed_into_a_text() -> None:
+    assert all(map(TYPED.search, ("f5 check", "There is more. s: stop", "   esc close", "enter: your words")))
+    paths = [path for path in TUI.rglob("*.py") if TUI / "actions" not in path.parents]
+    assert {text for path in paths for text in texts(path) if TYPED.search(text)} == set()
 
 
 # Help and README ----------------------------------------------------------------------------------------------------

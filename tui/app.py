@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.reactive import Reactive
@@ -30,6 +30,7 @@ from tui.screens.map_view import MapView
 from tui.state import milestones
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode
+from tui.tty.input_queue import OrderedInputApp
 from tui.tty.terminal import Terminal, theme
 from tui.tty.textual_patches import forgive
 from tui.widgets.text_line import TextLine
@@ -68,7 +69,7 @@ class TutorScreen(Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class TutorApp(App[None]):
+class TutorApp(OrderedInputApp):
     """The tutor. The course is loaded after the first paint, PyTorch in the worker after that."""
 
     CSS_PATH = "app.tcss"

@@ -1,0 +1,34 @@
+"""What a terminal sends, in packets of any size, for tests without a terminal."""
+
+from __future__ import annotations
+
+import codecs
+
+from textual._xterm_parser import XTermParser
+from textual.app import App
+
+BACKSPACE, DELETE, ENTER, TAB = b"\x7f", b"\x1b[3~", b"\r", b"\t"
+LEFT, RIGHT, UP, DOWN, HOME, END = b"\x1b[D", b"\x1b[C", b"\x1b[A", b"\x1b[B", b"\x1b[H", b"\x1b[F"
+F2, F5, F8, F12 = b"\x1bOQ", b"\x1b[15~", b"\x1b[19~", b"\x1b[24~"
+
+
+def pasted(text: str) -> bytes:
+    """Return what a terminal sends when this text is pasted."""
+    return b"\x1b[200~" + text.encode() + b"\x1b[201~"
+
+
+class Line:
+    """The line from a terminal to an app: it reads bytes as Textual's driver does."""
+
+    def __init__(self, app: App[None]) -> None:
+        self._app = app
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._parser = XTermParser()
+
+    def read(self, packet: bytes) -> None:
+        """Hand the app all that one read of this packet brings, without waiting for any of it to take effect."""
+        text = self._decode(packet)
+        # Of a letter that has not come whole there is nothing to tell yet; to the parser "" is the end.
+        for event in self._parser.feed(text) if text else ():
+            event.set_sender(self._app)
+            self._app.post_message(event)

@@ -1,0 +1,132 @@
+"""Input in packets of any size: whatever arrives together has the effect of what arrives bit by bit."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widgets import Input
+
+from tests.tui.packets import BACKSPACE, DELETE, END, ENTER, F12, HOME, LEFT, RIGHT, Line, pasted
+from tui.tty.input_queue import OrderedInputApp
+from tui.widgets.code_editor import CodeEditor
+from tui.widgets.prompt_input import PromptInput
+
+Kind = Literal["editor", "prompt", "line"]
+KINDS: tuple[Kind, ...] = ("editor", "prompt", "line")
+
+
+class TypingApp(OrderedInputApp):
+    """Something to type in, as deep in the tree of widgets as in the tutor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f12", "end", show=False)]
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self.entered: list[str] = []
+        self.ended = asyncio.Event()
+        self.line = Line(self)
+        widgets = {"editor": CodeEditor, "prompt": PromptInput, "line": Input}
+        self.widget = widgets[kind]()
+
+    def compose(self) -> ComposeResult:
+        yield Container(Container(Container(self.widget)))
+
+    def on_mount(self) -> None:
+        self.widget.focus()
+
+    @property
+    def text(self) -> str:
+        return self.widget.value if isinstance(self.widget, Input) else self.widget.text
+
+    def on_prompt_input_entered(self, event: PromptInput.Entered) -> None:
+        self.entered.append(event.code)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.entered.append(event.value)
+
+    def action_end(self) -> None:
+        """The last key of all has come."""
+        self.ended.set()
+
+
+@dataclass
+class Buffer:
+    """What typing means: a text with a cursor in it."""
+
+    kind: Kind
+    text: str = ""
+    cursor: int = 0
+    entered: tuple[str, ...] = ()
+
+    def insert(self, text: str) -> None:
+        self.text = self.text[: self.cursor] + text + self.text[self.cursor :]
+        self.cursor += len(text)
+
+    def press(self, key: bytes) -> None:
+        begin = self.text.rfind("\n", 0, self.cursor) + 1
+        end = self.text.find("\n", self.cursor)
+        if key == BACKSPACE and self.cursor:
+            self.text = self.text[: self.cursor - 1] + self.text[self.cursor :]
+            self.cursor -= 1
+        elif key == DELETE:
+            self.text = self.text[: self.cursor] + self.text[self.cursor + 1 :]
+        elif key in (LEFT, RIGHT):
+            self.cursor = min(max(0, self.cursor + (1 if key == RIGHT else -1)), len(self.text))
+        elif key == HOME:
+            self.cursor = begin
+        elif key == END:
+            self.cursor = len(self.text) if end < 0 else end
+        elif key == ENTER and self.kind == "editor":
+            self.insert("\n")
+        elif key == ENTER and self.kind == "line":
+            self.entered += (self.text,)
+        elif key == ENTER and self.text:
+            self.entered += (self.text,)
+            self.text, self.cursor = "", 0
+
+
+LETTERS = st.text("123xyzéжβ漢", min_size=1, max_size=6)
+KEYS = st.sampled_from([BACKSPACE, DELETE, ENTER, LEFT, RIGHT, HOME, END])
+TYPED = st.tuples(st.sampled_from(["text", "paste"]), LETTERS) | st.tuples(st.just("key"), KEYS)
+
+
+async def sends(app: TypingApp, packets: list[bytes]) -> None:
+    """Send packets, each as soon as the one before is read, and wait until all have taken effect."""
+    app.ended.clear()
+    for packet in (*packets, F12):
+        app.line.read(packet)
+    async with asyncio.timeout(5):
+        await app.ended.wait()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40, deadline=None, phases=[Phase.generate])
+@given(data=st.data())
+def test_random_packets(kind: Kind, data: st.DataObject) -> None:
+    typed = data.draw(st.lists(TYPED, max_size=25))
+    buffer, sent = Buffer(kind), b""
+    for what, value in typed:
+        if isinstance(value, bytes):
+            buffer.press(value)
+            sent += value
+        else:
+            buffer.insert(value)
+            sent += pasted(value) if what == "paste" else value.encode()
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=8)))
+    packets = [sent[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
+
+    async def run() -> None:
+        app = TypingApp(kind)
+        async with app.run_test():
+            await sends(app, [packet for packet in packets if packet])
+            assert (app.text, tuple(app.entered)) == (buffer.text, buffer.entered)
+
+    asyncio.run(run())

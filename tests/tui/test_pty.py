@@ -29,7 +29,7 @@ CHECKED, VIEW = 4 * KB, 4 * KB
 EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1280, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
-F3, F5, F6, F8 = b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
+F2, F3, F5, F6, F8 = b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
 CTRL_O, CTRL_T, CTRL_Z = b"\x0f", b"\x14", b"\x1a"
 LAST = COURSE.lessons[-1].title
 """What the map shows when all of it is there."""
@@ -229,6 +229,17 @@ def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
             assert len(terminal.send(key, quiet=0.1)) <= EDITOR_KEY, key
 
 
+def test_many_keys_at_once_are_painted_once(course: Course, environ: dict[str, str]) -> None:
+    lesson, exercise = task(course, "3.3")
+    stand_at(lesson.id, exercise.id)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, exercise.title, warm=False)
+        terminal.send(ENTER, "esc: map", quiet=0.1)
+        terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
+        for keys, expected in ((b"word " * 8 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
+            assert len(terminal.send(keys, expected, quiet=0.3)) <= EDITOR_KEY, keys
+
+
 def test_the_views_of_an_exercise(course: Course, environ: dict[str, str]) -> None:
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
@@ -315,6 +326,30 @@ def test_no_colour(environ: dict[str, str]) -> None:
         sent += terminal.send(ENTER, "weights[0,0] =", quiet=0.1)
         sent += terminal.send(RIGHT, "weights[0,1] =", quiet=0.1)
         assert COLOUR.findall(sent.decode()) == []
+
+
+# Input --------------------------------------------------------------------------------------------------------------
+
+# Where something is typed: the step, the keys that lead there, what the screen shows before and behind it.
+INPUTS = {
+    "editor": ("3.1", ENTER, r"\d+ .*", ""),
+    "prompt": ("causal-mask/causal-weights", b"p", " ", r"\n enter run"),
+    "answer": ("one-query/right-angle", b"", " > ", ""),
+    "search": ("causal-mask/causal-weights", F2, " Search >", ""),
+    "value": ("causal-mask/causal-weights", b"w" + DOWN * 4, r"more: down\n ", ""),
+}
+
+
+@pytest.mark.parametrize("place", INPUTS)
+def test_keys_do_not_overtake_text(place: str, course: Course, environ: dict[str, str]) -> None:
+    """Nor does text overtake the keys that lead to where it belongs. All arrives in one read."""
+    step, way, before, behind = INPUTS[place]
+    lesson, named = task(course, step) if "/" not in step else course.step(step)
+    stand_at(lesson.id, named.id)
+    with Pty(TUTOR, environ) as terminal:
+        open_step(terminal, named.title)
+        shown = re.compile(f"^{before}13{behind}$" if not behind else f"^{before}13{behind}", re.MULTILINE)
+        terminal.send(way + b"12" + BACKSPACE + b"3", lambda: shown.search(terminal.text) is not None)
 
 
 # Without a screen ---------------------------------------------------------------------------------------------------

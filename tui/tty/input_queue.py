@@ -11,42 +11,82 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import ExitStack
 
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.events import Event, Key, MouseEvent, Paste
 from textual.message import Message
 
 
+PAINT_EVERY = 0.25
+"""Seconds after which the screen is painted although there is more input to handle."""
+
+
 class OrderedInputApp(App[None]):
-    """An app for which input that arrives at once is the same as input that arrives slowly."""
+    """An app for which input that arrives at once is the same as input that arrives slowly, but is painted once."""
 
     def __init__(self) -> None:
         super().__init__()
         self._waiting_input: deque[Event] = deque()
-        self._input_in_effect = False
+        self._input_in_effect: Event | None = None
+        self._unpainted = ExitStack()
+        self._unpainted_since: float | None = None
 
     def post_message(self, message: Message) -> bool:
-        """Post a message to the app; input that is new waits until the input before it has taken effect."""
+        """Post a message to the app; new input waits until the input before it has taken effect."""
         if not isinstance(message, Key | MouseEvent | Paste) or message.is_forwarded:
             return super().post_message(message)
         self._waiting_input.append(message)
-        if not self._input_in_effect:
-            self._hand_on()
+        self._hand_on()
         return True
 
     def _hand_on(self) -> None:
-        """Handle the next event now, and the one after it when there is nothing left to do."""
-        self._input_in_effect = bool(self._waiting_input) and super().post_message(self._waiting_input.popleft())
-        if self._input_in_effect:
-            asyncio.get_running_loop().call_soon(self._hand_on_at_rest)
+        """Handle the next event, unless the one before it is still in effect; text may follow text at once."""
+        while self._waiting_input and (
+            self._input_in_effect is None
+            or (self._is_text(self._input_in_effect) and self._is_text(self._waiting_input[0]))
+        ):
+            event = self._waiting_input.popleft()
+            if self._input_in_effect is None:
+                asyncio.get_running_loop().call_soon(self._await_rest)
+            self._input_in_effect = event
+            super().post_message(event)
+        if not self._waiting_input:
+            self._paint()
+        elif self._unpainted_since is None:
+            self._unpainted_since = asyncio.get_running_loop().time()
+            self._unpainted.enter_context(self.batch_update())
 
-    def _hand_on_at_rest(self) -> None:
+    def _is_text(self, event: Event) -> bool:
+        """Return whether the widget that has the focus writes this down."""
+        return (
+            isinstance(event, Key)
+            and self.focused is not None
+            and self.focused.check_consume_key(event.key, event.character)
+        )
+
+    def _await_rest(self) -> None:
+        """Go on with the next event when there is nothing left to do for the one before."""
         loop = asyncio.get_running_loop()
         if getattr(loop, "_ready", ()):
             # A message is on its way, or its handler is. What waits for a thread or a timer is not in there.
-            loop.call_soon(self._hand_on_at_rest)
-        elif self.is_running and self.screen._callbacks:
-            # Called by the screen after these.
-            self.call_after_refresh(self._hand_on_at_rest)
+            loop.call_soon(self._await_rest)
+        elif self._painting_is_due(loop.time()):
+            self._paint()
+            self.call_after_refresh(self._await_rest)
         else:
+            self._input_in_effect = None
             self._hand_on()
+
+    def _painting_is_due(self, now: float) -> bool:
+        """Return whether the screen has not been painted for long, or a handler has left something for after that."""
+        if self._unpainted_since is not None and now - self._unpainted_since > PAINT_EVERY:
+            return True
+        try:
+            return self.is_running and bool(self.screen._callbacks)
+        except ScreenStackError:
+            return False
+
+    def _paint(self) -> None:
+        self._unpainted_since = None
+        self._unpainted.close()

@@ -88,8 +88,8 @@ class Editor(TextArea):
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         if not self._comparing:
             self._comparing = True
-            # In the middle of an edit the text is new and its colours are not.
-            self.call_next(self._repaint_differing)
+            # In the middle of an edit the text is new and its colors are not; and after a run of keys, once.
+            self.call_later(self._repaint_differing)
         return super().refresh(repaint=False, layout=True) if layout else self
 
     def _repaint_differing(self) -> None:

@@ -17,7 +17,6 @@ from textual.app import App, ScreenStackError
 from textual.events import Event, Key, MouseEvent, Paste
 from textual.message import Message
 
-
 PAINT_EVERY = 0.25
 """Seconds after which the screen is painted although there is more input to handle."""
 

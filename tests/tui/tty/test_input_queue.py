@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -33,8 +33,7 @@ class TypingApp(OrderedInputApp):
         self.entered: list[str] = []
         self.ended = asyncio.Event()
         self.line = Line(self)
-        widgets = {"editor": CodeEditor, "prompt": PromptInput, "line": Input}
-        self.widget = widgets[kind]()
+        self.widget = CodeEditor() if kind == "editor" else PromptInput() if kind == "prompt" else Input()
 
     def compose(self) -> ComposeResult:
         yield Container(Container(Container(self.widget)))
@@ -108,10 +107,10 @@ async def sends(app: TypingApp, packets: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None, phases=[Phase.generate])
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_random_packets(kind: Kind, data: st.DataObject) -> None:
-    typed = data.draw(st.lists(TYPED, max_size=25))
+    typed = data.draw(st.lists(TYPED, max_size=50))
     buffer, sent = Buffer(kind), b""
     for what, value in typed:
         if isinstance(value, bytes):
@@ -120,7 +119,7 @@ def test_random_packets(kind: Kind, data: st.DataObject) -> None:
         else:
             buffer.insert(value)
             sent += pasted(value) if what == "paste" else value.encode()
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=8)))
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=12)))
     packets = [sent[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
 
     async def run() -> None:

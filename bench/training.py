@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, SeedKnob, TrainStep
+from lessons.format.knobs.seed import SeedKnob
+from lessons.format.lesson import Lesson, TrainStep
 from lessons.reading.loader import load_course
 from lessons.results.result import TrainingSnapshot
 from lessons.what_if import knobs

@@ -19,7 +19,7 @@ from typing import Any
 from lessons.engine import training
 from lessons.engine.session import Session
 from lessons.format import axis_labels
-from lessons.format.lesson import ChoiceKnob, Lesson, NumberKnob, RunningStep, ShownTensor, TrainStep
+from lessons.format.lesson import Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import LessonError, load_course
 from lessons.results import line_shapes
@@ -164,12 +164,11 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
 
 
 def _settings(lesson: Lesson, step: TrainStep) -> Iterator[Changes]:
-    """Every setting of every knob that reaches a training, but for those of which there is no end."""
+    """Yield every setting of every knob that reaches a training, but of no knob with too many to try them all."""
     for knob in knobs.at(lesson, step.id):
-        if isinstance(knob, NumberKnob | ChoiceKnob):
-            for value in knobs.trials(knob):
-                if changes := UNCHANGED.with_knob(lesson, knob.name, value):
-                    yield changes
+        for setting in () if knob.is_endless else knob.samples:
+            if changes := UNCHANGED.with_knob(lesson, knob.name, setting):
+                yield changes
 
 
 def main(arguments: Sequence[str] = ()) -> int:

@@ -30,7 +30,7 @@ from lessons.results.result import (
     Window,
 )
 from lessons.results.summaries import Blocks, How, RowStats
-from lessons.what_if.changes import Changes, places
+from lessons.what_if.changes import Changes, statements_before_cells
 from lessons.worker import wire
 
 
@@ -102,10 +102,10 @@ def picture_of(lesson: Lesson, step: TrainStep, frame: wire.Frame) -> TrainingSn
 
 
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
-    """What the worker needs to know to change cells. Raises `ChangeError`."""
+    """List what the worker needs to know to change cells. Raises `ChangeError`."""
     return [
-        {"name": cell.name, "index": list(cell.index), "value": cell.value, **asdict(place)}
-        for cell, place in places(lesson, changes)
+        {"name": cell.name, "index": list(cell.index), "value": cell.value, **asdict(position)}
+        for cell, position in statements_before_cells(lesson, changes)
     ]
 
 

@@ -7,9 +7,9 @@ remedy.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from lessons.format.exercises import (
     Check,
@@ -24,14 +24,15 @@ from lessons.format.exercises import (
     Variant,
     Wrong,
 )
-from lessons.format.fields import Model, Number, OptionalCode, Slug, Text, is_text
+from lessons.format.fields import Model, OptionalCode, Slug, Text
+from lessons.format.knobs.kinds import AnyKnob
+from lessons.format.knobs.knob import Knob
 from lessons.format.steps import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, ShownTensor, TrainStep
 
 __all__ = [
     "SETUP",
     "AxisName",
     "Check",
-    "ChoiceKnob",
     "ChoiceStep",
     "Course",
     "Curve",
@@ -39,12 +40,10 @@ __all__ = [
     "Exercise",
     "ExerciseStep",
     "Kind",
-    "Knob",
     "Lesson",
     "LessonFile",
     "Limits",
     "Mistake",
-    "NumberKnob",
     "Option",
     "PointStep",
     "PredictStep",
@@ -52,12 +51,10 @@ __all__ = [
     "ReadStep",
     "RunStep",
     "RunningStep",
-    "SeedKnob",
     "ShownTensor",
     "Step",
     "TrainStep",
     "Variant",
-    "WordsKnob",
     "Wrong",
 ]
 
@@ -69,77 +66,6 @@ Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator=
 
 SETUP = "setup"
 """The name of a lesson's setup where steps are named by their ids."""
-
-
-class _Knob(Model):
-    """Something in the lesson's code that a learner may change.
-
-    A knob stands for other code, which runs in place of the lesson's own (`lessons.what_if.knobs` writes it): what is
-    changed can be seen in the code. At its default it changes nothing. `in` narrows it to some steps, or the `setup`.
-    """
-
-    name: Slug
-    label: Text
-    within: Annotated[tuple[str, ...], Field(alias="in")] = ()
-
-
-class NumberKnob(_Knob):
-    """A number: wherever the code has the text `find`, it gets `replace` with the number for `{value}`.
-
-    It is one of `values`, or from `least` to `most`, where `step` is a sensible change. `refused` lists those among
-    them that the code refuses with a message of its own, which is worth seeing.
-    """
-
-    kind: Literal["number"]
-    find: Text
-    replace: Text
-    default: Number
-    values: tuple[Number, ...] = ()
-    least: Number | None = None
-    most: Number | None = None
-    step: Number | None = None
-    refused: tuple[Number, ...] = ()
-
-
-class ChoiceKnob(_Knob):
-    """One of several pieces of code, by the words for them. The first is what the code has."""
-
-    kind: Literal["choice"]
-    options: Annotated[dict[Annotated[Text, BeforeValidator(is_text)], str], Field(min_length=2)]
-
-    @property
-    def default(self) -> str:
-        """The words for what the code has."""
-        return next(iter(self.options))
-
-    @property
-    def find(self) -> str:
-        """What the code has."""
-        return self.options[self.default]
-
-
-class SeedKnob(_Knob):
-    """Other random numbers: a seed from 0 to 2**32 - 1 in place of the lesson's and of every step's own.
-
-    With `in`, only in place of the seeds of those steps (and, for `setup`, of the one before the setup).
-    """
-
-    kind: Literal["seed"]
-
-
-class WordsKnob(_Knob):
-    """The learner's own sentence, of `least` to `most` words.
-
-    It replaces the `tokens` of the lesson and, wherever it stands, the statement that makes `inputs`: one row of toy
-    numbers for each word (`lessons.what_if.words`).
-    """
-
-    kind: Literal["words"]
-    least: Annotated[int, Field(ge=1)] = 2
-    most: Annotated[int, Field(le=64)] = 12
-
-
-Knob = Annotated[NumberKnob | ChoiceKnob | SeedKnob | WordsKnob, Field(discriminator="kind")]
 
 
 class LessonFile(Model):
@@ -159,7 +85,7 @@ class LessonFile(Model):
     setup: OptionalCode = ""
     thumbnail: str = ""
     limits: Limits = Limits()
-    knobs: tuple[Knob, ...] = ()
+    knobs: tuple[AnyKnob, ...] = ()
     axes: dict[Text, tuple[AxisName, ...]] = {}
     constants: dict[Text, Text] = {}
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
@@ -187,12 +113,18 @@ class Lesson(LessonFile):
         """The seed that a step begins with: its own, or else the lesson's."""
         return self.seed if step.seed is None else step.seed
 
-    def knob(self, name: str) -> NumberKnob | ChoiceKnob | SeedKnob | WordsKnob:
-        """The knob of that name; raises `KeyError` if there is none."""
+    def knob(self, name: str) -> Knob:
+        """Return the knob of that name. Raises `KeyError` if there is none."""
         for knob in self.knobs:
             if knob.name == name:
                 return knob
         raise KeyError(name)
+
+    @property
+    def seeds(self) -> dict[str, int]:
+        """The seed that each part starts with, in the order in which they run: `setup` or the id of a step."""
+        steps = {step.id: self.seed_of(step) for step in self.steps if isinstance(step, RunningStep)}
+        return {SETUP: self.seed, **steps}
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:

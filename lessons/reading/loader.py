@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from lessons.format import lesson as lesson_format
+from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.lesson import (
     ChoiceStep,
     Course,
@@ -219,7 +220,7 @@ def _finding(root: yaml.Node, error: Any) -> Finding:
         mark = key.start_mark
         problem, remedy = f"'{name}' is missing", f"Add '{name}: ...' here."
     elif kind == "union_tag_not_found":
-        what, kinds = ("knob", lesson_format.Knob) if path[:1] == ("knobs",) else ("step", lesson_format.Step)
+        what, kinds = ("knob", AnyKnob) if path[:1] == ("knobs",) else ("step", lesson_format.Step)
         *rest, last = (f"'kind: {name}'" for name in _kinds(kinds))
         problem, remedy = f"the {what} has no 'kind'", f"Add {', '.join(rest)} or {last}."
     elif kind == "union_tag_invalid":
@@ -250,7 +251,7 @@ def _finding(root: yaml.Node, error: Any) -> Finding:
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     """The keys that the model at the end of a path (its last part being the wrong key) knows."""
     current: type[BaseModel] = lesson_format.LessonFile
-    kinds = _kinds(lesson_format.Step) | _kinds(lesson_format.Knob)
+    kinds = _kinds(lesson_format.Step) | _kinds(AnyKnob)
     inside: dict[str, type[BaseModel]] = {
         "show": lesson_format.ShownTensor,
         "reveal": lesson_format.ShownTensor,

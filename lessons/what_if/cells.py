@@ -1,6 +1,6 @@
-"""A single number of a tensor, changed by the learner: which one, and after which statement it changes. Pure text.
+"""A cell of a tensor that the learner changes: which one, and after which statement. Pure text.
 
-A cell is named like in code, `inputs[1,0]` or `v2.W_query.weight[0,2]`, and belongs to a step. The change is made
+A cell is written as in code, `inputs[1,0]` or `v2.W_query.weight[0,2]`, and belongs to a step. The change is made
 right after the **last** top-level statement, up to the end of that step, that binds the variable or writes into it
 (`scores[i] = ...` in a loop, `+=`, or a method such as `zero_()`): after it nothing in the step would undo the change,
 and everything below follows from it. What is computed earlier from the old number stays as it is, and a later
@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lessons.format.knobs.knob import ChangeError
 from lessons.format.lesson import SETUP, Lesson, ShownTensor
-from lessons.what_if.knobs import ChangeError
 
 Value = bool | int | float
 
@@ -24,19 +24,19 @@ PATH = r"[^\W\d]\w*(?:(?:\[\d+\])?\.\w+)*"
 FORM = re.compile(
     rf"\s*(?:(?P<step>[a-z0-9-]+)\s*:)?\s*(?P<name>{PATH})\s*(?:\[(?P<index>[^\[\]]*)\])?\s*=(?P<value>.*)"
 )
-WORDS: dict[str, Value] = {"true": True, "false": False}
+TRUTH_VALUES: dict[str, Value] = {"true": True, "false": False}
 MOST_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class CellChange:
-    """One number of a variable as a step leaves it.
+    """A new value for one cell of a variable, as a step leaves it.
 
     Attributes:
         step: the id of a step, or `setup`.
-        name: a variable, or a path from one: `inputs`, `attention.mask`, `wrapper.heads[0].W_query.weight`.
+        name: a variable, or a path that starts at one: `inputs`, `attention.mask`, `wrapper.heads[0].W_query.weight`.
         index: one integer for each axis; none for a tensor that is a single number. Negative ones count from the end.
-        value: what it becomes; a tensor of booleans takes True and False, or 1 and 0.
+        value: the new value; a tensor of booleans takes True and False, or 1 and 0.
     """
 
     step: str
@@ -49,14 +49,14 @@ class CellChange:
         return f"{self.name}{where} = {self.value}"
 
     @property
-    def place(self) -> tuple[str, str, tuple[int, ...]]:
-        """Which cell it is, whatever its value."""
+    def target(self) -> tuple[str, str, tuple[int, ...]]:
+        """The cell, whatever its value: step, name and index."""
         return self.step, self.name, self.index
 
 
 @dataclass(frozen=True, slots=True)
 class StatementPosition:
-    """A top-level statement: the part of the lesson (`setup` or a step), and where in its code it begins."""
+    """The start of a top-level statement: its part of the lesson (`setup` or a step), line and column."""
 
     part: str
     line: int
@@ -64,40 +64,40 @@ class StatementPosition:
 
 
 def parse(lesson: Lesson, text: str) -> CellChange:
-    """A cell from `NAME[I,J]=VALUE` or `STEP:NAME[I,J]=VALUE`; without a step, where the variable is first bound.
+    """Parse `NAME[I,J]=VALUE` or `STEP:NAME[I,J]=VALUE`; without a step, the one that first binds the variable.
 
     Raises `ChangeError`, also for a variable that the lesson does not have.
     """
     match = FORM.fullmatch(text)
     if match is None:
         raise ChangeError(
-            f"'{_short(text)}' is no change of a cell: write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'."
+            f"'{_abbreviated(text)}' is no change of a cell: write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'."
         )
     try:
-        index = tuple(_whole(part) for part in (match["index"] or "").split(",") if part.strip())
+        index = tuple(_integer(part) for part in (match["index"] or "").split(",") if part.strip())
     except ValueError:
-        raise ChangeError(f"'[{_short(match['index'])}]' is no index: write whole numbers with commas.") from None
-    step = match["step"] or first(lesson, match["name"])
+        raise ChangeError(f"'[{_abbreviated(match['index'])}]' is no index: write whole numbers with commas.") from None
+    step = match["step"] or first_part_with(lesson, match["name"])
     cell = CellChange(step, match["name"], index, _value(match["value"].strip()))
-    place(lesson, cell)
+    statement_before(lesson, cell)
     return cell
 
 
 def variable(shown: ShownTensor) -> str | None:
-    """The name by which a cell of a shown tensor can be changed; None if it is computed and no variable."""
+    """Return the name by which cells of a shown tensor can be changed; None if it is computed and not a variable."""
     return shown.expression if re.fullmatch(PATH, shown.expression) else None
 
 
-def first(lesson: Lesson, name: str) -> str:
-    """The part of the lesson that first binds the variable of a path. Raises `ChangeError` if none does."""
+def first_part_with(lesson: Lesson, name: str) -> str:
+    """Return the part of the lesson that first binds the variable of a path. Raises `ChangeError` if none does."""
     for part, code in lesson.parts:
         if any(_root(name) in names for _, names in statements(code)):
             return part
     raise _unknown(lesson, name)
 
 
-def place(lesson: Lesson, cell: CellChange) -> StatementPosition:
-    """The statement after which a cell is changed. Raises `ChangeError` if there is none, or no such step."""
+def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
+    """Find the statement after which a cell changes. Raises `ChangeError` if there is none, or no such step."""
     if not re.fullmatch(PATH, cell.name):
         raise ChangeError(f"'{cell.name}' is computed and no variable: change what it is made from.")
     try:
@@ -134,60 +134,60 @@ def _root(name: str) -> str:
 
 
 def _value(text: str) -> Value:
-    if text.lower() in WORDS:
-        return WORDS[text.lower()]
-    for kind in (_whole, float):
+    if text.lower() in TRUTH_VALUES:
+        return TRUTH_VALUES[text.lower()]
+    for kind in (_integer, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    raise ChangeError(f"'{_short(text)}' is no number: write one, or inf, -inf, nan, true, false.")
+    raise ChangeError(f"'{_abbreviated(text)}' is no number: write one, or inf, -inf, nan, true, false.")
 
 
-def _whole(text: str) -> int:
-    """An integer of ordinary length. Raises `ValueError`."""
+def _integer(text: str) -> int:
+    """Parse an integer of ordinary length. Raises `ValueError`."""
     if len(text) > MOST_DIGITS:
         raise ValueError
     return int(text)
 
 
-def _short(text: str) -> str:
-    """What was written, as it fits into a sentence."""
+def _abbreviated(text: str) -> str:
+    """Shorten typed text so that it fits into a sentence."""
     text = " ".join(text.split())
     return text if len(text) <= MOST_DIGITS else text[:MOST_DIGITS] + "…"
 
 
-# Which names a statement changes -----------------------------------------------------------------------------------
+# Names that a statement changes ------------------------------------------------------------------------------------
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 @functools.lru_cache(256)
 def statements(code: str) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
-    """Line and column of every top-level statement, and the variables that it binds or writes into."""
-    return tuple(((node.lineno, node.col_offset), frozenset(_changed(node))) for node in ast.parse(code).body)
+    """List line and column of every top-level statement, and the variables that it binds or writes into."""
+    return tuple(((node.lineno, node.col_offset), frozenset(_changed_names(node))) for node in ast.parse(code).body)
 
 
-def _changed(node: ast.AST) -> Iterator[str]:
+def _changed_names(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Name(ctx=ast.Store()):
             yield node.id
         case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-            yield from _owner(node)
+            yield from _variable_of(node)
         case ast.Call(func=ast.Attribute(attr=method)) if method.endswith("_") and not method.endswith("__"):
-            yield from _owner(node.func)
+            yield from _variable_of(node.func)
     for child in ast.iter_child_nodes(node):
-        # Names in a function, a class or a comprehension are its own.
+        # A function, a class and a comprehension have names of their own.
         if not isinstance(node, (*SCOPES, ast.comprehension)):
-            yield from _changed(child)
+            yield from _changed_names(child)
 
 
-def _owner(node: ast.AST) -> Iterator[str]:
-    """The variable that an expression leads to: `split` of `getattr(split, name).weight`."""
+def _variable_of(node: ast.AST) -> Iterator[str]:
+    """Yield the variable that an expression starts from: `split` in `getattr(split, name).weight`."""
     match node:
         case ast.Name():
             yield node.id
         case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-            yield from _owner(inner)
+            yield from _variable_of(inner)
         case ast.Call(func=ast.Name(id="getattr"), args=[inner, *_]) | ast.Call(func=ast.Attribute(value=inner)):
-            yield from _owner(inner)
+            yield from _variable_of(inner)

@@ -1,23 +1,24 @@
-"""What a learner has changed in a lesson. A run is a function of the lesson, the step, and these changes."""
+"""The changes that a learner has made in a lesson. A run is a function of the lesson, the step, and these changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lessons.format.lesson import Lesson, WordsKnob
+from lessons.format.knobs.knob import ChangeError as ChangeError
+from lessons.format.knobs.knob import Setting
+from lessons.format.knobs.words import WordsKnob
+from lessons.format.lesson import Lesson
 from lessons.what_if import cells, knobs
 from lessons.what_if.cells import CellChange
-from lessons.what_if.knobs import ChangeError as ChangeError
-from lessons.what_if.knobs import Setting
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Knobs that are set, by name, and cells that were written, in the order in which that was done.
+    """Knobs that are set, by name, and cells that are written, in the order in which the learner wrote them.
 
-    Knobs come first: they change the code that runs. Cells are then changed while it runs. Plain data: changes can be
-    compared, hashed and kept. `Changes()` is the lesson as it stands.
+    Knobs apply first: they change the code that runs. Cells are then changed while it runs. Changes are plain data that
+    can be compared, hashed and stored. `Changes()` is the unchanged lesson.
     """
 
     knobs: tuple[tuple[str, Setting], ...] = ()
@@ -28,50 +29,58 @@ class Changes:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """What the knobs are set to."""
+        """The setting of each knob that is set, by name."""
         return dict(self.knobs)
 
     def with_knob(self, lesson: Lesson, name: str, value: Setting) -> Changes:
-        """One knob set; at its default it is no change. Text stands for any value. Raises `ChangeError`."""
+        """Set a knob, to a setting or what was typed for one; its initial setting is no change.
+
+        Raises `ChangeError`.
+        """
         knob = knobs.find(lesson, name)
-        value = knobs.settled(knob, value)
-        rest = tuple(pair for pair in self.knobs if pair[0] != name)
-        # Sorted, so that equal changes are equal however they came about.
-        kept = rest if value == knobs.default(lesson, knob) else tuple(sorted((*rest, (name, value))))
-        return replace(self, knobs=kept)
+        setting = knob.read(value)
+        others = self.without_knob(name)
+        if setting == knob.initial(lesson):
+            return others
+        # Sorted, so that equal changes are equal in whatever order they were made.
+        return replace(self, knobs=tuple(sorted((*others.knobs, (name, setting)))))
+
+    def without_knob(self, name: str) -> Changes:
+        """Return the changes with a knob at its initial setting."""
+        return replace(self, knobs=tuple(pair for pair in self.knobs if pair[0] != name))
 
     def with_cell(self, lesson: Lesson, cell: CellChange) -> Changes:
-        """One cell written, in place of what was written there before. Raises `ChangeError`."""
-        cells.place(lesson, cell)
-        rest = tuple(other for other in self.cells if other.place != cell.place)
-        return replace(self, cells=(*rest, cell))
+        """Write a cell, instead of what was written there before. Raises `ChangeError`."""
+        cells.statement_before(lesson, cell)
+        return replace(self, cells=(*self.without_cell(cell).cells, cell))
 
     def without_cell(self, cell: CellChange) -> Changes:
-        """The cell, whatever its value, left as the code makes it."""
-        return replace(self, cells=tuple(other for other in self.cells if other.place != cell.place))
+        """Return the changes with a cell, whatever it was set to, left as the code computes it."""
+        return replace(self, cells=tuple(other for other in self.cells if other.target != cell.target))
 
 
 UNCHANGED = Changes()
 
 
 def apply(lesson: Lesson, changes: Changes) -> Lesson:
-    """The lesson with other code, seeds and words. Cells are not in it: they change as it runs (`places`).
+    """Return the lesson with its knobs set: with other code, seeds and words.
 
-    Raises `ChangeError` for a knob that the lesson does not have, or cannot be set like that.
+    Cells are not part of it: they change while it runs (`statements_before_cells`). Raises `ChangeError` for a knob
+    that the lesson does not have, or that cannot be set like that.
     """
     return knobs.alter(lesson, changes.settings)
 
 
-def places(lesson: Lesson, changes: Changes) -> list[tuple[CellChange, cells.StatementPosition]]:
-    """Every cell with the statement of the altered lesson after which it changes. Raises `ChangeError`."""
+def statements_before_cells(lesson: Lesson, changes: Changes) -> list[tuple[CellChange, cells.StatementPosition]]:
+    """Find for every cell the statement of the altered lesson after which it changes. Raises `ChangeError`."""
     altered = apply(lesson, changes)
-    return [(cell, cells.place(altered, cell)) for cell in changes.cells]
+    return [(cell, cells.statement_before(altered, cell)) for cell in changes.cells]
 
 
 def parse(
     lesson: Lesson, settings: list[str] | None = None, words: str | None = None, written: list[str] | None = None
 ) -> Changes:
-    """Changes as they are written on a command line: `NAME=VALUE`, a sentence, `[STEP:]NAME[I,J]=VALUE`.
+    """Parse changes from a command line: `NAME=VALUE`, a sentence, `[STEP:]NAME[I,J]=VALUE`.
 
     Raises `ChangeError`.
     """
@@ -94,46 +103,46 @@ def parse(
 
 
 def describe(lesson: Lesson, changes: Changes) -> list[str]:
-    """Every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`."""
-    set_knobs = [f"{knobs.find(lesson, name).label}: {value}" for name, value in changes.knobs]
-    return [*set_knobs, *map(str, changes.cells)]
+    """Describe every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`."""
+    settings = [f"{knobs.find(lesson, name).label}: {value}" for name, value in changes.knobs]
+    return [*settings, *map(str, changes.cells)]
 
 
 class ChangeHistory:
-    """Changes one after the other, to go back and forth between. `current` is where the learner is."""
+    """Successive changes of a learner, with undo and redo."""
 
     def __init__(self, start: Changes = UNCHANGED) -> None:
         self._states = [start]
-        self._here = 0
+        self._position = 0
 
     @property
     def current(self) -> Changes:
-        """The changes that hold now."""
-        return self._states[self._here]
+        """The changes that are in effect."""
+        return self._states[self._position]
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is something to take back."""
-        return self._here > 0
+        """Whether there is a step to undo."""
+        return self._position > 0
 
     @property
     def can_redo(self) -> bool:
-        """Whether something has been taken back since the last change."""
-        return self._here < len(self._states) - 1
+        """Whether steps have been undone since the last change."""
+        return self._position < len(self._states) - 1
 
     def do(self, changes: Changes) -> Changes:
-        """Take a step; what had been taken back is forgotten. The same changes again are no step."""
+        """Add changes as a new step and drop the steps that were undone; equal changes are not a step."""
         if changes != self.current:
-            self._states[self._here + 1 :] = [changes]
-            self._here += 1
+            self._states[self._position + 1 :] = [changes]
+            self._position += 1
         return self.current
 
     def undo(self) -> Changes:
-        """One step back, if there is one."""
-        self._here = max(0, self._here - 1)
+        """Go one step back, if there is one."""
+        self._position = max(0, self._position - 1)
         return self.current
 
     def redo(self) -> Changes:
-        """One step forth, if there is one."""
-        self._here = min(len(self._states) - 1, self._here + 1)
+        """Go one step forward, if there is one."""
+        self._position = min(len(self._states) - 1, self._position + 1)
         return self.current

@@ -7,13 +7,13 @@ from typing import Any
 
 from lessons.engine.explanation_tree import Node
 from lessons.format import template
-from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunningStep, SeedKnob, Step, TrainStep
+from lessons.format.knobs.knob import Knob
+from lessons.format.lesson import Lesson, RunningStep, Step, TrainStep
 from lessons.results import line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
 from lessons.results.json_numbers import nested, number
 from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
-from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 
 Json = dict[str, Any]
@@ -84,18 +84,15 @@ def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None
 
 
 def knob(spec: Lesson, item: Knob) -> Json:
-    """What may be changed: its kind, what it can be set to, and the steps whose code it changes."""
-    entry: Json = {"name": item.name, "kind": item.kind, "label": item.label, "default": knobs.default(spec, item)}
-    entry["places"] = list(knobs.places(spec, item))
-    if isinstance(item, ChoiceKnob):
-        entry["values"] = list(item.options)
-    elif isinstance(item, NumberKnob) and item.values:
-        entry["values"] = list(item.values)
-    elif not isinstance(item, SeedKnob):
-        entry |= {"least": item.least, "most": item.most}
-    else:
-        entry |= {"least": 0, "most": knobs.MOST_SEED}
-    return entry
+    """Describe a knob: its kind, what it can be set to, and the steps whose code it changes."""
+    return {
+        "name": item.name,
+        "kind": item.kind,
+        "label": item.label,
+        "default": item.initial(spec),
+        "places": list(item.changed_parts(spec)),
+        **item.limits(),
+    }
 
 
 def explanation(node: Node) -> Json:

@@ -1,18 +1,19 @@
-"""What a learner may change at a step, as rows to walk: a cell, any cell, and the lesson's knobs. Pure functions."""
+"""Rows for everything that a learner may change at a step: a cell, any cell, and the lesson's knobs.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, SeedKnob, WordsKnob
+from lessons.format.knobs.knob import Knob
+from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.what_if import cells, knobs
 from lessons.what_if.changes import ChangeError, Changes, apply
-from lessons.what_if.knobs import Setting
 from tui.actions.naming import full_keys, short_keys
-
-TOY = "toy embeddings, drawn from the letters: they mean nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class WhatIfRow:
     """One thing that may be changed.
 
     Attributes:
-        kind: `spot` (the cell under the cursor), `cell` (any cell, typed; or one that was changed) or `knob`.
-        label, value: what it is and what it is set to.
-        changed: whether that is not what the lesson has.
-        hint: what can be done with it.
+        kind: `spot` (the cell under the cursor), `cell` (a changed cell), `new` (any other cell) or `knob`.
+        label, value: the name of the thing, and its current value.
+        changed: whether that differs from the lesson.
+        hint: the keys that change it.
         knob: the knob, if it is one.
         cell: the changed cell, if it is one.
     """
@@ -56,7 +57,7 @@ AS_IT_WAS = f"{full_keys('rows.put-back', alternatives=False)}: as it was"
 
 
 def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[WhatIfRow, ...]:
-    """The rows of a step: first the cell under the cursor, then cells that were changed, then knobs, then any cell."""
+    """List the rows of a step: the cell under the cursor, then the changed cells, then knobs, then any other cell."""
     found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
@@ -70,58 +71,30 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
         found.append(WhatIfRow("cell", label, value, changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
     for knob in knobs.at(lesson, step):
-        default = knobs.default(lesson, knob)
-        setting = {knob.name: default, **settings}[knob.name]
+        setting = settings.get(knob.name, knob.initial(lesson))
         shown = "each step its own" if setting is None else str(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
     found.append(WhatIfRow("new", "any other cell", "", hint=f"{TYPE}, then: inputs[1,0] = 0.9"))
     return tuple(found)
 
 
-def only_turned(knob: Knob) -> bool:
-    """Whether a knob has a few values to turn through, and takes none that is typed."""
-    return isinstance(knob, ChoiceKnob) or (isinstance(knob, NumberKnob) and bool(knob.values))
-
-
 def _hint(knob: Knob) -> str:
-    if isinstance(knob, WordsKnob):
-        return f"{TYPE}: your words; {TOY}"
-    if isinstance(knob, SeedKnob):
-        return f"{TURN}, or {TYPE} a whole number"
-    if isinstance(knob, ChoiceKnob):
-        return f"{TURN}: " + " / ".join(knob.options)
-    if knob.values:
-        return f"{TURN}: " + ", ".join(map(str, knob.values))
-    return f"{TURN}, or {TYPE} a number from {knob.least} to {knob.most}"
+    if not knob.can_turn:
+        return f"{TYPE}: {knob.accepts}" + (f"; {knob.caution}" if knob.caution else "")
+    return f"{TURN}: {knob.accepts}" if knob.choices else f"{TURN}, or {TYPE} {knob.accepts}"
 
 
 def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
-    """The changes with a knob turned by one; as they are if it cannot be turned further."""
-    knob = row.knob
-    if knob is None or isinstance(knob, WordsKnob):
+    """Turn the knob of a row by so many settings; the changes stay as they are if there is nothing to turn."""
+    if row.knob is None:
         return changes
-    now = changes.settings.get(knob.name, knobs.default(lesson, knob))
-    if isinstance(knob, SeedKnob):
-        start = now if isinstance(now, int) else lesson.seed
-        return changes.with_knob(lesson, knob.name, max(0, min(start + by, knobs.MOST_SEED)))
-    choices: tuple[Setting, ...] = tuple(knob.options) if isinstance(knob, ChoiceKnob) else knob.values
-    if choices:
-        place = choices.index(now) if now in choices else 0
-        if isinstance(knob, ChoiceKnob):
-            # Two choices are a switch: both keys turn it.
-            return changes.with_knob(lesson, knob.name, choices[(place + by) % len(choices)])
-        return changes.with_knob(lesson, knob.name, choices[max(0, min(place + by, len(choices) - 1))])
-    assert isinstance(knob, NumberKnob)
-    assert knob.least is not None
-    assert knob.most is not None
-    assert knob.step is not None
-    number = float(now if isinstance(now, int | float) else knob.default) + by * float(knob.step)
-    number = max(float(knob.least), min(round(number, 9), float(knob.most)))
-    return changes.with_knob(lesson, knob.name, int(number) if float(number).is_integer() else number)
+    current = changes.settings.get(row.knob.name, row.knob.initial(lesson))
+    setting = row.knob.turned(lesson, current, by)
+    return changes if setting is None else changes.with_knob(lesson, row.knob.name, setting)
 
 
 def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spot | None, text: str) -> Changes:
-    """The changes with what was typed into a row. Raises `ChangeError` with a sentence for people."""
+    """Return the changes with what was typed into a row. Raises `ChangeError` with a sentence for people."""
     if row.knob is not None:
         return changes.with_knob(lesson, row.knob.name, text)
     altered = apply(lesson, changes)
@@ -134,14 +107,8 @@ def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spo
     return changes.with_cell(altered, cells.parse(altered, f"{step}:{spot.label}={text}"))
 
 
-def put_back(lesson: Lesson, changes: Changes, row: WhatIfRow) -> Changes:
-    """The changes without that of a row."""
+def restored(changes: Changes, row: WhatIfRow) -> Changes:
+    """Take the change of a row back, if it has one."""
     if row.cell is not None:
         return changes.without_cell(row.cell)
-    if row.knob is not None and row.changed:
-        default = knobs.default(lesson, row.knob)
-        if default is None:
-            # The seed of a lesson that has several: there is no single number to go back to.
-            return Changes(tuple(pair for pair in changes.knobs if pair[0] != row.knob.name), changes.cells)
-        return changes.with_knob(lesson, row.knob.name, default)
-    return changes
+    return changes if row.knob is None else changes.without_knob(row.knob.name)

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from lessons.format.lesson import Lesson, WordsKnob
+from lessons.format.lesson import Lesson
 from lessons.what_if.changes import ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
 from tui.render.numbers import truncated
@@ -237,8 +237,9 @@ class WhatIfPanel(Box):
     def _say(self, problem: str) -> None:
         """The title, or what was wrong with a value."""
         title = Text(f" What if {self._terminal.ellipsis}", TITLE)
-        if any(isinstance(row.knob, WordsKnob) and row.changed for row in self._rows.rows):
-            title.append(f"   ({what_if_rows.TOY})", DIM)
+        cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
+        if cautions:
+            title.append(f"   ({'; '.join(cautions)})", DIM)
         self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
 
     def _do(self, changes: Changes) -> None:
@@ -258,8 +259,8 @@ class WhatIfPanel(Box):
     def on_rows_put_back(self, event: Rows.PutBack) -> None:
         """Put one change back."""
         event.stop()
-        if self._lesson is not None and self._rows.row is not None:
-            self._do(what_if_rows.put_back(self._lesson, self._history.current, self._rows.row))
+        if self._rows.row is not None:
+            self._do(what_if_rows.restored(self._history.current, self._rows.row))
 
     def on_rows_typing(self, event: Rows.Typing) -> None:
         """Open the line to type in."""
@@ -267,8 +268,7 @@ class WhatIfPanel(Box):
         row = self._rows.row
         if row is None:
             return
-        if event.text is None and row.knob is not None and what_if_rows.only_turned(row.knob):
-            # It can only be turned.
+        if event.text is None and row.knob is not None and row.knob.choices:
             self.on_rows_turned(Rows.Turned(1))
             return
         self._input.value = event.text if event.text is not None else row.value if row.changed else ""

@@ -22,7 +22,6 @@ from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.loader import LessonError, parse_lesson
 from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
-from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE
 from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
@@ -244,7 +243,7 @@ def test_changes_are_another_training() -> None:
 def test_knob_reaches_the_training(worker: Session) -> None:
     lesson = lesson_with()
     changes = UNCHANGED.with_knob(lesson, "rate", 1)
-    assert knobs.places(lesson, lesson.knob("rate")) == ("learn",)
+    assert lesson.knob("rate").changed_parts(lesson) == ("learn",)
     assert "w * 1 + x" in step_of(apply(lesson, changes)).training
     trained_in(worker, lesson)
     *_, last = ran(worker, lesson, changes)

@@ -11,7 +11,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results import comparison
 from lessons.results.result import StepResult, Tensor
-from lessons.what_if import cells, changes, knobs
+from lessons.what_if import cells, changes
 from lessons.what_if.cells import CellChange, StatementPosition
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tests.course import COURSE
@@ -67,7 +67,7 @@ def run_with(worker: Session, lesson: Lesson, *written: CellChange, upto: str | 
     ],
 )
 def test_place_is_behind_the_last_statement_that_writes(step: str, name: str, place: StatementPosition) -> None:
-    assert cells.place(made(), CellChange(step, name, (0, 0), 1)) == place
+    assert cells.statement_before(made(), CellChange(step, name, (0, 0), 1)) == place
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_computed_tensor_is_no_variable() -> None:
     ):  # fmt: skip
         assert cells.variable(ShownTensor(name="x", kind="vector", expr=expression)) == expected
     with pytest.raises(ChangeError, match="is computed and no variable"):
-        cells.place(made(), CellChange("one", "a * 2", (0,), 1))
+        cells.statement_before(made(), CellChange("one", "a * 2", (0,), 1))
 
 
 # Changes as data -----------------------------------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
 def test_defaults_give_what_is_recorded(worker: Session, results: CourseRuns, lesson: Lesson) -> None:
     made_of = UNCHANGED
     for knob in lesson.knobs:
-        if (value := knobs.default(lesson, knob)) is not None:
+        if (value := knob.initial(lesson)) is not None:
             made_of = made_of.with_knob(lesson, knob.name, value)
     assert made_of == UNCHANGED
     run = worker.run(lesson, changes=made_of)

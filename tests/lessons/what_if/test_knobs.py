@@ -7,11 +7,15 @@ from textwrap import dedent
 import pytest
 
 from lessons.engine.session import Session
-from lessons.format.lesson import ChoiceKnob, Knob, Lesson, NumberKnob, RunStep, SeedKnob, WordsKnob
+from lessons.format.knobs.choice import ChoiceKnob
+from lessons.format.knobs.knob import ChangeError, Knob, Setting
+from lessons.format.knobs.number import NumberKnob
+from lessons.format.knobs.seed import SeedKnob
+from lessons.format.knobs.words import WordsKnob
+from lessons.format.lesson import Lesson, RunStep
 from lessons.reading.loader import LessonError, parse_lesson
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply
-from lessons.what_if.knobs import ChangeError
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
@@ -20,7 +24,7 @@ EVERY = [
     pytest.param(lesson, knob, value, id=f"{lesson.id}-{knob.name}-{value}")
     for lesson in COURSE.lessons
     for knob in lesson.knobs
-    for value in knobs.trials(knob)
+    for value in knob.samples
 ]
 
 INPUTS = """inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your
@@ -116,7 +120,7 @@ def test_seed_of_some_steps_leaves_the_others(within: list[str], seeds: tuple[in
 def test_default_of_a_seed_is_that_of_all_or_none() -> None:
     for within, expected in (([], None), (["one"], 123), (["two"], 7), (["setup", "two"], None)):
         lesson = made(SEED | {"in": within})
-        assert knobs.default(lesson, lesson.knobs[0]) == expected
+        assert lesson.knobs[0].initial(lesson) == expected
 
 
 def test_knobs_at_a_step_are_those_that_ran() -> None:
@@ -127,48 +131,6 @@ def test_knobs_at_a_step_are_those_that_ran() -> None:
     assert names["two"] == ["heads", "scaling", "words", "seed"]
     with pytest.raises(KeyError):
         knobs.at(lesson, "three")
-
-
-RANGE = NUMBER | {"least": 1, "most": 9, "step": 2}
-
-
-@pytest.mark.parametrize(
-    ("knob", "value", "expected"),
-    [
-        (NUMBER | {"values": [1, 2.0]}, "2", 2.0),
-        (NUMBER | {"values": [1, 2]}, "1.0", 1),
-        (RANGE, " 4 ", 4),
-        (RANGE, 3.0, 3),
-        (RANGE | {"least": 0.5}, "1e0", 1),
-        (CHOICE, " OFF", "off"),
-        (SEED, str(2**32 - 1), 2**32 - 1),
-        (WORDS, " a\nb, ", "a b ,"),
-    ],
-)
-def test_settings(knob: Fields, value: int | float | str, expected: object) -> None:
-    assert knobs.settled(made(knob).knobs[0], value) == expected
-
-
-@pytest.mark.parametrize(
-    ("knob", "value", "message"),
-    [
-        (NUMBER | {"values": [1, 2]}, "3", "'heads' cannot be 3; it can be 1 or 2."),
-        (NUMBER | {"values": [1, 2]}, "nan", "'heads' cannot be nan; it can be 1 or 2."),
-        (RANGE, "10", "'heads' cannot be 10; it can be a whole number from 1 to 9."),
-        (RANGE, "2.5", "'heads' cannot be 2.5; it can be a whole number from 1 to 9."),
-        (RANGE, "inf", "'heads' cannot be inf; it can be a whole number from 1 to 9."),
-        (RANGE | {"step": 0.5}, "two", "'heads' cannot be two; it can be a number from 1 to 9."),
-        (CHOICE, "none", "'none' is none of the choices of 'scaling': on or off."),
-        (SEED, "-1", "'-1' is no seed: it is a whole number from 0 to 4294967295."),
-        (SEED, "1.5", "'1.5' is no seed: it is a whole number from 0 to 4294967295."),
-        (SEED, "9" * 5000, "is no seed"),
-        (WORDS, "one", "At least 2 words are needed here, and this has 1."),
-    ],
-)
-def test_setting_that_there_is_not(knob: Fields, value: str, message: str) -> None:
-    with pytest.raises(ChangeError) as caught:
-        knobs.settled(made(knob).knobs[0], value)
-    assert message in str(caught.value)
 
 
 def test_knob_that_there_is_not() -> None:
@@ -303,7 +265,7 @@ def test_step_that_is_called_setup() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)
-def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Knob, value: knobs.Setting) -> None:
+def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Knob, value: Setting) -> None:
     changes = UNCHANGED.with_knob(lesson, knob.name, value)
     steps = list(results.changed(lesson, changes).values())
     errors = [step.error.message for step in steps if step.error]
@@ -334,14 +296,14 @@ def test_all_knobs_can_be_turned_at_once(results: CourseRuns, lesson: Lesson, en
     changes = UNCHANGED
     for knob in lesson.knobs:
         refused = knob.refused if isinstance(knob, NumberKnob) else ()
-        changes = changes.with_knob(lesson, knob.name, [at for at in knobs.trials(knob) if at not in refused][end])
+        changes = changes.with_knob(lesson, knob.name, [at for at in knob.samples if at not in refused][end])
     steps = list(results.changed(lesson, changes).values())
     if steps[-1].trained != "missing":
         assert [step.error for step in steps] == [None] * len(steps)
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)
-def test_changed_code_fits_beside_the_prose(lesson: Lesson, knob: Knob, value: knobs.Setting) -> None:
+def test_changed_code_fits_beside_the_prose(lesson: Lesson, knob: Knob, value: Setting) -> None:
     altered = apply(lesson, UNCHANGED.with_knob(lesson, knob.name, value))
     for _, text in altered.parts:
         assert max(map(len, text.splitlines()), default=0) <= 76

@@ -119,7 +119,7 @@ def test_however_knobs_are_turned_there_is_code(turns: list[tuple[str, int]]) ->
         changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
         apply(LESSON, changes)
     for row in rows(changes).values():
-        changes = what_if_rows.put_back(LESSON, changes, row)
+        changes = what_if_rows.restored(changes, row)
     assert changes == UNCHANGED
 
 
@@ -173,7 +173,7 @@ def test_a_changed_cell_gets_another_number_or_its_own() -> None:
     changes = UNCHANGED.with_cell(LESSON, CELL)
     row = rows(changes, spot=None)["x[1,0]"]
     assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (CellChange("one", "x", (1, 0), 2),)
-    assert what_if_rows.put_back(LESSON, changes, row) == UNCHANGED
+    assert what_if_rows.restored(changes, row) == UNCHANGED
     with pytest.raises(ChangeError, match="no number under the cursor"):
         what_if_rows.typed(LESSON, "one", changes, rows()["x[1,0]"], None, "2")
 
@@ -190,7 +190,7 @@ def test_a_lesson_of_several_seeds() -> None:
     assert (row(UNCHANGED).value, row(UNCHANGED).changed) == ("each step its own", False)
     changes = what_if_rows.turned(lesson, UNCHANGED, row(UNCHANGED), 1)
     assert (row(changes).value, row(changes).changed) == ("124", True)
-    assert what_if_rows.put_back(lesson, changes, row(changes)) == UNCHANGED
+    assert what_if_rows.restored(changes, row(changes)) == UNCHANGED
 
 
 # One row on the screen ----------------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.what_if import words
-from lessons.what_if.words import LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
+from lessons.format.knobs.sentence import KNOWN, LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
 from tests.course import COURSE
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -93,7 +92,7 @@ def test_words_of_the_course_keep_their_numbers() -> None:
     setup = COURSE.lesson("all-queries").setup
     tokens = COURSE.lesson("all-queries").tokens
     assert statement(tokens) in setup
-    assert set(words.KNOWN) == set(tokens)
+    assert set(KNOWN) == set(tokens)
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12))

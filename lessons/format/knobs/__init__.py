@@ -1,0 +1,1 @@
+"""Knobs: what a learner may change in the code of a lesson, one class for each kind."""

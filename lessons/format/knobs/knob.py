@@ -1,0 +1,176 @@
+"""The base class of all knobs: what the loader, the linter, the screen and the commands ask of any kind.
+
+A new kind is a subclass in a module of its own, and a member of the union in `lessons.format.knobs.kinds`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Protocol
+
+from pydantic import Field
+
+from lessons.format.fields import Model, Slug, Text
+
+Setting = int | float | str
+"""What a knob is set to: a number, the words for a choice, a seed, or a sentence with a space between its words."""
+
+Span = tuple[int, int]
+"""Start and end of a piece of code, in characters."""
+
+Problem = tuple[str, str, str]
+"""A mistake of an author: the field of the knob that it is in, what is wrong, and what to do about it."""
+
+
+class ChangeError(ValueError):
+    """A change that cannot be made; the message is one sentence for people."""
+
+
+class LessonCode(Protocol):
+    """The parts of a lesson that knobs read."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The words that label token axes."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed of the lesson."""
+        ...
+
+    @property
+    def seeds(self) -> Mapping[str, int]:
+        """The seed that each part of the lesson starts with, by part: `setup` or the id of a step."""
+        ...
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """All code that a knob may change, each piece with its part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What a setting changes in the parts of a lesson that its knob reaches.
+
+    Attributes:
+        code: the text in place of every span of the knob.
+        tokens: the words of the lesson in place of its own; None to keep these.
+        seed: the seed of these parts in place of their own; None to keep these.
+    """
+
+    code: str = ""
+    tokens: tuple[str, ...] | None = None
+    seed: int | None = None
+
+
+class Knob(Model, abc.ABC):
+    """Something in the code of a lesson that a learner may change.
+
+    A knob replaces text in the code of a lesson, so that the changed code can be shown. At its initial setting it
+    changes nothing. `in` restricts it to some steps, or the `setup`.
+
+    Attributes:
+        can_turn: whether the arrow keys change it.
+        is_endless: whether it has more settings than can be tried one by one.
+        replaced_in: the field of the lesson file that holds the text it writes.
+        caution: what a learner should know while it is changed, if anything.
+    """
+
+    can_turn: ClassVar[bool] = True
+    is_endless: ClassVar[bool] = False
+    replaced_in: ClassVar[str] = "kind"
+    caution: ClassVar[str] = ""
+
+    name: Slug
+    label: Text
+    within: Annotated[tuple[str, ...], Field(alias="in")] = ()
+    kind: str
+
+    # Settings -----------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def initial(self, lesson: LessonCode) -> Setting | None:
+        """Return the setting that the lesson's own code has; None if it has several."""
+
+    @abc.abstractmethod
+    def read(self, value: Setting) -> Setting:
+        """Convert a value, which may be typed text, to a setting of this knob. Raises `ChangeError`."""
+
+    def turned(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting | None:
+        """Return the setting `by` steps after the current one, or the last one there is; None if it cannot turn."""
+        return None
+
+    @property
+    @abc.abstractmethod
+    def samples(self) -> tuple[Setting, ...]:
+        """Settings that are worth a test."""
+
+    @property
+    def choices(self) -> tuple[Setting, ...]:
+        """All settings, if they are listed in the lesson; else none."""
+        return ()
+
+    @property
+    @abc.abstractmethod
+    def accepts(self) -> str:
+        """What can be entered, in a few words."""
+
+    @abc.abstractmethod
+    def limits(self) -> dict[str, Any]:
+        """Return what it can be set to as JSON: `values`, or `least` and `most`."""
+
+    # Code ---------------------------------------------------------------------------------------------------------
+
+    def reaches(self, part: str) -> bool:
+        """Return whether the knob may change a part of the lesson, `setup` or a step."""
+        return not self.within or part in self.within
+
+    def spans(self, part: str, code: str) -> tuple[Span, ...]:
+        """Find the pieces of the code of a part that the knob replaces."""
+        return self.find_spans(code) if self.reaches(part) else ()
+
+    def find_spans(self, code: str) -> tuple[Span, ...]:
+        """Find the pieces of any code that the knob replaces."""
+        return ()
+
+    def changed_parts(self, lesson: LessonCode) -> tuple[str, ...]:
+        """Return the parts of a lesson that the knob changes: `setup` or ids of steps."""
+        return tuple(dict.fromkeys(part for part, code in lesson.texts if self.spans(part, code)))
+
+    @abc.abstractmethod
+    def rewrite(self, setting: Setting) -> Rewrite:
+        """Return what a setting changes in the lesson."""
+
+    # Mistakes of authors ------------------------------------------------------------------------------------------
+
+    def problems(self, lesson: LessonCode, earlier: Sequence[Knob]) -> Iterator[Problem]:
+        """Yield what is wrong with the fields of the knob, given the knobs before it in the lesson."""
+        yield from ()
+
+    @abc.abstractmethod
+    def unused(self, where: str) -> Problem:
+        """Describe that it changes nothing; `where` says in which parts, as in " of 'setup'"."""
+
+
+def occurrences(text: str, code: str) -> tuple[Span, ...]:
+    """Find a text in code, from left to right without overlaps; an empty text occurs nowhere."""
+    spans, start = [], code.find(text)
+    while text and start >= 0:
+        spans.append((start, start + len(text)))
+        start = code.find(text, start + len(text))
+    return tuple(spans)
+
+
+def missing_text(field: str, text: str, where: str) -> Problem:
+    """Describe that a text that a knob replaces is not in the code."""
+    return field, f"the text '{text}' is nowhere in the code{where}", "Copy it from the code, spaces too."
+
+
+def listed(items: Iterable[object]) -> str:
+    """Join items for a sentence: `1, 2 or 3`."""
+    *rest, last = map(str, items)
+    return f"{', '.join(rest)} or {last}" if rest else last

@@ -1,0 +1,112 @@
+"""The kinds of knobs: what each reads, how it turns, and what it says of itself."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter
+
+from lessons.format.knobs.kinds import AnyKnob
+from lessons.format.knobs.knob import ChangeError, Knob, Setting
+from tests.lessons.making import Fields, lesson_of, text_step
+
+NUMBER: Fields = {
+    "kind": "number",
+    "name": "heads",
+    "label": "Heads",
+    "find": "n=2",
+    "replace": "n={value}",
+    "default": 2,
+}
+CHOICE: Fields = {"kind": "choice", "name": "scaling", "label": "Scaling", "options": {"on": " / 2", "off": ""}}
+SEED: Fields = {"kind": "seed", "name": "seed", "label": "Seed"}
+WORDS: Fields = {"kind": "words", "name": "words", "label": "Words"}
+LESSON = lesson_of(text_step("why", "Read."), tokens=["Your", "journey"], seed=7)
+
+
+def knob_of(fields: Fields) -> Knob:
+    knob: Knob = TypeAdapter(AnyKnob).validate_python(fields)
+    return knob
+
+
+RANGE = NUMBER | {"least": 1, "most": 9, "step": 2}
+
+
+@pytest.mark.parametrize(
+    ("fields", "value", "expected"),
+    [
+        (NUMBER | {"values": [1, 2.0]}, "2", 2.0),
+        (NUMBER | {"values": [1, 2]}, "1.0", 1),
+        (RANGE, " 4 ", 4),
+        (RANGE, 3.0, 3),
+        (RANGE | {"least": 0.5}, "1e0", 1),
+        (CHOICE, " OFF", "off"),
+        (SEED, str(2**32 - 1), 2**32 - 1),
+        (WORDS, " a\nb, ", "a b ,"),
+    ],
+)
+def test_settings(fields: Fields, value: int | float | str, expected: object) -> None:
+    assert knob_of(fields).read(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "value", "message"),
+    [
+        (NUMBER | {"values": [1, 2]}, "3", "'heads' cannot be 3; it can be 1 or 2."),
+        (NUMBER | {"values": [1, 2]}, "nan", "'heads' cannot be nan; it can be 1 or 2."),
+        (RANGE, "10", "'heads' cannot be 10; it can be a whole number from 1 to 9."),
+        (RANGE, "2.5", "'heads' cannot be 2.5; it can be a whole number from 1 to 9."),
+        (RANGE, "inf", "'heads' cannot be inf; it can be a whole number from 1 to 9."),
+        (RANGE | {"step": 0.5}, "two", "'heads' cannot be two; it can be a number from 1 to 9."),
+        (CHOICE, "none", "'none' is none of the choices of 'scaling': on or off."),
+        (SEED, "-1", "'-1' is no seed: it is a whole number from 0 to 4294967295."),
+        (SEED, "1.5", "'1.5' is no seed: it is a whole number from 0 to 4294967295."),
+        (SEED, "9" * 5000, "is no seed"),
+        (WORDS, "one", "At least 2 words are needed here, and this has 1."),
+    ],
+)
+def test_setting_that_there_is_not(fields: Fields, value: str, message: str) -> None:
+    with pytest.raises(ChangeError) as caught:
+        knob_of(fields).read(value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "current", "by", "expected"),
+    [
+        (NUMBER | {"values": [1, 2, 4]}, 2, 1, 4),
+        (NUMBER | {"values": [1, 2, 4]}, 4, 1, 4),
+        (RANGE, 2, 1, 4),
+        (RANGE, 2, -1, 1),
+        (RANGE | {"least": 0.1, "step": 0.1}, 0.2, 1, 0.3),
+        (CHOICE, "on", -1, "off"),
+        (CHOICE, "off", 1, "on"),
+        (SEED, 0, -1, 0),
+        (SEED, None, 1, 8),
+        (WORDS, "a b", 1, None),
+    ],
+)
+def test_turning(fields: Fields, current: Setting | None, by: int, expected: Setting | None) -> None:
+    assert knob_of(fields).turned(LESSON, current, by) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "initial", "accepts", "limits"),
+    [
+        (NUMBER | {"values": [1, 2]}, 2, "1, 2", {"values": [1, 2]}),
+        (RANGE, 2, "a number from 1 to 9", {"least": 1, "most": 9}),
+        (CHOICE, "on", "on / off", {"values": ["on", "off"]}),
+        (SEED, 7, "a whole number", {"least": 0, "most": 2**32 - 1}),
+        (WORDS, "Your journey", "your words", {"least": 2, "most": 12}),
+    ],
+)
+def test_what_a_knob_says_of_itself(fields: Fields, initial: Setting, accepts: str, limits: Fields) -> None:
+    knob = knob_of(fields)
+    assert (knob.initial(LESSON), knob.accepts, knob.limits()) == (initial, accepts, limits)
+    assert bool(knob.choices) == ("values" in limits)
+
+
+@pytest.mark.parametrize("fields", [NUMBER | {"values": [1, 2]}, RANGE, CHOICE, SEED, WORDS])
+def test_samples_are_settings(fields: Fields) -> None:
+    knob = knob_of(fields)
+    assert knob.samples
+    assert [knob.read(setting) for setting in knob.samples] == list(knob.samples)

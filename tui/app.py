@@ -22,12 +22,12 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
+from lessons.learner import milestones
 from lessons.results.result import WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import mention
 from tui.actions.naming import full_keys, short_keys
 from tui.screens.map_view import MapView
-from tui.state import milestones
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode
 from tui.tty.input_queue import OrderedInputApp
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     # Imported when they are needed, after the first paint: together they take longer than that.
     from lessons.engine.session import Session
     from lessons.format.lesson import Course, Lesson
+    from lessons.learner.progress import Progress
     from lessons.results.result import Tensor, TrainingSnapshot
     from lessons.what_if.changes import ChangeHistory
     from tui.controllers.question_session import QuestionSession
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from tui.screens.training_view import TrainingView
     from tui.screens.workbench import Workbench
     from tui.state.async_session import AsyncSession
-    from tui.state.progress_store import ProgressStore
     from tui.state.step_results import StepResults, TrainingReplays
     from tui.state.training_replay import TrainingReplay
 
@@ -78,7 +78,7 @@ class TutorApp(OrderedInputApp):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor")]
 
     course: Course
-    store: ProgressStore
+    store: Progress
     engine: AsyncSession
     results: StepResults
     films: TrainingReplays
@@ -586,7 +586,7 @@ class TutorApp(OrderedInputApp):
         """Go on to the next step; what was read or run is done then."""
         if self.lesson is None or self.views.current == "map" or not self._may_leave():
             return
-        remark = milestones.pass_over(self.store, self.lesson, self.lesson.steps[self.index])
+        remark = milestones.leave(self.store, self.lesson, self.lesson.steps[self.index])
         if self.index + 1 < len(self.lesson.steps):
             self.open_step(self.lesson, self.index + 1, remark=remark)
             return
@@ -646,12 +646,16 @@ class TutorApp(OrderedInputApp):
             self.training_view.film.stop()
             self.training_view.changed()
 
-    def action_export(self) -> None:
+    async def action_export(self) -> None:
         """Write progress and code to a file."""
+        from lessons.learner.exports import export_to_temporary_file
+
         if not self.loaded:
             return
         try:
-            self.notify(f"Written to {self.store.export()}", markup=False, timeout=15)
+            # In a thread, since no key shall wait for a disk.
+            where = await asyncio.to_thread(export_to_temporary_file, self.store)
+            self.notify(f"Written to {where}", markup=False, timeout=15)
         except OSError as error:
             self.notify(f"Could not be written: {error}", severity="error", markup=False)
 
@@ -703,20 +707,22 @@ class TutorApp(OrderedInputApp):
         return self._farewell
 
     def _unsaved(self) -> str:
+        from lessons.learner.exports import export_to_temporary_file
+
         try:
-            where = f"It was written to {self.store.export()}: bring it back with 'attn-tutor import FILE'."
+            file = export_to_temporary_file(self.store)
+            where = f"It was written to {file}: bring it back with 'attn-tutor import FILE'."
         except OSError as error:
             where = f"It could not be exported either: {error}"
         return f"{self.store.problem}\n{where}"
 
 
-def _load(session: Session | None) -> tuple[Course, ProgressStore, AsyncSession, StepResults, TrainingReplays] | str:
+def _load(session: Session | None) -> tuple[Course, Progress, AsyncSession, StepResults, TrainingReplays] | str:
     """Course, progress and worker; a text for the author if the course cannot be read."""
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.loader import LessonError, load_course
     from tui.state.async_session import AsyncSession
-    from tui.state.progress_store import ProgressStore
     from tui.state.step_results import StepResults, TrainingReplays
 
     try:
@@ -724,7 +730,7 @@ def _load(session: Session | None) -> tuple[Course, ProgressStore, AsyncSession,
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
     engine = AsyncSession(session or Session(nice=NICE))
-    return course, ProgressStore(Progress.open()), engine, StepResults(engine), TrainingReplays()
+    return course, Progress.open(background=True), engine, StepResults(engine), TrainingReplays()
 
 
 def _import_views() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from lessons.learner.progress import Attempt
+from lessons.learner.records import Attempt
 
 INTERVALS = tuple(timedelta(days=days) for days in (1, 3, 7, 21))
 """From a pass to the next review."""

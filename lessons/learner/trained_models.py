@@ -92,10 +92,10 @@ def keep(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, dat
 def own_folder() -> Path | None:
     """Where the learner's own trainings lie; None if there is no home directory."""
     # Imported here: only lessons that train need to know where the learner's files are.
-    from lessons.learner import progress
+    from lessons.learner import progress_file
 
     try:
-        return progress.default_path().parent / FOLDER
+        return progress_file.default_path().parent / FOLDER
     except RuntimeError:
         return None
 

@@ -49,7 +49,7 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
             f"● {steps[1].title}",
             f"◐ {steps[2].title}",
         )
-        assert learner.app.store.position == (first.id, steps[1].id)
+        assert learner.app.store.position() == (first.id, steps[1].id)
         assert [learner.app.store.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
         await learner.press("down", "down")
         await learner.sees(f"{other.number}. {other.title}")
@@ -74,7 +74,7 @@ async def test_from_lesson_to_lesson_and_the_end() -> None:
         first, last = COURSE.lessons[0], COURSE.lessons[-1]
         await learner.goes_to(first.id, first.steps[0].id)
         await learner.press("b")
-        assert learner.app.store.position == (first.id, first.steps[0].id)
+        assert learner.app.store.position() == (first.id, first.steps[0].id)
         await learner.goes_to(last.id, last.steps[-1].id)
         await learner.press("n")
         await learner.sees("course map")

@@ -6,10 +6,10 @@ import argparse
 from contextlib import closing
 
 from lessons.format.lesson import ExerciseStep
+from lessons.learner import outcomes
 from tui.commands import documents
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.files import read_code
-from tui.commands.history import note
 from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.commands.output import print_json, print_lines
@@ -37,9 +37,9 @@ def run(options: argparse.Namespace) -> ExitCode:
         else:
             verdict = session.ask(lesson, exercise, code)
     with closing(open_progress()) as progress:
-        note(progress, lesson, exercise, code, verdict)
+        more = outcomes.record(progress, lesson, exercise, code, verdict)
     if options.json:
         print_json(documents.judgement(verdict))
     else:
-        print_lines(linear_text.judgement(verdict))
+        print_lines(linear_text.judgement(verdict, more))
     return ExitCode.OK if verdict.passed else ExitCode.NOT_PASSED

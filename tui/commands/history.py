@@ -1,4 +1,4 @@
-"""The verb `history`: what a learner has tried, as text and as JSON; and what `check` notes."""
+"""The verb `history`: what a learner has tried, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.format.lesson import Course, Exercise, ExerciseStep, Lesson
+from lessons.format.lesson import Course, Exercise, ExerciseStep
 from lessons.learner import review
-from lessons.learner.progress import ArchivedCode, Attempt, Progress
+from lessons.learner.progress import Progress
+from lessons.learner.records import ArchivedCode, Attempt
 from lessons.results.clean_text import clean
-from lessons.results.result import Judgement
 from tui.commands.course_lookup import read_course
 from tui.commands.errors import UsageError
 from tui.commands.open_progress import open_progress
@@ -28,6 +28,7 @@ WHY = {
     "gave-up": "kept when you gave up",
     "review": "kept when a review began",
     "watch": "kept when you began to watch a file",
+    "session": "kept beside the code of another session",
 }
 SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 PLAIN = "\x1b[0m"
@@ -71,16 +72,6 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 class NoEntry(LookupError):
     """There is nothing in the history under this name; the message is a sentence for the learner."""
-
-
-def note(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judgement: Judgement) -> None:
-    """Keep an answer and what the judge said. One that was stopped is no answer."""
-    if judgement.stopped:
-        return
-    mistakes = ",".join(mistake.id for mistake in judgement.mistakes)
-    progress.add_attempt(exercise.exercise, code, judgement.verdict, mistakes, judgement.message)
-    if judgement.passed:
-        progress.set_state(lesson.id, exercise.id, "done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +219,7 @@ def past(course: Course, progress: Progress, name: str) -> Past:
         name = exercise.exercise
     except KeyError:
         pass
-    attempts, kept = progress.attempts(name), progress.kept(name)
+    attempts, kept = progress.attempts(name), progress.archived(name)
     if exercise is None and not attempts and not kept:
         known = ", ".join(step.exercise for lesson in course.lessons for step in lesson.exercises)
         raise NoEntry(f"there is no exercise '{name}'. The exercises: {known}")

@@ -24,12 +24,12 @@ from typing import Any
 from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.learner import outcomes
 from lessons.learner.progress import Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.errors import UsageError
-from tui.commands.history import note
 from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
@@ -295,8 +295,8 @@ class Watch:
         if judgement.stopped:
             self._say(["The file was changed meanwhile, so this check was stopped."])
             return judgement
-        note(self._progress, self._lesson, self._exercise, code, judgement)
-        self._say(linear_text.judgement(judgement))
+        more = outcomes.record(self._progress, self._lesson, self._exercise, code, judgement)
+        self._say(linear_text.judgement(judgement, more))
         return judgement
 
     def _keep(self, code: str) -> None:
@@ -304,7 +304,7 @@ class Watch:
         name = self._exercise.exercise
         draft = self._progress.draft(name)
         if draft not in (None, code, self._saved, self._exercise.starter):
-            self._progress.keep(name, draft or "", "watch")
+            self._progress.archive(name, draft or "", "watch")
         self._progress.save_draft(name, code)
         # As it is kept, which is without bytes that are no text.
         self._saved = self._progress.draft(name)

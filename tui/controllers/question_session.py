@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from lessons.engine.question_judging import judge
 from lessons.format.lesson import Lesson, Question
+from lessons.learner import outcomes
+from lessons.learner.progress import Progress
 from lessons.results.result import StepResult, WorkerError
 from tui.screens.question_view import QuestionView
-from tui.state import milestones
-from tui.state.progress_store import ProgressStore
 from tui.tty.terminal import Terminal
 
 
 class QuestionSession(QuestionView):
     """The question of a step, from its first sight to its answer."""
 
-    def __init__(self, terminal: Terminal, code_theme: str, store: ProgressStore, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, code_theme: str, store: Progress, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, id=id)
         self._store = store
         # Questions that are asked once more, without what is known of them.
@@ -55,12 +55,9 @@ class QuestionSession(QuestionView):
         except WorkerError as error:
             self.say(str(error))
             return
-        if not judgement.stopped:
-            self._store.add_attempt(event.step.exercise, event.text, judgement.verdict, "", judgement.message)
-        more = ""
+        more = outcomes.record(self._store, self._lesson, event.step, event.text, judgement)
         if judgement.passed:
             self._reviewed.discard(event.step.exercise)
-            more = milestones.pass_step(self._store, self._lesson, event.step)
         self.show_judgement(judgement, event.text)
         if more:
             self.notify(more, markup=False, timeout=10)

@@ -291,8 +291,8 @@ def verdict_word(verdict: str) -> str:
     return _VERDICT_WORDS.get(verdict, verdict)
 
 
-def judgement(value: Judgement) -> Iterator[str]:
-    """The judge's word, check by check."""
+def judgement(value: Judgement, more: str = "") -> Iterator[str]:
+    """Yield what the judge said, check by check, and the sentence on what else follows."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
     where = f" (line {value.untold_line})" if value.untold_line else ""
     yield from textwrap.wrap(clean(value.message) + where, WIDTH)
@@ -307,6 +307,7 @@ def judgement(value: Judgement) -> Iterator[str]:
         yield from _indented(clean(value.stdout))
     if value.verdict == "failed" and value.seed is not None:
         yield f"The hidden inputs were those of --seed {value.seed}."
+    yield from textwrap.wrap(more, WIDTH)
 
 
 def _diagnosis(value: Judgement) -> Iterator[str]:

@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from lessons.learner import milestones
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
 from tui.render.palette import palette
 from tui.render.prose import rich_text
-from tui.state import milestones
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
 from tui.widgets.line_widget import Box
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lessons.format.lesson import Course, Exercise, Lesson, Step
+    from lessons.learner.progress import Progress
     from lessons.results.result import Tensor
-    from tui.state.progress_store import ProgressStore
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
@@ -79,12 +79,12 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: Course, store: ProgressStore) -> None:
+    def show(self, course: Course, store: Progress) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         lesson, step = milestones.here(course, store)
         self._targets = [(lesson, step)]
-        begun = store.position is not None
+        begun = store.position() is not None
         word = "Continue" if begun else "Start"
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
         entries = [LessonEntry(glyphs["continue"], text, strong=True)]
@@ -97,7 +97,7 @@ class MapView(Box):
     def about(
         self,
         lesson: Lesson,
-        store: ProgressStore,
+        store: Progress,
         thumbnail: Tensor | None,
         due: Sequence[tuple[Lesson, Exercise]] = (),
     ) -> None:
@@ -111,10 +111,10 @@ class MapView(Box):
             text.append("\n")
             text.append_text(picture(thumbnail, self._terminal))
             text.append("\n")
-        named = {exercise.exercise for _, exercise in due}
+        named, states = {exercise.exercise for _, exercise in due}, store.states()
         for step in lesson.steps:
             exercise = milestones.is_exercise(step)
-            state = store.state(lesson.id, step.id)
+            state: str = states.get((lesson.id, step.id), "new")
             if exercise and getattr(step, "exercise", "") in named:
                 state = "due"
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")

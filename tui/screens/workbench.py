@@ -17,6 +17,8 @@ from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
+from lessons.learner import milestones, outcomes
+from lessons.learner.progress import Progress
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
@@ -26,9 +28,7 @@ from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
-from tui.state import milestones
 from tui.state.async_session import AsyncSession
-from tui.state.progress_store import ProgressStore
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
@@ -55,7 +55,7 @@ class Workbench(Box):
         """Title or keys are others."""
 
     def __init__(
-        self, terminal: Terminal, code_theme: str, engine: AsyncSession, store: ProgressStore, *, id: str | None = None
+        self, terminal: Terminal, code_theme: str, engine: AsyncSession, store: Progress, *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._terminal, self._engine, self._store = terminal, engine, store
@@ -143,7 +143,7 @@ class Workbench(Box):
             self._reviewed.add(step.exercise)
             code = self._store.draft(step.exercise)
             if code is not None and code != step.starter:
-                self._store.keep(step.exercise, code, "review")
+                self._store.archive(step.exercise, code, "review")
                 self._store.save_draft(step.exercise, step.starter)
         self.open(lesson, step)
 
@@ -243,14 +243,10 @@ class Workbench(Box):
             if self._opened == opened:
                 self._say(Text(f"This could not be checked: {error}"))
             return
-        more = ""
-        if not judgement.stopped:
-            mistakes = ",".join(mistake.id for mistake in judgement.mistakes)
-            self._store.add_attempt(step.exercise, code, judgement.verdict, mistakes, judgement.message)
+        more = outcomes.record(self._store, lesson, step, code, judgement)
         if judgement.passed:
             self._reviewed.discard(step.exercise)
             self._gave_up.discard(step.exercise)
-            more = milestones.pass_step(self._store, lesson, step)
         if self._opened == opened:
             self._judgement = judgement
             told = verdict_text.verdict(
@@ -322,7 +318,7 @@ class Workbench(Box):
             again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
             self._say(Text(f"There are no more hints.   {again}"))
         else:
-            self._store.keep(step.exercise, self.writing.code, "gave-up")
+            self._store.archive(step.exercise, self.writing.code, "gave-up")
             self._store.give_up(step.exercise)
             self._gave_up.add(step.exercise)
             self._say(self._after_giving_up())
@@ -420,10 +416,11 @@ class Workbench(Box):
         if self._step is None or self._shown is not self.writing:
             return
         name = self._step.exercise
-        kept = self._store.last_kept(name)
-        aside = self.writing.reset(kept)
-        if aside is not None and aside != kept:
-            self._store.keep(name, aside, "reset")
+        archived = self._store.archived(name)
+        last = archived[-1].code if archived else None
+        aside = self.writing.reset(last)
+        if aside is not None and aside != last:
+            self._store.archive(name, aside, "reset")
 
     def action_outside(self) -> None:
         """Have the code edited by the learner's own editor, with the tutor out of the way."""

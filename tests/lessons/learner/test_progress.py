@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 from typing import cast
@@ -21,8 +22,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessons.learner import progress as module
-from lessons.learner.progress import Progress, State
+from lessons.learner import progress as progress_module
+from lessons.learner import progress_file, tables
+from lessons.learner.progress import Progress
+from lessons.learner.records import RANK, Attempt, State
+from lessons.learner.tables import VERSION
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,8 +55,8 @@ def session(path: Path) -> Iterator[Open]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits hardly at all for a lock."""
-    monkeypatch.setattr(module, "PATIENCE", 0.01)
-    monkeypatch.setattr(module, "RETRY_PATIENCE", 0.01)
+    monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
 
 
 @contextmanager
@@ -62,6 +66,11 @@ def locked(path: Path) -> Iterator[None]:
         other.execute("BEGIN EXCLUSIVE")
         yield
         other.execute("ROLLBACK")
+
+
+def open_read_only(real: Callable[..., sqlite3.Connection], path: Path, how: str, wait: float) -> sqlite3.Connection:
+    """Open a database as on a disk that can only be read."""
+    return real(path, how.replace("rwc", "ro"), wait)
 
 
 def start_program(code: str, *args: object) -> subprocess.Popen[str]:
@@ -83,11 +92,11 @@ def integrity(path: Path) -> str:
 def fill(progress: Progress, size: int = 0) -> None:
     progress.set_position("one", "step")
     progress.set_state("one", "step", "done")
-    progress.save_draft("task", "x = 1" + "#" * size)
+    progress.save_draft("task", "x = 1" + "#" * size, progress.open_draft("task").version)
     progress.add_attempt("task", "x = 2", "failed", "softmax-rows,no-scale", "The rows do not sum to 1.")
     progress.use_hint("task", 2)
     progress.give_up("task")
-    progress.keep("task", "x = 0", "gave-up")
+    progress.archive("task", "x = 0", "gave-up")
 
 
 def assert_filled(progress: Progress) -> None:
@@ -98,7 +107,7 @@ def assert_filled(progress: Progress) -> None:
         ("x = 2", ("softmax-rows", "no-scale"), "The rows do not sum to 1.")
     }
     assert (progress.hints_used("task"), progress.gave_up("task")) == (2, True)
-    assert {(kept.code, kept.why) for kept in progress.kept("task")} == {("x = 0", "gave-up")}
+    assert {(kept.code, kept.why) for kept in progress.archived("task")} == {("x = 0", "gave-up")}
 
 
 # What it keeps
@@ -116,7 +125,7 @@ def test_new_learner_has_nothing(session: Open) -> None:
     assert not progress.passed("task")
     assert (progress.history(), progress.last_passed(), progress.help()) == ([], {}, {})
     assert (progress.hints_used("task"), progress.gave_up("task"), progress.solution_used("task")) == (0, False, False)
-    assert progress.kept("task") == []
+    assert progress.archived("task") == []
 
 
 def test_everything_is_there_after_a_restart(session: Open) -> None:
@@ -202,7 +211,7 @@ def test_giving_up_can_be_taken_back(session: Open) -> None:
 
 def test_taking_back_counts_after_the_clock_was_set_back(session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     session().give_up("task")
-    monkeypatch.setattr(module, "datetime", Yesterday)
+    monkeypatch.setattr(progress_module, "datetime", Yesterday)
     progress = session()
     progress.take_back_give_up("task")
     assert not session().gave_up("task")
@@ -213,11 +222,11 @@ def test_taking_back_counts_after_the_clock_was_set_back(session: Open, monkeypa
 
 def test_what_is_replaced_is_kept(session: Open) -> None:
     progress = session()
-    progress.keep("task", "one", "reset")
-    progress.keep("task", "one", "reset")
-    progress.keep("other", "x", "reset")
-    progress.keep("task", "two", "gave-up")
-    kept = session().kept("task")
+    progress.archive("task", "one", "reset")
+    progress.archive("task", "one", "reset")
+    progress.archive("other", "x", "reset")
+    progress.archive("task", "two", "gave-up")
+    kept = session().archived("task")
     assert [(one.code, one.why) for one in kept] == [("one", "reset"), ("one", "reset"), ("two", "gave-up")]
     assert [one.time for one in kept] == sorted({one.time for one in kept})
 
@@ -273,7 +282,7 @@ class Yesterday(datetime):
 def test_clock_that_was_set_back_loses_nothing(session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     session().save_draft("task", "old")
     session().set_position("one", "old")
-    monkeypatch.setattr(module, "datetime", Yesterday)
+    monkeypatch.setattr(progress_module, "datetime", Yesterday)
     for number in "12":
         progress = session()
         progress.save_draft("task", number)
@@ -287,7 +296,7 @@ def test_clock_that_was_set_back_loses_nothing_in_memory(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session().save_draft("task", "old")
-    monkeypatch.setattr(module, "datetime", Yesterday)
+    monkeypatch.setattr(progress_module, "datetime", Yesterday)
     progress = session()
     with locked(path):
         progress.save_draft("task", "new")
@@ -323,7 +332,7 @@ def test_file_is_in_the_home_directory_without_xdg(
         monkeypatch.delenv("XDG_STATE_HOME")
     else:
         monkeypatch.setenv("XDG_STATE_HOME", value)
-    assert module.default_path().is_relative_to(home)
+    assert progress_file.default_path().is_relative_to(home)
 
 
 def test_rights_that_became_too_wide_are_narrowed(path: Path, session: Open) -> None:
@@ -343,9 +352,9 @@ def test_strange_folder_names(tmp_path: Path, session: Open) -> None:
 def test_file_syncs_every_event_and_needs_no_shared_memory(path: Path, session: Open) -> None:
     progress = session()
     fill(progress)
-    assert progress._file is not None
-    assert progress._file.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert progress._file.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert progress._file._connection is not None
+    assert progress._file._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert progress._file._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
 
 
@@ -516,8 +525,8 @@ def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_read_only_file_is_read(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(session())
     before = path.read_bytes()
-    real = module._open
-    monkeypatch.setattr(module, "_open", lambda path, how, wait: real(path, how.replace("rwc", "ro"), wait))
+    real = progress_file.open_database
+    monkeypatch.setattr(progress_file, "open_database", partial(open_read_only, real))
     progress = session()
     assert not progress.saved
     assert progress.problem is not None
@@ -526,7 +535,7 @@ def test_read_only_file_is_read(path: Path, session: Open, monkeypatch: pytest.M
     progress.save_draft("task", "new")
     assert progress.draft("task") == "new"
     assert path.read_bytes() == before
-    monkeypatch.setattr(module, "_open", real)
+    monkeypatch.setattr(progress_file, "open_database", real)
     progress.set_state("two", "step", "seen")
     assert progress.problem is None
     assert session().draft("task") == "new"
@@ -633,20 +642,20 @@ def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
 
 def test_disk_that_says_it_is_full(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = session()
-    real = module._open
+    real = progress_file.open_database
 
     def cramped(*args: object) -> sqlite3.Connection:
         file = real(*args)  # type: ignore[arg-type]
         file.execute("PRAGMA max_page_count = 8")
         return file
 
-    monkeypatch.setattr(module, "_open", cramped)
+    monkeypatch.setattr(progress_file, "open_database", cramped)
     progress.close()
     progress.save_draft("task", "x" * 100_000)
     assert progress.problem is not None
     assert f"the disk with {path} is full" in progress.problem
     assert "\n" not in progress.problem
-    monkeypatch.setattr(module, "_open", real)
+    monkeypatch.setattr(progress_file, "open_database", real)
     progress.close()
     assert progress.problem is None
     assert len(session().draft("task") or "") == 100_000
@@ -797,7 +806,7 @@ def test_damaged_file_that_cannot_be_moved_stays(path: Path, session: Open, monk
     damage_header(path)
     bad = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_move_aside", refuse)
+        patch.setattr(progress_file, "move_aside", refuse)
         progress = session()
         fill(progress)
         assert not progress.saved
@@ -814,7 +823,7 @@ def test_journal_of_a_damaged_file_goes_with_it(path: Path, session: Open) -> No
     fill(session())
     damage_header(path)
     path.with_name("progress.db-journal").write_bytes(b"old")
-    kept = module._move_aside(path)
+    kept = progress_file.move_aside(path)
     assert kept.with_name(kept.name + "-journal").read_bytes() == b"old"
     assert session().states() == {}
 
@@ -822,17 +831,17 @@ def test_journal_of_a_damaged_file_goes_with_it(path: Path, session: Open) -> No
 def test_new_file_of_another_session_is_not_taken_for_damaged(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = module._salvage
+    real = progress_file.salvage
 
     def slowly(path: Path) -> dict[str, list[dict[str, str]]]:
         rows = real(path)
-        monkeypatch.setattr(module, "_salvage", real)
+        monkeypatch.setattr(progress_file, "salvage", real)
         session().save_draft("other", "of the faster session")
         return rows
 
     session().close()
     damage_header(path)
-    monkeypatch.setattr(module, "_salvage", slowly)
+    monkeypatch.setattr(progress_file, "salvage", slowly)
     progress = session()
     assert progress.saved
     assert progress.draft("other") == "of the faster session"
@@ -887,7 +896,7 @@ def test_file_of_a_newer_version_is_not_touched(path: Path, session: Open) -> No
     fill(first)
     first.close()
     with closing(sqlite3.connect(path)) as file:
-        file.execute(f"PRAGMA user_version = {module.VERSION + 1}")
+        file.execute(f"PRAGMA user_version = {VERSION + 1}")
     path.chmod(0o640)
     before, status = path.read_bytes(), path.stat()
     progress = session()
@@ -953,7 +962,7 @@ def test_file_of_version_1_is_upgraded_where_it_is(path: Path, session: Open) ->
         progress.close()
     assert [entry.name for entry in path.parent.iterdir()] == ["progress.db"]
     with closing(sqlite3.connect(path)) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (module.VERSION,)
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
     assert integrity(path) == "ok"
     progress = session()
     progress.set_state("one", "next", "skipped")
@@ -971,15 +980,15 @@ def test_upgrade_that_does_not_come_to_its_end_changes_nothing(
     make_version_1(path)
     before = path.read_bytes()
 
-    real = module._put
+    real = tables.merge
 
-    def fail_on_disk(database: sqlite3.Connection, rows: module._Rows, **how: bool) -> None:
+    def fail_on_disk(database: sqlite3.Connection, rows: tables.Rows, **how: bool) -> None:
         if database.execute("PRAGMA database_list").fetchone()[2]:
             raise sqlite3.OperationalError("disk I/O error")
         real(database, rows, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_put", fail_on_disk)
+        patch.setattr(tables, "merge", fail_on_disk)
         progress = session()
         assert not progress.saved
         assert_version_1(progress)
@@ -992,8 +1001,8 @@ def test_file_of_version_1_that_can_only_be_read_is_read(
 ) -> None:
     make_version_1(path)
     before = path.read_bytes()
-    real = module._open
-    monkeypatch.setattr(module, "_open", lambda path, how, wait: real(path, how.replace("rwc", "ro"), wait))
+    real = progress_file.open_database
+    monkeypatch.setattr(progress_file, "open_database", partial(open_read_only, real))
     progress = session()
     assert not progress.saved
     assert_version_1(progress)
@@ -1048,7 +1057,7 @@ def test_export_of_version_1_is_restored(session: Open) -> None:
     attempt = {"exercise": "task", "time": time, "verdict": "failed", "code": "x = 2"}
     progress.restore({"format": "attn-tutor progress", "version": 1, "states": [STEP], "attempts": [attempt]})
     assert session().state("one", "step") == "done"
-    assert session().attempts("task") == [module.Attempt("x = 2", "failed", time, "", "")]
+    assert session().attempts("task") == [Attempt("x = 2", "failed", time, "", "")]
 
 
 # Taking it along
@@ -1132,7 +1141,7 @@ STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00
         [],
         {},
         {"format": "something else"},
-        {**HEAD, "version": 3},
+        {**HEAD, "version": VERSION + 1},
         {**HEAD, "version": "1"},
         {**HEAD, "states": {}},
         {**HEAD, "states": [STEP, None]},
@@ -1184,7 +1193,7 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
         for kind, name, value in events:
             if kind == "state":
                 progress.set_state("one", name, cast(State, value))
-                states["one", name] = max(states.get(("one", name), "new"), value, key=module.RANK.__getitem__)
+                states["one", name] = max(states.get(("one", name), "new"), value, key=RANK.__getitem__)
             elif kind == "hint":
                 progress.use_hint(name, int(value))
                 hints[name] = max(hints[name], int(value))
@@ -1192,7 +1201,7 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
                 given_up[name] = value == "yes"
                 progress.give_up(name) if given_up[name] else progress.take_back_give_up(name)
             elif kind == "keep":
-                progress.keep(name, value, "reset")
+                progress.archive(name, value, "reset")
                 kept[name].append(value)
             elif kind == "draft":
                 progress.save_draft(name, value)
@@ -1228,4 +1237,4 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
             assert again.position() == position
             assert {name: again.hints_used(name) for name in hints} == hints
             assert {name: again.gave_up(name) for name in given_up} == given_up
-            assert {name: [one.code for one in again.kept(name)] for name in kept} == kept
+            assert {name: [one.code for one in again.archived(name)] for name in kept} == kept

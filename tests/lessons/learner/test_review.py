@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.learner.progress import Attempt
+from lessons.learner.records import Attempt
 from lessons.learner.review import INTERVALS, due, is_due
 from lessons.results.result import Verdict
 

@@ -536,6 +536,24 @@ def test_check_that_was_stopped_is_no_attempt(command: Command, monkeypatch: pyt
     progress.close()
 
 
+def test_challenge_that_is_passed_in_the_shell_tests_out_of_the_lesson(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = next(each for each in COURSE.lessons if each.challenge)
+    assert lesson.challenge is not None
+    name, left = lesson.challenge.exercise, len(lesson.steps) - 1
+    monkeypatch.setattr(Kept, "check", lambda *_: Judgement(name, "passed", "All checks pass."))
+    status, out, _ = command("check", name, "-", given=b"x = 1")
+    assert status == 0
+    assert out.endswith(f"\nYou have tested out of this lesson: its other {left} steps are marked skipped.\n")
+    progress = Progress.open()
+    assert progress.state(lesson.id, lesson.challenge.id) == "done"
+    assert {progress.state(lesson.id, step.id) for step in lesson.steps} == {"done", "skipped"}
+    progress.close()
+    # Once more, nothing else follows.
+    assert "tested out" not in command("check", name, "-", given=b"x = 1")[1]
+
+
 # check-all -----------------------------------------------------------------------------------------------------------
 
 
@@ -620,7 +638,7 @@ def tried() -> None:
     """Two attempts at an exercise, code that was kept, and an attempt at another."""
     progress = Progress.open()
     progress.add_attempt("two-wide", "a = 1\nb = 2\n", "failed", "no-scale,softmax-rows", "Not so.")
-    progress.keep("two-wide", "a = 3\n", "reset")
+    progress.archive("two-wide", "a = 3\n", "reset")
     progress.add_attempt("two-wide", "a = 1\nb = 3\n", "passed", "", "All checks pass.")
     progress.add_attempt("of-old", "\x1b[2J", "timeout", "", "Stopped after 5 seconds.")
     progress.close()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.lesson import ExerciseStep
-from lessons.learner.progress import ArchivedCode, Attempt, Progress
-from lessons.results.result import Judgement
+from lessons.learner.progress import Progress
+from lessons.learner.records import ArchivedCode, Attempt
 from tests.course import COURSE
 from tui.commands import history
 from tui.commands.history import ExerciseStatus, HistoryEntry, NoEntry
@@ -87,10 +85,10 @@ def test_colours() -> None:
 
 
 def test_attempts_and_what_was_kept_stand_by_their_times(progress: Progress) -> None:
-    progress.keep("two-wide", "k = 1", "watch")
+    progress.archive("two-wide", "k = 1", "watch")
     progress.add_attempt("two-wide", "a = 1", "failed")
-    progress.keep("two-wide", "k = 2", "gave-up")
-    progress.keep("two-wide", "k = 3", "something new")
+    progress.archive("two-wide", "k = 2", "gave-up")
+    progress.archive("two-wide", "k = 3", "something new")
     progress.add_attempt("two-wide", "a = 2", "passed")
     past = history.past(COURSE, progress, "3.2")
     assert [(each.label, each.before_label) for each in past.entries] == [
@@ -111,10 +109,10 @@ def test_unknown_exercise(progress: Progress) -> None:
 
 
 def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
-    progress.keep("of-old", "x = 1", "reset")
+    progress.archive("of-old", "x = 1", "reset")
     past = history.past(COURSE, progress, "of-old")
     assert past.exercise is None
-    assert past.entries[0].what == ArchivedCode("x = 1", progress.kept("of-old")[0].time, "reset")
+    assert past.entries[0].what == ArchivedCode("x = 1", progress.archived("of-old")[0].time, "reset")
 
 
 @pytest.mark.usefixtures("in_kolkata")
@@ -167,18 +165,3 @@ def test_standings(progress: Progress) -> None:
     assert standing.document["review"] == standing.review.isoformat()
     progress.take_back_give_up("two-wide")
     assert not history.exercise_statuses(COURSE, progress)["two-wide"].due
-
-
-def test_note_keeps_ids_and_sentence(progress: Progress) -> None:
-    lesson, exercise = COURSE.exercise("two-wide")
-    assert isinstance(exercise, ExerciseStep)
-    before = datetime.now(UTC)
-    history.note(progress, lesson, exercise, "x", Judgement("two-wide", "error", "Stopped by you.", stopped=True))
-    history.note(progress, lesson, exercise, "x", Judgement("two-wide", "failed", "Not so."))
-    assert progress.state(lesson.id, exercise.id) == "new"
-    history.note(progress, lesson, exercise, "y", Judgement("two-wide", "passed", "All checks pass."))
-    assert progress.state(lesson.id, exercise.id) == "done"
-    assert [(each.code, each.message) for each in progress.attempts("two-wide")] == [
-        ("x", "Not so."), ("y", "All checks pass.")
-    ]  # fmt: skip
-    assert datetime.fromisoformat(progress.attempts("two-wide")[0].time) >= before

@@ -16,7 +16,7 @@ import pytest
 
 from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
+from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, NamedMistake, WorkerError
 from tests.course import COURSE
@@ -79,11 +79,13 @@ class FakeSession(Session):
 class Running:
     """A watch in a thread of its own, and what it says."""
 
-    def __init__(self, path: Path, once: bool = False) -> None:
+    def __init__(
+        self, path: Path, once: bool = False, lesson: Lesson = LESSON, exercise: ExerciseStep = EXERCISE
+    ) -> None:
         self.path, self.session, self.progress = path, FakeSession(), Progress.open()
         self.said: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.watch = Watch(
-            path, LESSON, EXERCISE, self.session, self.progress, self.say, once=once, every=0.01
+            path, lesson, exercise, self.session, self.progress, self.say, once=once, every=0.01
         )  # fmt: skip
         self.endings: list[Ending] = []
         self._thread = threading.Thread(target=lambda: self.endings.append(self.watch.run()))
@@ -265,7 +267,20 @@ def test_each_save_is_checked_and_kept(start: Start) -> None:
     assert one.progress.draft("two-wide") == "right"
     assert one.progress.state(LESSON.id, EXERCISE.id) == "done"
     # The starter, and what is saved while one watches, is no draft that could be lost.
-    assert one.progress.kept("two-wide") == []
+    assert one.progress.archived("two-wide") == []
+
+
+def test_challenge_that_is_passed_tests_out_of_the_lesson(path: Path) -> None:
+    lesson = next(each for each in COURSE.lessons if each.challenge)
+    assert isinstance(lesson.challenge, ExerciseStep)
+    one = Running(path, True, lesson, lesson.challenge)
+    one.path.write_text("right")
+    one.start()
+    one.hear("PASSED")
+    one.hear("You have tested out of this lesson")
+    one.wait()
+    assert {one.progress.state(lesson.id, step.id) for step in lesson.steps} == {"done", "skipped"}
+    one.progress.close()
 
 
 def test_a_file_is_made_with_the_draft(start: Start) -> None:
@@ -277,7 +292,7 @@ def test_a_file_is_made_with_the_draft(start: Start) -> None:
     one.hear("PASSED")
     assert one.session.began.get(timeout=PATIENCE) == "right"
     # The draft goes on in the file.
-    assert one.progress.kept("two-wide") == []
+    assert one.progress.archived("two-wide") == []
 
 
 def test_a_file_that_is_there_is_checked_at_once(path: Path, start: Start) -> None:
@@ -290,7 +305,7 @@ def test_a_file_that_is_there_is_checked_at_once(path: Path, start: Start) -> No
     one.hear("Not so: mine")
     assert path.read_text() == "mine"
     assert one.progress.draft("two-wide") == "mine"
-    assert [(kept.code, kept.why) for kept in one.progress.kept("two-wide")] == [("on the screen", "watch")]
+    assert [(kept.code, kept.why) for kept in one.progress.archived("two-wide")] == [("on the screen", "watch")]
 
 
 def test_a_draft_of_the_screen_that_comes_meanwhile_is_kept(start: Start) -> None:
@@ -300,7 +315,7 @@ def test_a_draft_of_the_screen_that_comes_meanwhile_is_kept(start: Start) -> Non
     one.progress.save_draft("two-wide", "on the screen")
     one.save("two")
     one.hear("Not so: two")
-    assert [kept.code for kept in one.progress.kept("two-wide")] == ["on the screen"]
+    assert [kept.code for kept in one.progress.archived("two-wide")] == ["on the screen"]
 
 
 def test_the_starter_is_no_answer(path: Path, start: Start) -> None:

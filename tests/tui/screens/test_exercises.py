@@ -190,7 +190,7 @@ async def test_giving_up_and_taking_it_back() -> None:
         await learner.press("f3")
         await learner.sees("u: take that back")
     progress = Progress.open()
-    assert {(kept.code, kept.why) for kept in progress.kept(NAME)} == {(mine, "gave-up")}
+    assert {(kept.code, kept.why) for kept in progress.archived(NAME)} == {(mine, "gave-up")}
     progress.close()
 
 
@@ -412,7 +412,7 @@ async def test_who_went_through_the_lesson_has_nothing_to_test_out_of() -> None:
     exercise = task(challenge.exercise)
     async with tutor() as learner:
         for step in lesson.steps[: lesson.index(exercise.id)]:
-            learner.app.store.mark(lesson.id, step.id, "done")
+            learner.app.store.set_state(lesson.id, step.id, "done")
         await learner.goes_to(lesson.id, exercise.id)
         assert "challenge" not in learner.verdict
         await learner.writes(exercise.solution)
@@ -446,7 +446,7 @@ async def test_what_was_missed_comes_back() -> None:
         await learner.press("v")
         await learner.sees("Once more, from the starter", lambda: learner.code == EXERCISE.starter)
         # The last answer is kept, and can be had back; hints begin anew.
-        assert learner.app.store.last_kept(NAME) == EXERCISE.solution
+        assert learner.app.store.archived(NAME)[-1].code == EXERCISE.solution
         assert "f3 hint" in learner.keys
         await learner.press("f9")
         await learner.sees(lambda: learner.code == EXERCISE.solution)

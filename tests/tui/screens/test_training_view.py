@@ -572,4 +572,4 @@ async def test_the_step_counts_as_done_when_it_is_left() -> None:
         await learner.sees("step 3 of 3")
         step = learner.app.course.lessons[0].steps[TRAIN]
         assert isinstance(step, TrainStep)
-        assert learner.app.store.states[("made", "train")] == "done"
+        assert learner.app.store.state("made", "train") == "done"

@@ -1,0 +1,61 @@
+"""Taking progress along: what an export holds, and what is read from one."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lessons.learner.tables import COLUMNS, DEFAULTS, VERSION, Rows, is_allowed, with_version
+
+if TYPE_CHECKING:
+    from lessons.learner.progress import Progress
+
+_FORMAT = "attn-tutor progress"
+
+
+def document(rows: Rows) -> dict[str, object]:
+    """Return rows as plain data for JSON."""
+    return {"format": _FORMAT, "version": VERSION, **rows}
+
+
+def parse(data: object) -> dict[str, list[dict[str, str]]]:
+    """Return the rows of an export, with times in the one form that can be compared as text.
+
+    Raises `ValueError` with a sentence that says what is wrong with the data.
+    """
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise ValueError("This is not progress that attn-tutor exported.")
+    version = data.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise ValueError("This progress was exported by a newer version of attn-tutor: update and try again.")
+    rows: dict[str, list[dict[str, str]]] = {}
+    for table, columns in COLUMNS.items():
+        rows[table] = []
+        entries = data.get(table, [])
+        if not isinstance(entries, list):
+            raise ValueError(f"'{table}' is not a list.")
+        for number, entry in enumerate(entries, 1):
+            try:
+                row = {name: entry[name] if name in entry else DEFAULTS[name] for name in columns}
+                for name, value in row.items():
+                    if not isinstance(value, str) or not is_allowed(name, value):
+                        raise ValueError
+                    row[name] = value.encode("utf-8", "replace").decode()
+                time = datetime.fromisoformat(row["time"])
+                time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+                row["time"] = time.isoformat(timespec="microseconds")
+                rows[table].append(with_version(row) if table == "drafts" else row)
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise ValueError(f"Entry {number} of '{table}' is not one that attn-tutor exported.") from None
+    return rows
+
+
+def export_to_temporary_file(progress: Progress) -> Path:
+    """Write everything to a new file in the directory for temporary files, and return it. Raises `OSError`."""
+    data = json.dumps(progress.export(), indent=1)
+    with tempfile.NamedTemporaryFile("w", prefix="attn-tutor-progress-", suffix=".json", delete=False) as file:
+        file.write(data)
+    return Path(file.name)

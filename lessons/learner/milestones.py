@@ -1,0 +1,120 @@
+"""How far a learner is with a lesson, what follows from finishing or leaving a step, and what is due for review."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lessons.learner import review
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Course, Exercise, Lesson, Step
+    from lessons.learner.progress import Progress
+
+BEHIND = ("done", "skipped")
+"""The states of steps that are behind the learner."""
+
+
+def here(course: Course, progress: Progress) -> tuple[Lesson, str]:
+    """Return the lesson and the id of the step where the learner goes on: where they were, or the first step."""
+    position = progress.position()
+    if position is not None:
+        for lesson in course.lessons:
+            if lesson.id == position[0] and any(step.id == position[1] for step in lesson.steps):
+                return lesson, position[1]
+    return course.lessons[0], course.lessons[0].steps[0].id
+
+
+def first_open(lesson: Lesson, progress: Progress) -> str:
+    """Return the id of the first step that is not behind the learner; else of the first skipped one; else the first."""
+    states = _states(lesson, progress)
+    left = [step.id for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
+    skipped = [step.id for step, state in zip(lesson.steps, states, strict=True) if state == "skipped"]
+    # A learner who has tested out has skipped nothing that is to be done.
+    return next(iter([*left, *([] if tested_out(lesson, progress) else skipped)]), lesson.steps[0].id)
+
+
+def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
+    """Return the state of a lesson, and the words for it."""
+    states = _states(lesson, progress)
+    done = f"{states.count('done')}/{len(states)}"
+    if all(state == "done" for state in states):
+        state, word = "done", "done"
+    elif tested_out(lesson, progress):
+        state, word = "done", "tested out"
+    elif all(state in BEHIND for state in states):
+        state, word = "skipped", f"{done}, rest skipped"
+    elif any(state != "new" for state in states):
+        state, word = "seen", done
+    else:
+        return "new", ""
+    if any(is_due(progress, lesson, step) for step in lesson.exercises):
+        return "due", f"{word}, review"
+    return state, word
+
+
+def tested_out(lesson: Lesson, progress: Progress) -> bool:
+    """Whether the learner has passed the challenge of a lesson in place of its other steps."""
+    challenge = lesson.challenge
+    return (
+        challenge is not None
+        and progress.state(lesson.id, challenge.id) == "done"
+        and all(state in BEHIND for state in _states(lesson, progress))
+    )
+
+
+def complete(progress: Progress, lesson: Lesson, exercise: Exercise) -> str:
+    """Record that an exercise was passed, with all that follows; return that as a sentence, "" if nothing follows.
+
+    A learner who passes the challenge without having been through the steps before it has tested out of the lesson.
+    """
+    progress.set_state(lesson.id, exercise.id, "done")
+    index = lesson.index(exercise.id)
+    states = _states(lesson, progress)
+    if not exercise.challenge or all(state == "done" for state in states[:index]):
+        return ""
+    left = [step for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
+    for step in left:
+        progress.set_state(lesson.id, step.id, "skipped")
+    if not left:
+        return ""
+    steps = "step is" if len(left) == 1 else f"{len(left)} steps are"
+    return f"You have tested out of this lesson: its other {steps} marked skipped."
+
+
+def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
+    """Record that the learner goes on from a step; return what to say about that on the next one, "" for nothing.
+
+    A step to read or to run is done then; an exercise that was not passed is skipped.
+    """
+    if not is_exercise(step):
+        progress.set_state(lesson.id, step.id, "done")
+        return ""
+    if progress.state(lesson.id, step.id) in BEHIND:
+        return ""
+    progress.set_state(lesson.id, step.id, "skipped")
+    return "exercise skipped" if step.kind == "exercise" else "question skipped"
+
+
+def due(course: Course, progress: Progress) -> list[tuple[Lesson, Exercise]]:
+    """Return the exercises that are due for review now, in the order of the course."""
+    return [(lesson, step) for lesson in course.lessons for step in lesson.exercises if is_due(progress, lesson, step)]
+
+
+def is_due(progress: Progress, lesson: Lesson, step: Exercise) -> bool:
+    """Whether an exercise is due for review now. One that the learner works on for the first time never is."""
+    first = progress.state(lesson.id, step.id) in ("new", "seen") and not progress.gave_up(step.exercise)
+    if first:
+        return False
+    return review.is_due(progress.attempts(step.exercise), progress.give_ups(step.exercise), datetime.now(UTC))
+
+
+def is_exercise(step: Step) -> bool:
+    """Whether a step is an exercise or a question; told by its kind, since the models are not loaded yet."""
+    return step.kind not in ("read", "run", "train")
+
+
+def _states(lesson: Lesson, progress: Progress) -> list[str]:
+    """The states of the steps of a lesson."""
+    states = progress.states()
+    return [states.get((lesson.id, step.id), "new") for step in lesson.steps]

@@ -1,0 +1,304 @@
+"""The progress file, an SQLite database that may be missing, locked, damaged, read-only, newer, or on a full disk.
+
+`ProgressFile` never raises because of the file: it says in a sentence what is wrong, and tries again with the next
+write. Until then the rows live in the memory of the session.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lessons.learner import tables
+from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
+from lessons.results.clean_text import clean
+
+PATIENCE = 5.0
+"""Seconds to wait while another session writes."""
+
+RETRY_PATIENCE = 0.3
+"""Seconds to wait once that was not enough: a learner must not wait long at every event."""
+
+# What a file system, SQLite and odd paths (a NUL, no home) may raise when a file is opened, read or written.
+TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+# An SQLITE_ERROR comes from tables that are not ours.
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+
+NO_HOME = (
+    "Your progress is not saved, because no home directory is known: set HOME or XDG_STATE_HOME to a folder of yours "
+    "and start again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What came of a write.
+
+    Attributes:
+        rows: all rows of the file, if another session has changed it since they were returned last; else none.
+        conflicts: conflicts between drafts, each as the draft that stayed and the one that was archived.
+    """
+
+    rows: Rows = field(default_factory=dict)
+    conflicts: tuple[tuple[Row, Row], ...] = ()
+
+
+class ProgressFile:
+    """The file at a path, or none. Not thread-safe.
+
+    Attributes:
+        problem: one sentence for the learner about what is wrong with the file, or None.
+        saved: whether everything that was written is in the file.
+    """
+
+    def __init__(self, path: Path | None, everything: Callable[[], Rows]) -> None:
+        """Prepare for a file; the first write opens it.
+
+        Args:
+            path: the file; without one nothing is ever saved.
+            everything: returns all rows of this session, to be written once the file can be used (again).
+        """
+        self.problem: str | None = None if path else NO_HOME
+        self.saved = False
+        self._path = path
+        self._everything = everything
+        self._connection: sqlite3.Connection | None = None
+        self._data_version = 0
+
+    def write(self, rows: Rows, *, live: bool = True) -> Exchange:
+        """Merge rows into the file; if it was not usable before, all rows of this session. `live` as in `merge`."""
+        if self._path is None:
+            return Exchange()
+        if self._connection is not None:
+            try:
+                conflicts = tables.merge(self._connection, rows, live=live)
+                return Exchange(self._read_changed(self._connection), tuple(conflicts))
+            except sqlite3.Error as error:
+                # A fresh connection may work: the file was moved, deleted or damaged under this one.
+                self._fail(error)
+        try:
+            return self._attach(self._path)
+        except (*TROUBLE, _Damaged, _Newer) as error:
+            self._fail(error)
+            return Exchange()
+
+    def read(self) -> Exchange:
+        """Read what other sessions have written; a file that cannot be read is opened anew."""
+        if self._connection is None:
+            return Exchange()
+        try:
+            return Exchange(self._read_changed(self._connection))
+        except sqlite3.Error as error:
+            self._fail(error)
+            return self.write({})
+
+    def salvage(self) -> dict[str, list[dict[str, str]]]:
+        """Return what can be read of a file that cannot be used, without changing it."""
+        return salvage(self._path) if self._path else {}
+
+    def close(self) -> None:
+        """Write what is not saved yet, if that is possible, and close the file. A later write opens it again."""
+        if not self.saved:
+            self.write({})
+        self._detach()
+
+    def _read_changed(self, connection: sqlite3.Connection) -> Rows:
+        """All rows, if another connection has changed the file since the last time; else none."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version == self._data_version:
+            return {}
+        rows = tables.read_all(connection)
+        self._data_version = version
+        return rows
+
+    def _attach(self, path: Path) -> Exchange:
+        """Open the file; a damaged one is replaced by a new one with what could still be read."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = _identity(path)
+        rows, notice = self._everything(), None
+        try:
+            connection, exchange = self._connect(path, rows)
+        except (_Damaged, sqlite3.Error) as error:
+            if not isinstance(error, _Damaged) and _code(error) not in _DAMAGED:
+                raise
+            salvaged = salvage(path)
+            # Another session may have dealt with it meanwhile; then what stands there now is its new file.
+            if _identity(path) == found:
+                try:
+                    aside = move_aside(path)
+                except OSError:
+                    raise _Damaged from None
+                notice = (
+                    f"Your progress file was damaged and is kept as {_printable(aside)}; a new one was started with "
+                    "what could still be read, and what is missing in it can come from a backup."
+                )
+            everything = {table: [*rows.get(table, ()), *salvaged[table]] for table in COLUMNS}
+            connection, exchange = self._connect(path, everything)
+        self._connection = connection
+        self.problem = notice
+        self.saved = True
+        return exchange
+
+    def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange]:
+        """Open a file that is whole, ours and writable, and exchange all rows with it."""
+        file = open_database(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
+        try:
+            file.execute("PRAGMA synchronous = FULL")
+            # Taking the write lock first keeps a second session from seeing half a schema.
+            file.execute("BEGIN IMMEDIATE")
+            (version,) = file.execute("PRAGMA user_version").fetchone()
+            if version > VERSION:
+                raise _Newer
+            if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise _Damaged
+            tables.make_tables(file)
+            # Written every time, because only a write shows that writing works.
+            file.execute(f"PRAGMA user_version = {VERSION}")
+            # Not before: somebody may have made the file read-only on purpose.
+            with suppress(OSError):
+                path.chmod(0o600)
+            conflicts = tables.merge(file, rows)
+            everything = tables.read_all(file)
+            # Within the transaction: a change right after it is news.
+            (self._data_version,) = file.execute("PRAGMA data_version").fetchone()
+            file.execute("COMMIT")
+            # Not WAL: that needs shared memory, which a home on a network does not have.
+            with suppress(sqlite3.OperationalError):
+                file.execute("PRAGMA journal_mode = DELETE")
+            file.execute(f"PRAGMA busy_timeout = {round(PATIENCE * 1000)}")
+        except BaseException:
+            file.close()
+            raise
+        return file, Exchange(everything, tuple(conflicts))
+
+    def _fail(self, error: Exception) -> None:
+        """Close the file until the next write tries again."""
+        self._detach()
+        self.saved = False
+        self.problem = _sentence(error, self._path)
+
+    def _detach(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class _Damaged(Exception):
+    """The file is not a database, or not a whole one."""
+
+
+class _Newer(Exception):
+    """The file was written by a later version of this program."""
+
+
+def default_path() -> Path:
+    """Return where the learner's file is; raises `RuntimeError` if there is no home directory."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if os.path.isabs(state):
+        return Path(state, "attn-tutor", "progress.db")
+    # Imported here, because a program that is given a path need not pay for it.
+    from platformdirs import user_state_path
+
+    path = user_state_path("attn-tutor")
+    if not path.is_absolute():
+        raise RuntimeError("no home directory")
+    return path / "progress.db"
+
+
+def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
+    """Open a file, `how` as in an SQLite URI; the connection waits so many seconds for a lock."""
+    file = sqlite3.connect(
+        f"{path.as_uri()}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+    )
+    # Text that is not UTF-8 is damage in one value, no reason to lose all others.
+    file.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return file
+
+
+def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
+    """Return what can be read of a file that cannot be used, without changing it."""
+    rows: dict[str, list[dict[str, str]]] = {table: [] for table in COLUMNS}
+    # A journal that waits to be rolled back, or a folder in which no lock can be made, needs the second way.
+    for how in ("mode=ro", "mode=ro&immutable=1"):
+        try:
+            with closing(open_database(path, how, 0)) as file:
+                file.execute("SELECT 1 FROM sqlite_master").fetchall()
+                for table in COLUMNS:
+                    with suppress(sqlite3.Error):
+                        for row in tables.read_table(file, table):
+                            rows[table].append(row)
+                return rows
+        except TROUBLE as error:
+            if _code(error) in _BUSY | _DAMAGED:
+                break
+    return rows
+
+
+def move_aside(path: Path) -> Path:
+    """Rename a file to the first free `NAME.damaged-N`, and return that."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(aside)
+    # SQLite would apply a journal that is left behind to the new file.
+    for suffix in ("-journal", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _code(error: Exception) -> int | None:
+    """The kind of an SQLite error, without its details."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _printable(path: Path | None) -> str:
+    """A path as it can be printed: a name on disk may hold bytes that are no text."""
+    text = os.fsencode(path or "").decode("utf-8", "replace")
+    return clean(text, keep="")
+
+
+def _sentence(error: Exception, path: Path | None) -> str:
+    """What, where, and what the learner can do."""
+    file, folder = _printable(path), _printable(path and path.parent)
+    system, code = getattr(error, "errno", None), _code(error)
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DIRECTORY:
+        code = sqlite3.SQLITE_CANTOPEN
+    elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"
+    if isinstance(error, _Newer):
+        what = f"{file} was written by a newer version of attn-tutor: update, {elsewhere}"
+    elif isinstance(error, _Damaged) or code in _DAMAGED:
+        what = f"{file} is damaged and cannot be moved: rename it, {elsewhere}"
+    elif code in _BUSY:
+        what = f"another program keeps {file} locked: close other sessions of attn-tutor, and it will be saved"
+    elif code == sqlite3.SQLITE_FULL or system in (errno.ENOSPC, errno.EDQUOT):
+        what = f"the disk with {file} is full: make room, and it will be saved"
+    elif system in (errno.EEXIST, errno.ENOTDIR):
+        what = f"there is a file where the folder {folder} should be: rename that file, {elsewhere}"
+    elif path is not None and os.path.isdir(path):
+        what = f"{file} is a folder: rename it, {elsewhere}"
+    elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        what = f"{file} may only be read: make it writable, {elsewhere}"
+    elif code == sqlite3.SQLITE_CANTOPEN or system is not None:
+        what = f"nothing can be written in the folder {folder}: make it writable, {elsewhere}"
+    elif code == sqlite3.SQLITE_IOERR:
+        what = f"{file} cannot be written: make room on its disk or in your quota, and it will be saved"
+    else:
+        what = f"{file} cannot be used ({error}): make it usable, {elsewhere}"
+    return f"Your progress is not saved, because {what}."

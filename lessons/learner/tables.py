@@ -1,0 +1,195 @@
+"""The tables of the progress file: their schema, how older files are upgraded, and how rows are merged.
+
+The same tables exist in the file and in memory. Merging rows from anywhere (another session, a file that was unusable
+for a while, an export) is idempotent and loses no code: a state only rises, an attempt is recorded once, and of two
+drafts that were written without knowledge of each other one stays the draft and the other one is archived.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import get_args
+
+from lessons.learner.records import GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
+from lessons.results.result import Verdict
+
+VERSION = 3
+"""The version of the tables. A file with a higher one belongs to a newer program and is left alone.
+
+Version 2 added help, archived code and what the judge said; version 3 added which draft a draft is based on.
+"""
+
+SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS position (
+        slot TEXT PRIMARY KEY DEFAULT 'last', lesson TEXT NOT NULL, step TEXT NOT NULL, time TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS states (
+        lesson TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL, time TEXT NOT NULL,
+        PRIMARY KEY (lesson, step)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS drafts (
+        exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL,
+        version TEXT NOT NULL DEFAULT '', base TEXT NOT NULL DEFAULT '')""",
+    """CREATE TABLE IF NOT EXISTS attempts (
+        exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL,
+        mistake TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '')""",
+    "CREATE INDEX IF NOT EXISTS attempts_of_exercise ON attempts (exercise, time)",
+    "CREATE TABLE IF NOT EXISTS help (exercise TEXT NOT NULL, kind TEXT NOT NULL, time TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS kept (
+        exercise TEXT NOT NULL, code TEXT NOT NULL, time TEXT NOT NULL, why TEXT NOT NULL)""",
+)
+
+COLUMNS = {
+    "position": ("lesson", "step", "time"),
+    "states": ("lesson", "step", "state", "time"),
+    "drafts": ("exercise", "code", "time", "version", "base"),
+    "attempts": ("exercise", "time", "verdict", "code", "mistake", "message"),
+    "help": ("exercise", "kind", "time"),
+    "kept": ("exercise", "code", "time", "why"),
+}
+
+DEFAULTS = {"mistake": "", "message": "", "version": "", "base": ""}
+"""Columns that files and exports of older versions lack, and their values. Tables that they lack are empty."""
+
+Row = Mapping[str, str]
+Rows = Mapping[str, Iterable[Row]]
+
+# What the learner does now (:live) always counts, even if the clock was set back; what comes late only if it is newer.
+_MERGE = {
+    "position": """INSERT INTO position (lesson, step, time) VALUES (:lesson, :step, :time)
+        ON CONFLICT (slot) DO UPDATE SET lesson = excluded.lesson, step = excluded.step, time = max(time, excluded.time)
+        WHERE :live OR excluded.time >= time""",
+    "states": """INSERT INTO states (lesson, step, state, time) VALUES (:lesson, :step, :state, :time)
+        ON CONFLICT (lesson, step) DO UPDATE SET state = excluded.state, time = excluded.time
+        WHERE (state = 'seen' AND excluded.state <> 'seen') OR (state = 'skipped' AND excluded.state = 'done')""",
+    # A unique key with the code in it would hold the code a second time.
+    "attempts": """INSERT INTO attempts (exercise, time, verdict, code, mistake, message)
+        SELECT :exercise, :time, :verdict, :code, :mistake, :message WHERE NOT EXISTS (SELECT 1 FROM attempts
+        WHERE exercise = :exercise AND time = :time AND verdict = :verdict AND code = :code)""",
+    "help": """INSERT INTO help (exercise, kind, time) SELECT :exercise, :kind, :time WHERE NOT EXISTS (
+        SELECT 1 FROM help WHERE exercise = :exercise AND kind = :kind AND time = :time)""",
+    "kept": """INSERT INTO kept (exercise, code, time, why) SELECT :exercise, :code, :time, :why WHERE NOT EXISTS (
+        SELECT 1 FROM kept WHERE exercise = :exercise AND code = :code AND time = :time AND why = :why)""",
+}
+
+_WRITE_DRAFT = """INSERT INTO drafts (exercise, code, time, version, base)
+    VALUES (:exercise, :code, :time, :version, :base)
+    ON CONFLICT (exercise) DO UPDATE SET code = excluded.code, time = max(time, excluded.time),
+        version = excluded.version, base = excluded.base"""
+
+_ALLOWED = {
+    "state": re.compile("seen|skipped|done"),
+    "verdict": re.compile("|".join(get_args(Verdict))),
+    "kind": re.compile(rf"{HINT}[1-9]\d?|{GAVE_UP}|{TOOK_BACK}|{SOLUTION}"),
+}
+"""What a column may hold, for the columns that hold words of the program."""
+
+
+def is_allowed(column: str, value: str) -> bool:
+    """Whether a column may hold this text."""
+    return column not in _ALLOWED or _ALLOWED[column].fullmatch(value) is not None
+
+
+def with_version(row: Row) -> dict[str, str]:
+    """Return a draft with a version: one that an older program wrote has its time as its version, in every copy."""
+    return {**row, "version": row.get("version") or row["time"], "base": row.get("base", "")}
+
+
+def make_tables(database: sqlite3.Connection) -> None:
+    """Create the tables that do not exist yet, and upgrade the tables of older versions."""
+    for statement in SCHEMA:
+        database.execute(statement)
+    for table in COLUMNS:
+        for name, value in _lacking(database, table).items():
+            database.execute(f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{value}'")
+    database.execute("UPDATE drafts SET version = time WHERE version = ''")
+
+
+def _lacking(database: sqlite3.Connection, table: str) -> dict[str, str]:
+    """The columns that a table of an older version does not have, and their default values."""
+    there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
+    return {name: DEFAULTS[name] for name in COLUMNS[table] if name in DEFAULTS and name not in there}
+
+
+def read_table(database: sqlite3.Connection, table: str) -> Iterator[dict[str, str]]:
+    """Yield the valid rows of a table, oldest first; a damaged file may hold anything."""
+    # A file of an older version may be readable and not writable, so that it cannot be upgraded.
+    lacking = _lacking(database, table)
+    columns = [name for name in COLUMNS[table] if name not in lacking]
+    for values in database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY time"):
+        row = {**dict(zip(columns, values, strict=True)), **lacking}
+        if all(isinstance(value, str) and is_allowed(name, value) for name, value in row.items()):
+            yield with_version(row) if table == "drafts" else row
+
+
+def read_all(database: sqlite3.Connection) -> dict[str, list[dict[str, str]]]:
+    """Return all rows of all tables, as of one moment."""
+    with _transaction(database, "BEGIN"):
+        return {table: list(read_table(database, table)) for table in COLUMNS}
+
+
+def merge(database: sqlite3.Connection, rows: Rows, *, live: bool = False) -> list[tuple[Row, Row]]:
+    """Merge rows in one transaction, or in the open one.
+
+    Args:
+        database: the file or the memory.
+        rows: table to rows.
+        live: whether the learner does all this now, so that it counts whatever the clock says.
+
+    Returns:
+        The conflicts between drafts, each as the draft that stayed and the one that was archived.
+    """
+    conflicts = []
+    with _transaction(database, "BEGIN IMMEDIATE"):
+        for table, sql in _MERGE.items():
+            database.executemany(sql, ({**row, "live": live} for row in rows.get(table, ())))
+        for row in rows.get("drafts", ()):
+            if conflict := _merge_draft(database, row, live):
+                conflicts.append(conflict)
+    return conflicts
+
+
+def _merge_draft(database: sqlite3.Connection, new: Row, live: bool) -> tuple[Row, Row] | None:
+    """Merge one draft. If neither draft is based on the other one, archive the one that does not stay."""
+    names = COLUMNS["drafts"]
+    found = database.execute(f"SELECT {', '.join(names)} FROM drafts WHERE exercise = ?", (new["exercise"],)).fetchone()
+    if found is None:
+        database.execute(_WRITE_DRAFT, new)
+        return None
+    old = with_version(dict(zip(names, found, strict=True)))
+    if new["version"] in (old["version"], old["base"]):
+        return None
+    newer = live or new["time"] >= old["time"] or new["base"] == old["version"]
+    if newer:
+        database.execute(_WRITE_DRAFT, new)
+    stayed, lost = (new, old) if newer else (old, new)
+    one_line = new["base"] == old["version"] or session_of(new["version"]) == session_of(old["version"])
+    if one_line or stayed["code"] == lost["code"]:
+        return None
+    archived = {"exercise": lost["exercise"], "code": lost["code"], "time": lost["time"], "why": OTHER_SESSION}
+    database.execute(_MERGE["kept"], archived)
+    return stayed, lost
+
+
+def session_of(version: str) -> str:
+    """Return the session that wrote a version of a draft: a session numbers its versions, `SESSION/1`, `SESSION/2`."""
+    return version.rpartition("/")[0] or version
+
+
+@contextmanager
+def _transaction(database: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """Run in a transaction of its own, unless one is open."""
+    own = not database.in_transaction
+    if own:
+        database.execute(begin)
+    try:
+        yield
+        if own:
+            database.execute("COMMIT")
+    except BaseException:
+        # Some errors have rolled back already.
+        if own and database.in_transaction:
+            with suppress(sqlite3.Error):
+                database.execute("ROLLBACK")
+        raise

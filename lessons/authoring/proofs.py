@@ -95,7 +95,7 @@ def _sayer(proof: Proof, root: yaml.Node | None, position: int) -> Say:
 
 def _prove_code(step: ExerciseStep, session: Session, proof: Proof, say: Say) -> None:
     def judge(code: str, rounds: int = 2) -> Judgement:
-        return session.check(step, code, SEED, rounds, locate=False)
+        return session.check(step, code, SEED, rounds, diagnosis="none")
 
     if judge(step.starter).passed:
         say(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
@@ -104,9 +104,10 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, say: Say) ->
     if right.passed:
         proof.solution = SEEDS
     else:
-        proof.solution = sum(session.check(step, step.solution, SEED + place, 1).passed for place in range(SEEDS))
+        checks = (session.check(step, step.solution, SEED + place, 1, diagnosis="none") for place in range(SEEDS))
+        proof.solution = sum(judgement.passed for judgement in checks)
         say(("solution",), f"the model answer does not pass: {_told(right)}", "Mend it, or the checks.")
-    _prove_mistakes(step, judge, proof, say)
+    _prove_mistakes(step, session, proof, say)
     for place, variant in enumerate(step.accepted):
         answer = mistake_edits.variant(step, variant)
         judgement = judge(answer, SEEDS) if answer is not None else None
@@ -144,7 +145,7 @@ def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Pro
         say((), "its own right answer does not pass", "Mend the question.")
 
 
-def _prove_mistakes(step: ExerciseStep, judge: Callable[[str], Judgement], proof: Proof, say: Say) -> None:
+def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, say: Say) -> None:
     for place, mistake in enumerate(step.mistakes):
         path = ("mistakes", place)
         proof.mistakes[mistake.id] = False
@@ -152,7 +153,7 @@ def _prove_mistakes(step: ExerciseStep, judge: Callable[[str], Judgement], proof
         if code is None:
             say(path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here.")
             continue
-        judgement = judge(code)
+        judgement = session.check(step, code, SEED, diagnosis="mistakes")
         named = "+".join(item.id for item in judgement.mistakes)
         if judgement.passed:
             say(path, f"the mistake '{mistake.id}' passes", "Add a check that sees it.")

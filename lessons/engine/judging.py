@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
@@ -40,6 +40,9 @@ SEEDS = 2**31
 
 TRACE_CPU, TRACE_WALL = 3.0, 6.0
 """Seconds for the second, recorded run of a wrong answer, which only adds to what is said of it."""
+
+Diagnosis = Literal["none", "mistakes", "line"]
+"""How far a wrong answer is looked into: not at all, for known mistakes, or also for the line where it goes wrong."""
 
 Child = Callable[[Limits], AbstractContextManager[ChildProcess]]
 """Starts a child for one purpose and ends it afterwards."""
@@ -87,17 +90,17 @@ def check(
     cancelled: Callable[[], bool],
     seed: int | None = None,
     rounds: int = ROUNDS,
-    locate: bool = True,
+    diagnosis: Diagnosis = "line",
 ) -> Judgement:
     """Judge an answer on `rounds` hidden inputs, made from `seed` and the numbers after it.
 
-    With `locate` a wrong one is run again, to find where it goes wrong. Raises `WorkerError` if it cannot be judged
-    through no fault of the answer.
+    `diagnosis` says how far a wrong one is looked into. Raises `WorkerError` if it cannot be judged through no fault of
+    the answer.
     """
     began = time.monotonic()
     request = Request.of(exercise, source, seed, rounds)
     try:
-        judgement = _check(request, child, cancelled, locate)
+        judgement = _check(request, child, cancelled, diagnosis)
     except WorkerError:
         if not cancelled():
             raise
@@ -125,7 +128,7 @@ def _intermediates(rows: list[dict[str, Any]]) -> tuple[Intermediate, ...]:
     )
 
 
-def _check(request: Request, child: Child, cancelled: Callable[[], bool], locate: bool) -> Judgement:
+def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagnosis: Diagnosis) -> Judgement:
     exercise = request.exercise
     if not request.code.strip():
         return _unjudged(exercise, "failed", f"There is no code yet. {_define(exercise.defines)}")
@@ -136,12 +139,13 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], locate
         if answer.missing:
             return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
         if answer.failure is not None:
-            return _name_failure(judge, exercise, _failed(exercise, answer.failure, answer.printed))
+            failed = _failed(exercise, answer.failure, answer.printed)
+            return failed if diagnosis == "none" else _name_failure(judge, exercise, failed)
         judgement = _decide(judge, exercise, answer)
-        if judgement.verdict != "failed":
+        if judgement.verdict != "failed" or diagnosis == "none":
             return judgement
         named = _diagnose(judge, exercise, None)
-        parting = _part(judge, request, child, hidden, cancelled) if locate else None
+        parting = _part(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
         line = parting.line if parting else None
         # A mistake with a name explains itself; only one without needs to be looked at.
         return replace(judgement, mistakes=named, line=line, difference=None if named else parting)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons.engine import child_failures, judging, replies, training
+from lessons.engine.judging import Diagnosis
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
 from lessons.engine.question_judging import judge
 from lessons.engine.run import Run
@@ -199,14 +200,14 @@ class Session:
         seed: int | None = None,
         rounds: int = judging.ROUNDS,
         *,
-        locate: bool = True,
+        diagnosis: Diagnosis = "line",
     ) -> Judgement:
         """Judge an answer on hidden inputs, made from `seed` or by chance; see `lessons.engine.judging`.
 
         Raises `WorkerError` if it cannot be judged through no fault of the answer.
         """
         self._cancelled.clear()
-        return judging.check(exercise, source, self._child, self._cancelled.is_set, seed, rounds, locate)
+        return judging.check(exercise, source, self._child, self._cancelled.is_set, seed, rounds, diagnosis)
 
     def ask(self, lesson: Lesson, question: Question, answer: str) -> Judgement:
         """Judge the answer to a question about a run of the lesson. Raises `WorkerError`."""

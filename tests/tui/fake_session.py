@@ -13,6 +13,7 @@ from typing import Any
 from lessons.authoring import recordings
 from lessons.engine import prompt
 from lessons.engine.child_code import Names
+from lessons.engine.judging import Diagnosis
 from lessons.engine.prompt import PromptResult
 from lessons.engine.run import Run
 from lessons.engine.scratch_run import STEP
@@ -249,7 +250,13 @@ class FakeSession(Session):
         return self.made or StepResult(STEP, tensors=(MADE,), seconds=0.002), True
 
     def check(
-        self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 2, *, locate: bool = True
+        self,
+        exercise: ExerciseStep,
+        source: str,
+        seed: int | None = None,
+        rounds: int = 2,
+        *,
+        diagnosis: Diagnosis = "line",
     ) -> Judgement:
         if not self._work(f"check {exercise.exercise}"):
             return Judgement(exercise.exercise, "error", "Stopped by you.", stopped=True)

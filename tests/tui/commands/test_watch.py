@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.judging import MAX_SOURCE
+from lessons.engine.judging import MAX_SOURCE, Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
@@ -63,7 +63,13 @@ class FakeSession(Session):
         self.stopped.set()
 
     def check(
-        self, exercise: ExerciseStep, source: str, seed: int | None = None, rounds: int = 0, *, locate: bool = True
+        self,
+        exercise: ExerciseStep,
+        source: str,
+        seed: int | None = None,
+        rounds: int = 0,
+        *,
+        diagnosis: Diagnosis = "line",
     ) -> Judgement:
         self.stopped.clear()
         self.began.put(source)

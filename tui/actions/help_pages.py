@@ -180,7 +180,7 @@ TRAINING: Page = (
     "",
     "In a matrix",
     _row("matrix.move"),
-    _row(says("previous and next head, and layer or text (leading axes)", "matrix.lead")),
+    _row(says("previous and next head, and layer or text (leading axes)", "matrix.head")),
     _row("matrix.zoom-out"),
     _row(says("overview of blocks; in numbers, or in shades", "matrix.overview", "matrix.shades")),
     _row(says("what rows amount to", "matrix.statistics")),
@@ -255,7 +255,7 @@ DIFFERENCE: Page = (
     "",
     _row(either("", "difference.flip", "screen.pane")),
     _row(says("move the cursor, in all of them", "matrix.move")),
-    _row("matrix.lead"),
+    _row("matrix.head"),
     _row("difference.leave"),
 )
 

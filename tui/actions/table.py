@@ -128,13 +128,18 @@ TABLE: tuple[Action, ...] = (
         label="home, end",
     ),
     _action(
-        "matrix.lead",
+        "matrix.head",
         Stroke("left_square_bracket", "lead(-1,-1)", "head-previous"),
         Stroke("right_square_bracket", "lead(-1,1)", "head-next"),
-        Stroke("left_curly_bracket", "lead(0,-1)", "batch-previous"),
-        Stroke("right_curly_bracket", "lead(0,1)", "batch-next"),
         help="previous and next head, and text of the batch (leading axes)",
         label="[ ] and { }",
+        short="[ ]",
+    ),
+    _action(
+        "matrix.batch",
+        Stroke("left_curly_bracket", "lead(0,-1)", "batch-previous"),
+        Stroke("right_curly_bracket", "lead(0,1)", "batch-next"),
+        short="{ }",
     ),
     _action(
         "matrix.statistics",

@@ -352,9 +352,9 @@ def draw_lead(scene: Scene, line: StyledLine) -> None:
     line.add(" " + _lead_text(tensor, scene.lead), colours.name)
     keys = []
     if tensor.lead_shape[-1] > 1:
-        keys.append(f"[ ] {axis_name(tensor, len(scene.lead) - 1) or 'axis'}")
+        keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or "axis"))
     if len(scene.lead) > 1 and tensor.lead_shape[0] > 1:
-        keys.append(f"{{ }} {axis_name(tensor, 0) or 'axis'}")
+        keys.append(hint("matrix.batch", axis_name(tensor, 0) or "axis"))
     keys += scene.keys
     while keys and line.width + 3 + cell_len("  ".join(keys)) >= scene.layout.width:
         keys.pop()

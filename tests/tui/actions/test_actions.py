@@ -201,8 +201,9 @@ def test_all_actions_that_the_code_names_are_in_the_table() -> None:
 
 
 TYPED = re.compile(
-    r"(?:^|\s)(?:f\d|esc|escape|ctrl\+\S|backspace|arrows|tab|enter|up/down)[: ] ?\w"  # `f5 check`, `enter: answer`
-    r"|(?:^|\s)[a-z]: \w"  # `s: stop`
+    # `f5 check`, `enter: answer`, and `s: stop`
+    r"(?:^|\s)(?:f\d|esc|escape|ctrl\+\S|backspace|arrows|tab|enter|up/down|\[ \]|\{ \})[: ] ?\w"
+    r"|(?:^|\s)[a-z]: \w"
 )
 """What a key looks like in a text for learners."""
 

@@ -108,41 +108,33 @@ def describe(lesson: Lesson, changes: Changes) -> list[str]:
     return [*settings, *map(str, changes.cells)]
 
 
+@dataclass(frozen=True, slots=True)
 class ChangeHistory:
-    """Successive changes of a learner, with undo and redo."""
+    """Successive changes of a learner. A value: `do`, `undo` and `redo` return another history.
 
-    def __init__(self, start: Changes = UNCHANGED) -> None:
-        self._states = [start]
-        self._position = 0
+    Attributes:
+        states: all changes that can be gone back or forward to, oldest first.
+        position: the index in `states` of the changes that are in effect.
+    """
+
+    states: tuple[Changes, ...] = (UNCHANGED,)
+    position: int = 0
 
     @property
     def current(self) -> Changes:
         """The changes that are in effect."""
-        return self._states[self._position]
+        return self.states[self.position]
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is a step to undo."""
-        return self._position > 0
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether steps have been undone since the last change."""
-        return self._position < len(self._states) - 1
-
-    def do(self, changes: Changes) -> Changes:
+    def do(self, changes: Changes) -> ChangeHistory:
         """Add changes as a new step and drop the steps that were undone; equal changes are not a step."""
-        if changes != self.current:
-            self._states[self._position + 1 :] = [changes]
-            self._position += 1
-        return self.current
+        if changes == self.current:
+            return self
+        return ChangeHistory((*self.states[: self.position + 1], changes), self.position + 1)
 
-    def undo(self) -> Changes:
+    def undo(self) -> ChangeHistory:
         """Go one step back, if there is one."""
-        self._position = max(0, self._position - 1)
-        return self.current
+        return replace(self, position=max(0, self.position - 1))
 
-    def redo(self) -> Changes:
+    def redo(self) -> ChangeHistory:
         """Go one step forward, if there is one."""
-        self._position = min(len(self._states) - 1, self._position + 1)
-        return self.current
+        return replace(self, position=min(len(self.states) - 1, self.position + 1))

@@ -11,10 +11,14 @@ from textual.widgets import TextArea
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
+from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.app import TutorApp
 from tui.render.prose import rich_text
+from tui.screens.lesson_view import LessonView
+from tui.screens.training_view import TrainingView
+from tui.screens.workbench import Workbench
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -108,7 +112,27 @@ class Learner:
     @property
     def code(self) -> str:
         """What stands in the editor."""
-        return self.app.workbench.writing.code
+        return self.workbench.writing.code
+
+    @property
+    def store(self) -> Progress:
+        """What the learner has done."""
+        return self.app.state.store
+
+    @property
+    def lesson_view(self) -> LessonView:
+        """The view of steps that are read or run."""
+        return self.app.query_one("#lesson", LessonView)
+
+    @property
+    def training_view(self) -> TrainingView:
+        """The view of steps that train."""
+        return self.app.query_one(TrainingView)
+
+    @property
+    def workbench(self) -> Workbench:
+        """The view of exercises."""
+        return self.app.query_one(Workbench)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -128,14 +152,21 @@ class Learner:
         await self.pilot.resize_terminal(columns, lines)
         await self.sees(lambda: len(self.lines) == lines)
 
+    def opens(self, lesson: str, index: int, *, review: bool = False) -> None:
+        """Open a step, without all the keys that lead there."""
+        self.app.parts.steps.open(self.app.state.course.lesson(lesson), index, review=review)
+
+    @property
+    def view_has_keys(self) -> bool:
+        """Whether the view that is shown has the keys."""
+        return self.app.query_one(f"#{self.app.frame.shown}").has_focus_within
+
     async def goes_to(self, lesson: str, step: str) -> None:
         """Be at a step, without all the keys that lead there."""
         found = COURSE.lesson(lesson)
-        self.app.open_step(self.app.course.lesson(lesson), found.index(step))
-        views = {"exercise": self.app.workbench, "train": self.app.training_view}
-        view = views.get(found.step(step).kind, self.app.lesson_view)
-        await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: view.has_focus_within)
-        await self.sees(lambda: self.focus == "task" or view is not self.app.workbench)
+        self.opens(lesson, found.index(step))
+        await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: self.view_has_keys)
+        await self.sees(lambda: self.focus == "task" or found.step(step).kind != "exercise")
         await self.pilot.pause()
 
     async def writes(self, code: str) -> None:
@@ -154,7 +185,7 @@ async def tutor(
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             learner = Learner(app, pilot)
-            await learner.sees(app._views_made.is_set, "course map")
+            await learner.sees(app.assembled.is_set, "course map")
             yield learner
     finally:
         app.close()

@@ -49,8 +49,8 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
             f"● {steps[1].title}",
             f"◐ {steps[2].title}",
         )
-        assert learner.app.store.position() == (first.id, steps[1].id)
-        assert [learner.app.store.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
+        assert learner.store.position() == (first.id, steps[1].id)
+        assert [learner.store.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
         await learner.press("down", "down")
         await learner.sees(f"{other.number}. {other.title}")
         # Also from the text beside the list.
@@ -74,7 +74,7 @@ async def test_from_lesson_to_lesson_and_the_end() -> None:
         first, last = COURSE.lessons[0], COURSE.lessons[-1]
         await learner.goes_to(first.id, first.steps[0].id)
         await learner.press("b")
-        assert learner.app.store.position() == (first.id, first.steps[0].id)
+        assert learner.store.position() == (first.id, first.steps[0].id)
         await learner.goes_to(last.id, last.steps[-1].id)
         await learner.press("n")
         await learner.sees("course map")
@@ -178,7 +178,7 @@ async def test_where_nothing_was_recorded_the_matrix_is_looked_at_when_it_comes(
 ) -> None:
     session = FakeSession(loaded=False)
     async with tutor(session) as learner:
-        monkeypatch.setattr(learner.app.results, "of", lambda lesson: {})
+        monkeypatch.setattr(learner.app.state.results, "of", lambda lesson: {})
         await learner.goes_to("attention-classes", "linear")
         await learner.sees("1  weight = v2", lambda: learner.focus == "code")
         # Nor does a key that leads nowhere yet.
@@ -266,7 +266,7 @@ async def test_the_explanation_follows_the_cursor() -> None:
         await learner.sees("live, 2 ms")
         await learner.press("enter")
         await learner.sees("scores[0,0] < scores[0,:]", lambda: learner.focus == "explanation")
-        learner.app.lesson_view.focus_active()
+        learner.lesson_view.focus_active()
         await learner.sees(lambda: learner.focus == "matrix0")
         for key, cell in (("down", "1,0"), ("right", "1,1"), ("end", "1,5")):
             await learner.press(key)
@@ -324,7 +324,7 @@ async def test_explanations_and_what_if_of_any_size(size: tuple[int, int]) -> No
         await learner.sees("scores[0,0] =", lambda: learner.focus == "explanation")
         assert len(learner.lines) == size[1]
         await learner.press("escape", "w")
-        await learner.sees("What if", lambda: learner.app.lesson_view._whatif.has_focus_within)
+        await learner.sees("What if", lambda: learner.lesson_view._whatif.has_focus_within)
         assert len(learner.lines) == size[1]
 
 
@@ -486,7 +486,7 @@ async def test_the_cursor_stands_where_one_goes_on() -> None:
         lines = exercise.starter.rstrip("\n").split("\n")
         await learner.sees(lambda: editor.cursor_location == (len(lines) - 1, len(lines[-1])))
         # At the end of a line that is wider than the screen it would scroll the code aside: it waits below.
-        learner.app.store.save_draft(exercise.exercise, wide)
+        learner.store.save_draft(exercise.exercise, wide)
         await learner.press("f8", "f7")
         await learner.sees(at("stacked-heads", "two-wide"), lambda: editor.cursor_location == (2, 0))
         assert editor.scroll_offset.x == 0
@@ -518,7 +518,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         await learner.sees("Exercise 3.1: Make v2 agree with v1", "def transfer(v1, v2):", "f5: check")
         await learner.press("f5")
         await learner.sees("✗ Not yet.", f"✗ {exercise.checks[0].name}: it is [b]not[/b] so")
-        assert not learner.app.store.passed(exercise.exercise)
+        assert not learner.store.passed(exercise.exercise)
         assert not learner.dimmed("✗ Not yet.")
         await learner.writes(exercise.solution)
         # What was said is not of this code.
@@ -528,7 +528,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         await learner.press("ctrl+r")
         await learner.sees("✓ Passed.", f"✓ {exercise.checks[0].name}", lambda: "✗" not in learner.text)
         assert "earlier" not in learner.text
-        assert learner.app.store.state("attention-classes", exercise.id) == "done"
+        assert learner.store.state("attention-classes", exercise.id) == "done"
         await learner.press("f8")
         await learner.sees(near("attention-classes", exercise.id, 1))
         await learner.press("m")
@@ -546,13 +546,13 @@ async def test_the_keys_of_the_editor() -> None:
         await learner.press("enter", "n", "q", "question_mark", "enter", "tab", "м")
         mine = typed(exercise.starter, "nq?\n        м")
         await learner.sees(lambda: learner.code == mine)
-        assert learner.app.store.draft(exercise.exercise) == mine
+        assert learner.store.draft(exercise.exercise) == mine
         await learner.press("f9")
         await learner.sees(lambda: learner.code == exercise.starter)
         await learner.press("f9")
         await learner.sees(lambda: learner.code == mine, lambda: learner.keys == EDITOR_KEYS)
         await learner.press("escape")
-        await learner.sees(lambda: learner.keys == TASK_KEYS, lambda: not learner.app.workbench.writing.editing)
+        await learner.sees(lambda: learner.keys == TASK_KEYS, lambda: not learner.workbench.writing.editing)
         await learner.press("n")
         await learner.sees(near("stacked-heads", exercise.id, 1))
         await learner.press("f7")
@@ -838,7 +838,7 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
             await learner.sees(number)
         # With another number all of it is another.
         await learner.press("escape", "w", *["down"] * 2, "right")
-        await learner.sees("what if", "•", lambda: learner.app.lesson_view.keys.count("d difference"))
+        await learner.sees("what if", "•", lambda: learner.lesson_view.keys.count("d difference"))
 
 
 async def test_with_the_real_worker() -> None:

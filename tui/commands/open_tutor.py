@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing
+import sys
+from contextlib import closing, suppress
 
 from tui.commands import output
 from tui.tty.terminal import Terminal, prepare, this_terminal
@@ -19,13 +20,23 @@ def run(_: argparse.Namespace) -> int:
 def _draw(terminal: Terminal) -> int:
     prepare(terminal, os.environ)
     # Textual reads the environment as soon as it is imported.
-    from tui.app import open_tutor
+    from tui.app import TutorApp
+    from tui.tty import hangup_guard
+    from tui.tty.textual_patches import forgive
 
+    forgive()
+    hangup_guard.guard()
+    app = TutorApp(terminal)
     try:
-        return open_tutor(terminal)
+        app.run()
     finally:
-        # The line may have dropped: then there is nothing to draw on any more.
+        farewell = app.close()
+        # The line may have dropped: then there is nobody left to read it, and nothing to draw on any more.
+        with suppress(OSError):
+            if farewell:
+                print(farewell, file=sys.stderr)
         output.discard_output()
+    return app.return_code or 0
 
 
 def _print() -> int:

@@ -16,9 +16,11 @@ from lessons.format.lesson import ExerciseStep, Lesson, Question, Step
 from lessons.reading import loader
 from lessons.reading.yaml_nodes import Finding, locate, place
 from lessons.results.result import StepResult
+from lessons.what_if.changes import ChangeHistory
 from tui.screens.exercise_view import ExerciseView
 from tui.screens.lesson_view import LessonView
 from tui.screens.question_view import QuestionView
+from tui.state.step_results import ShownResult
 from tui.tty.terminal import Terminal
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
@@ -58,7 +60,7 @@ class _Bench(App[None]):
             self.question_view.show_step(lesson, step, result, "", passed=False)
             return self.question_view, TEXTS["question"]
         self.views.current = "lesson"
-        self.lesson_view.show_step(lesson, step, result, "")
+        self.lesson_view.open_step(lesson, step, ShownResult(result), ChangeHistory())
         return self.lesson_view, TEXTS["lesson"]
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from lessons.engine.question_judging import judge
-from lessons.format.lesson import Lesson, Question
+from lessons.format.lesson import Lesson, Question, Step
 from lessons.learner import outcomes
 from lessons.learner.progress import Progress
-from lessons.results.result import StepResult, WorkerError
+from lessons.results.result import WorkerError
+from lessons.what_if.changes import ChangeHistory
 from tui.screens.question_view import QuestionView
+from tui.screens.step_view import QuietStepView, ViewContext
+from tui.state.step_results import ShownResult
 from tui.tty.terminal import Terminal
 
 
-class QuestionSession(QuestionView):
+class QuestionSession(QuietStepView, QuestionView):
     """The question of a step, from its first sight to its answer."""
 
     def __init__(self, terminal: Terminal, code_theme: str, store: Progress, *, id: str | None = None) -> None:
@@ -20,30 +25,41 @@ class QuestionSession(QuestionView):
         # Questions that are asked once more, without what is known of them.
         self._reviewed: set[str] = set()
 
-    def review(self, step: Question) -> None:
-        """Ask a question once more, from the beginning, when it is shown next."""
-        self._reviewed.add(step.exercise)
-        self._lesson = None
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that shows nothing yet."""
+        return cls(context.terminal, context.code_theme, context.store, id="question")
 
-    def show_question(self, lesson: Lesson, step: Question, result: StepResult, note: str) -> None:
-        """Show a question with results, and what the learner has done about it so far."""
+    def open_step(
+        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+    ) -> None:
+        """Show a question with what the learner has done about it, or for a review without, and take the keys."""
+        assert isinstance(step, Question)
+        if review:
+            self._reviewed.add(step.exercise)
+            self._lesson = None
+        self._show_question(lesson, step, shown)
+        self._go_to(self._first_pane())
+
+    def show_result(self, shown: ShownResult) -> None:
+        """Show what a run of the question gave that was opened last."""
+        if self._lesson is not None and self._step is not None:
+            self._show_question(self._lesson, self._step, shown)
+
+    def _show_question(self, lesson: Lesson, step: Question, shown: ShownResult) -> None:
         name = step.exercise
         if name in self._reviewed:
-            self.show_step(lesson, step, result, note, passed=False)
+            self.show_step(lesson, step, shown.result, shown.note, passed=False)
             return
         self.show_step(
             lesson,
             step,
-            result,
-            note,
+            shown.result,
+            shown.note,
             passed=self._store.passed(name),
             hints_used=self._store.hints_used(name),
             given_up=self._store.gave_up(name),
         )
-
-    def focus_answer(self) -> None:
-        """Give the keys to where the learner begins."""
-        self._go_to(self._first_pane())
 
     def on_question_view_answered(self, event: QuestionView.Answered) -> None:
         """Judge an answer by what the run gave, and keep it."""

@@ -69,6 +69,14 @@ class ExplainingView(Box):
         """Give the keys to the active pane."""
         raise NotImplementedError
 
+    def move_pane(self, step: int) -> None:
+        """Give the keys to the next pane, or with -1 to the one before."""
+        raise NotImplementedError
+
+    def next_pane(self) -> None:
+        """Give the keys to the next pane."""
+        self.move_pane(1)
+
     def _arrange(self) -> None:
         """Give every part its place."""
         raise NotImplementedError

@@ -34,6 +34,8 @@ class GlossaryView(Box):
     Letters always go to the line, arrows always to the list.
     """
 
+    topic = "glossary"
+
     DEFAULT_CSS = """
     GlossaryView {
         layout: vertical;
@@ -60,6 +62,9 @@ class GlossaryView(Box):
 
     class Closed(Message):
         """The learner goes back to where they were."""
+
+    class Turned(Message):
+        """References are shown in place of the terms, or the other way round."""
 
     class GoTo(Message):
         """The learner goes to the step (`lesson/step`) that introduces a term."""
@@ -122,6 +127,11 @@ class GlossaryView(Box):
         self._references = not self._references
         self._input.value = ""
         self._fill()
+        self.post_message(self.Turned())
+
+    def next_pane(self) -> None:
+        """From the terms to the references, and back."""
+        self.move_pane(1)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search."""

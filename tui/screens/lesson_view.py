@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -15,14 +15,14 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lessons.format import template
-from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep
+from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, Step
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
-from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes, apply
+from lessons.what_if.changes import ChangeHistory, apply
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
 from tui.drawings import before_after
@@ -34,6 +34,8 @@ from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width
 from tui.screens.explaining_view import MATRICES, ExplainingView
+from tui.screens.step_view import QuietStepView, ViewContext
+from tui.state.step_results import ShownResult
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
@@ -46,16 +48,18 @@ WITHOUT_CHANGES = "(This text speaks of the lesson as it was.)"
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-class LessonView(ExplainingView):
+class LessonView(QuietStepView, ExplainingView):
     """The panes of a step. It is told what to show, and posts which numbers it misses."""
+
+    topic = "lesson"
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("step")]
 
     class Changed(Message):
-        """Other changes are to hold: none at all if the learner is done."""
+        """Other changes of a lesson are to hold: the current ones of a history."""
 
-        def __init__(self, changes: Changes) -> None:
-            self.changes = changes
+        def __init__(self, lesson: Lesson, history: ChangeHistory) -> None:
+            self.lesson, self.history = lesson, history
             super().__init__()
 
     def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
@@ -76,9 +80,7 @@ class LessonView(ExplainingView):
         self._lesson: Lesson | None = None
         self._altered: Lesson | None = None
         self._pictures: tuple[before_after.MatrixContent, ...] = ()
-        self._history = ChangeHistory()
-        self._base: StepResult | None = None
-        self._note = ""
+        self._shown = ShownResult(self._result)
         self._mode: Mode = "after"
         self._changed_lines: frozenset[int] = frozenset()
         self._line: int | None = None
@@ -96,29 +98,36 @@ class LessonView(ExplainingView):
         yield self._body
         yield self._detail
 
-    def show_step(
-        self,
-        lesson: Lesson,
-        step: ReadStep | RunningStep,
-        result: StepResult,
-        note: str,
-        history: ChangeHistory | None = None,
-        base: StepResult | None = None,
-    ) -> None:
-        """Show a step of the lesson as it stands, with results, which may be recorded ones.
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that shows nothing yet."""
+        return cls(context.terminal, context.code_theme, id="lesson")
 
-        Args:
-            lesson, step: what is shown, without any changes.
-            result: of the lesson with the current changes of `history`.
-            note: of what sort the results are.
-            history: the learner's changes.
-            base: the results without changes; None if nothing is changed.
-        """
+    @property
+    def title(self) -> str:
+        """The title of the step."""
+        return self._step.title if self._step is not None else ""
+
+    def open_step(
+        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+    ) -> None:
+        """Show a step of the lesson as it stands, with the changes that the learner has made, and take the keys."""
+        assert isinstance(step, ReadStep | RunningStep)
+        self._whatif.history = history
+        self._show(lesson, step, shown)
+        self.focus_active()
+
+    def show_result(self, shown: ShownResult) -> None:
+        """Show what a run of the step gave that was opened last."""
+        if self._lesson is not None and self._step is not None:
+            self._show(self._lesson, self._step, shown)
+
+    def _show(self, lesson: Lesson, step: ReadStep | RunningStep, shown: ShownResult) -> None:
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
-        altered = apply(lesson, history.current) if history is not None and base is not None else lesson
+        altered = apply(lesson, shown.changes)
         other_code = fresh or altered is not self._altered
-        self._lesson, self._step, self._result, self._note = lesson, step, result, note
-        self._history, self._base, self._altered = history or ChangeHistory(), base, altered
+        result = shown.result
+        self._lesson, self._step, self._shown, self._result, self._altered = lesson, step, shown, result, altered
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"
@@ -140,7 +149,7 @@ class LessonView(ExplainingView):
         if fresh or arrived or self._active not in self._panes:
             self._active = self._first_pane()
         if self._whatif_open:
-            self._whatif.show(lesson, step.id, self._spot(), self._history)
+            self._whatif.show(lesson, step.id, self._spot())
         self._arrange()
         if fresh or (arrived and self._text.has_focus_within):
             self.focus_active()
@@ -152,10 +161,10 @@ class LessonView(ExplainingView):
 
     def _show_matrices(self) -> None:
         """The matrices, before or after the learner's changes, or the difference."""
-        pictures = before_after.pictures(self._base, self._result, self._mode, self._cells_shown())
+        pictures = before_after.pictures(self._shown.base, self._result, self._mode, self._cells_shown())
         for place, view in enumerate(self._matrices):
             picture = pictures[place] if place < len(pictures) else None
-            view.show(picture.tensor if picture else None, self._note)
+            view.show(picture.tensor if picture else None, self._shown.note)
             if picture is not None:
                 view.caption(picture.caption)
         self._pictures = pictures
@@ -167,7 +176,7 @@ class LessonView(ExplainingView):
         return [
             replace(cell, name=shown.name)
             for shown in show
-            for cell in self._history.current.cells
+            for cell in self._shown.changes.cells
             if cells.variable(shown) == cell.name
         ]
 
@@ -217,7 +226,7 @@ class LessonView(ExplainingView):
     def _prose_text(self, step: ReadStep | RunningStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        return text if self._base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+        return text if self._shown.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
         text = Text(clean(result.stdout).rstrip("\n"))
@@ -320,7 +329,7 @@ class LessonView(ExplainingView):
         if action == "explain_back":
             return self.explaining
         if action == "close":
-            return self.explaining or self._whatif_open or bool(self._history.current)
+            return self.explaining or self._whatif_open or bool(self._whatif.history.current)
         return action != "flip" or self._comparable
 
     def action_close(self) -> None:
@@ -338,7 +347,7 @@ class LessonView(ExplainingView):
             return
         self._close_explanation()
         self._whatif_open = True
-        self._whatif.show(self._lesson, self._step.id, self._spot(), self._history)
+        self._whatif.show(self._lesson, self._step.id, self._spot())
         self._arrange()
         self._whatif.focus_rows()
 
@@ -349,13 +358,11 @@ class LessonView(ExplainingView):
         self._arrange()
         if had_focus:
             self.focus_active()
-        if self._history.current:
-            self._history.do(UNCHANGED)
-            self.post_message(self.Changed(UNCHANGED))
+        self._whatif.restore()
 
     @property
     def _comparable(self) -> bool:
-        return self._base is not None and before_after.comparable(self._pictures)
+        return self._shown.base is not None and before_after.comparable(self._pictures)
 
     def _spot(self) -> Spot | None:
         """The cell under the cursor, as something to change."""
@@ -384,7 +391,8 @@ class LessonView(ExplainingView):
     def on_what_if_panel_changed(self, event: WhatIfPanel.Changed) -> None:
         """Have the step run with other changes."""
         event.stop()
-        self.post_message(self.Changed(event.changes))
+        if self._lesson is not None:
+            self.post_message(self.Changed(self._lesson, event.history))
 
     def on_what_if_panel_closed(self, event: WhatIfPanel.Closed) -> None:
         """Restore everything."""
@@ -426,7 +434,7 @@ class LessonView(ExplainingView):
             parts = [*panes, explain, hint("step.what-if"), *others]
         if self.explaining:
             parts = [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
-        elif self._base is not None:
+        elif self._shown.base is not None:
             change = [hint("step.what-if", "change"), hint("step.close", "restore")]
             parts = [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._active >= 0 and self._matrices[self._active].overview:

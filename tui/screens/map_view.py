@@ -41,6 +41,9 @@ CELL = 3
 class MapView(Box):
     """The list of lessons, and what the selected one teaches. Enter opens it from either."""
 
+    title = "attn-tutor"
+    topic = "map"
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("map")]
 
     class Open(Message):
@@ -139,9 +142,13 @@ class MapView(Box):
             parts = [hint("text.scroll"), hint("map.open"), hint("screen.pane", "lessons")]
         return key_line([*parts, hint("tutor.help"), hint("tutor.quit")])
 
-    def move_pane(self) -> None:
+    def move_pane(self, step: int) -> None:
         """From the list to the lesson's text, if it is longer than its place, and back."""
         (self._about if self.list.has_focus else self.list).focus(scroll_visible=False)
+
+    def next_pane(self) -> None:
+        """From the list to the lesson's text, if it is longer than its place, and back."""
+        self.move_pane(1)
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
         """Tell which lesson is under the cursor."""

@@ -96,6 +96,8 @@ def heights(room: int, wanted: list[int], active: int) -> list[int]:
 class PromptView(ExplainingView):
     """The prompt and what it gave. It posts what is to be run, and is told what came of it."""
 
+    topic = "play"
+
     DEFAULT_CSS = """
     PromptView {
         layout: vertical;
@@ -149,6 +151,8 @@ class PromptView(ExplainingView):
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, "made", id=id)
         self._code_theme = code_theme
+        self.title = ""
+        """What the title line says."""
         self._welcome = Text()
         self._entries: deque[Text] = deque(maxlen=ENTRIES)
         self._waiting = ""
@@ -173,6 +177,7 @@ class PromptView(ExplainingView):
     def open(self, lesson: Lesson, step: Step, names: Names = ()) -> None:
         """Begin anew on a step of a lesson."""
         self.opened += 1
+        self.title = f"Python: {step.title}"
         self._entries.clear()
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()

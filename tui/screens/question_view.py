@@ -49,6 +49,8 @@ State = Literal["open", "passed", "given up"]
 class QuestionView(ExplainingView):
     """A question. It posts the learner's answers, and is told what to say of them."""
 
+    topic = "question"
+
     DEFAULT_CSS = """
     QuestionView {
         height: 1fr;
@@ -215,6 +217,11 @@ class QuestionView(ExplainingView):
         self._show_all()
         if fresh:
             self._go_to(self._first_pane())
+
+    @property
+    def title(self) -> str:
+        """The title of the question."""
+        return self._step.title if self._step is not None else ""
 
     @property
     def hints_used(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -18,7 +18,6 @@ from textual.widget import Widget
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult, Tensor
-from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
 from tui.actions.naming import short_keys
@@ -28,7 +27,8 @@ from tui.drawings.training_status import TrainingStatus
 from tui.render.code_text import rich_code
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
-from tui.state.step_results import TrainingReplays
+from tui.screens.step_view import ViewContext
+from tui.state.step_results import ShownResult, TrainingReplays
 from tui.state.training_replay import TrainingReplay
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
@@ -83,8 +83,14 @@ class TrainingView(LessonView):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("training")]
 
+    topic = "training"
+
     class Go(Message):
-        """The training is to start; or to wait, or go on, if it has been started."""
+        """The training of a view is to start; or to wait, or go on, if it has been started."""
+
+        def __init__(self, view: TrainingView) -> None:
+            self.view = view
+            super().__init__()
 
     def __init__(self, terminal: Terminal, code_theme: str, films: TrainingReplays, *, id: str | None = None) -> None:
         self._films = films
@@ -117,24 +123,21 @@ class TrainingView(LessonView):
         """The training that is looked at."""
         return self._film
 
-    def show_step(
-        self,
-        lesson: Lesson,
-        step: ReadStep | RunningStep,
-        result: StepResult,
-        note: str,
-        history: ChangeHistory | None = None,
-        base: StepResult | None = None,
-    ) -> None:
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that shows nothing yet."""
+        return cls(context.terminal, context.code_theme, context.replays, id="training")
+
+    def _show(self, lesson: Lesson, step: ReadStep | RunningStep, shown: ShownResult) -> None:
         """Show a step with its training: the learner's own if there is one, else the recorded one."""
         assert isinstance(step, TrainStep)
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
             self._folded, self._said = False, ""
             self._surveyed.clear()
-        self._film = self._films.of(lesson, step, (history or ChangeHistory()).current)
+        self._film = self._films.of(lesson, step, self._whatif.history.current)
         self._keep_time()
-        self._word.show(self._word_text(result))
-        super().show_step(lesson, step, result, note, history, base)
+        self._word.show(self._word_text(shown.result))
+        super()._show(lesson, step, shown)
         self._show_film()
 
     def begins(self, film: TrainingReplay) -> None:
@@ -256,7 +259,7 @@ class TrainingView(LessonView):
     @property
     def _elsewhere(self) -> bool:
         """Whether the pictures are of a training without the learner's changes."""
-        return not self._film.busy and self._film.changes != self._history.current
+        return not self._film.busy and self._film.changes != self._whatif.history.current
 
     def _word_text(self, result: StepResult) -> Text:
         """What went wrong, or what else is to be known about the training."""
@@ -330,12 +333,17 @@ class TrainingView(LessonView):
         if self._whatif_open:
             self._whatif_open = False
             self.focus_active()
-        self.post_message(self.Go())
+        self.post_message(self.Go(self))
 
     def changed(self) -> None:
         """It waits, goes on, or is about to stop."""
         self._show_standing()
         self.post_message(self.PanesChanged())
+
+    def stop(self) -> None:
+        """Take note that the learner has stopped the training."""
+        self._film.stop()
+        self.changed()
 
     @property
     def busy(self) -> bool:

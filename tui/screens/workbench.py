@@ -6,7 +6,7 @@ It joins its views with the worker and the store, and tells the rest of the tuto
 from __future__ import annotations
 
 import os
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.style import Style
 from rich.text import Text
@@ -16,10 +16,11 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
-from lessons.format.lesson import ExerciseStep, Lesson, RunStep
+from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes
 from lessons.learner.progress import Progress
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
 from tui.actions.naming import short_keys
@@ -28,7 +29,9 @@ from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
+from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.async_session import AsyncSession
+from tui.state.step_results import ShownResult
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
@@ -39,7 +42,7 @@ CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the l
 View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
 
 
-class Workbench(Box):
+class Workbench(QuietStepView, Box):
     """One exercise at a time, in one of four views."""
 
     DEFAULT_CSS = """
@@ -76,6 +79,11 @@ class Workbench(Box):
         # Exercises that are done once more, from the starter and without what is known of them.
         self._reviewed: set[str] = set()
         self._gave_up: set[str] = set()
+
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that shows nothing yet."""
+        return cls(context.terminal, context.code_theme, context.engine, context.store, id="exercise")
 
     def compose(self) -> ComposeResult:
         """The four views, of which one is shown."""
@@ -118,8 +126,15 @@ class Workbench(Box):
             parts = [hint("task.edit"), check, *both, run, more, *others]
         return key_line(parts, self.size.width)
 
-    def move_pane(self, step: int, editor: bool = False) -> None:
-        """To the next pane of what is shown; with `editor`, the editor is one of them."""
+    def move_pane(self, step: int) -> None:
+        """To the next pane of what is shown, but not into the editor."""
+        self._move_pane(step)
+
+    def next_pane(self) -> None:
+        """To the next pane of what is shown; the editor is one of them."""
+        self._move_pane(1, editor=True)
+
+    def _move_pane(self, step: int, *, editor: bool = False) -> None:
         if isinstance(self._shown, ExerciseView):
             self.writing.move_pane(step, editor)
         elif not isinstance(self._shown, SolutionView):
@@ -127,8 +142,13 @@ class Workbench(Box):
 
     # Opening -----------------------------------------------------------------------------------------------------
 
-    def open(self, lesson: Lesson, step: ExerciseStep) -> None:
-        """Show an exercise with the learner's code."""
+    def open_step(
+        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+    ) -> None:
+        """Show an exercise with the learner's code, or for a review with the starter."""
+        assert isinstance(step, ExerciseStep)
+        if review:
+            self._begin_again(step)
         self._opened += 1
         self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
         code = self._store.draft(step.exercise)
@@ -137,15 +157,17 @@ class Workbench(Box):
         self.writing.show_step(step, step.starter if code is None else code, self._hints)
         self._say(self._welcome(lesson, step))
 
-    def review(self, lesson: Lesson, step: ExerciseStep) -> None:
-        """Show an exercise that is to be done again, from the starter; the code of the last time is kept."""
+    def show_result(self, shown: ShownResult) -> None:
+        """Do nothing: an exercise is about code that has not run yet."""
+
+    def _begin_again(self, step: ExerciseStep) -> None:
+        """Put the starter in place of the learner's code, which is kept, and forget what is known of the exercise."""
         if self._store.passed(step.exercise) and step.exercise not in self._reviewed:
             self._reviewed.add(step.exercise)
             code = self._store.draft(step.exercise)
             if code is not None and code != step.starter:
                 self._store.archive(step.exercise, code, "review")
                 self._store.save_draft(step.exercise, step.starter)
-        self.open(lesson, step)
 
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
         """What stands below the editor before anything has been checked."""
@@ -170,11 +192,15 @@ class Workbench(Box):
         for each in self._views:
             if each.display != (each is view):
                 each.display = each is view
-        if isinstance(view, ExerciseView):
-            view.come_back()
-        else:
-            view.focus_active()
+        self.focus_active()
         self.post_message(self.Changed())
+
+    def focus_active(self) -> None:
+        """Give the keys to the view that is shown."""
+        if isinstance(self._shown, ExerciseView):
+            self._shown.come_back()
+        else:
+            self._shown.focus_active()
 
     def _say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
         """Say something that holds until something else is said."""

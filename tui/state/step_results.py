@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from lessons.authoring import recordings
 from lessons.engine import training
 from lessons.format.lesson import Lesson, Step, TrainStep
-from lessons.results.result import StepResult, Training
+from lessons.results.result import StepResult, Tensor, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.async_session import AsyncSession
 from tui.state.training_replay import TrainingReplay
@@ -18,11 +18,19 @@ from tui.state.training_replay import TrainingReplay
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A result, of what sort it is in a few words, and the result without changes if there are any."""
+    """What a view shows of the run of a step.
+
+    Attributes:
+        result: what the step gave.
+        note: of what sort the result is, in a few words.
+        base: the result without the learner's changes; None if nothing was changed.
+        changes: the changes that the lesson was run with.
+    """
 
     result: StepResult
-    note: str
+    note: str = ""
     base: StepResult | None = None
+    changes: Changes = UNCHANGED
 
 
 class StepResults:
@@ -43,6 +51,12 @@ class StepResults:
         """What can be shown before the step has run."""
         recorded = self.of(lesson).get(step.id)
         return ShownResult(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+
+    def thumbnail(self, lesson: Lesson) -> Tensor | None:
+        """The recorded tensor that stands for a lesson on the map, if it has one."""
+        step, _, name = lesson.thumbnail.partition("/")
+        result = self.of(lesson).get(step)
+        return next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None
 
     def forget(self) -> None:
         """Another lesson: what was run without changes is of no more use."""
@@ -67,7 +81,7 @@ class StepResults:
             # What the run did not come to is shown as it was recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
-        return ShownResult(result, note, base if changes else None)
+        return ShownResult(result, note, base if changes else None, changes)
 
 
 class TrainingReplays:

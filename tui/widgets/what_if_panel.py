@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.format.lesson import Lesson
-from lessons.what_if.changes import ChangeError, ChangeHistory, Changes
+from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
 from tui.render.numbers import truncated
 from tui.state import what_if_rows
@@ -159,7 +159,7 @@ class Rows(LineWidget, can_focus=True):
 
 
 class WhatIfPanel(Box):
-    """What may be changed at a step. It posts `Changed` with the changes that are to hold from now on."""
+    """What may be changed at a step. It posts `Changed` with the history that is to hold from now on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("what-if")]
 
@@ -185,10 +185,10 @@ class WhatIfPanel(Box):
     """
 
     class Changed(Message):
-        """Other changes are to hold."""
+        """Other changes are to hold: the current ones of a history."""
 
-        def __init__(self, changes: Changes) -> None:
-            self.changes = changes
+        def __init__(self, history: ChangeHistory) -> None:
+            self.history = history
             super().__init__()
 
     class Closed(Message):
@@ -204,7 +204,8 @@ class WhatIfPanel(Box):
         self._lesson: Lesson | None = None
         self._step = ""
         self._spot: Spot | None = None
-        self._history = ChangeHistory()
+        self.history = ChangeHistory()
+        """What has been changed, and what can be taken back."""
 
     def compose(self) -> ComposeResult:
         """The title, the rows, the line to type in."""
@@ -215,9 +216,9 @@ class WhatIfPanel(Box):
         """Whether a value is being typed."""
         return bool(self._input.display)
 
-    def show(self, lesson: Lesson, step: str, spot: Spot | None, history: ChangeHistory) -> None:
+    def show(self, lesson: Lesson, step: str, spot: Spot | None) -> None:
         """Show what may be changed at a step of the lesson as it stands, and what has been."""
-        self._lesson, self._step, self._spot, self._history = lesson, step, spot, history
+        self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")
 
@@ -226,13 +227,17 @@ class WhatIfPanel(Box):
         self._spot = spot
         self._refresh()
 
+    def restore(self) -> None:
+        """Take all changes back, in one step that can be undone."""
+        self._do(UNCHANGED)
+
     def focus_rows(self) -> None:
         """Give the keys to the rows."""
         self._rows.focus(scroll_visible=False)
 
     def _refresh(self) -> None:
         if self._lesson is not None:
-            self._rows.show(what_if_rows.rows(self._lesson, self._step, self._history.current, self._spot))
+            self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot))
 
     def _say(self, problem: str) -> None:
         """The title, or what was wrong with a value."""
@@ -243,24 +248,27 @@ class WhatIfPanel(Box):
         self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
 
     def _do(self, changes: Changes) -> None:
-        before = self._history.current
-        self._history.do(changes)
-        self._refresh()
+        self._go_to(self.history.do(changes))
         self._say("")
-        if changes != before:
-            self.post_message(self.Changed(changes))
+
+    def _go_to(self, history: ChangeHistory) -> None:
+        """Show other changes, and have them hold."""
+        before, self.history = self.history, history
+        self._refresh()
+        if history != before:
+            self.post_message(self.Changed(history))
 
     def on_rows_turned(self, event: Rows.Turned) -> None:
         """Turn a knob."""
         event.stop()
         if self._lesson is not None and self._rows.row is not None:
-            self._do(what_if_rows.turned(self._lesson, self._history.current, self._rows.row, event.by))
+            self._do(what_if_rows.turned(self._lesson, self.history.current, self._rows.row, event.by))
 
     def on_rows_put_back(self, event: Rows.PutBack) -> None:
         """Put one change back."""
         event.stop()
         if self._rows.row is not None:
-            self._do(what_if_rows.restored(self._history.current, self._rows.row))
+            self._do(what_if_rows.restored(self.history.current, self._rows.row))
 
     def on_rows_typing(self, event: Rows.Typing) -> None:
         """Open the line to type in."""
@@ -288,7 +296,7 @@ class WhatIfPanel(Box):
         if event.value.strip():
             try:
                 changes = what_if_rows.typed(
-                    self._lesson, self._step, self._history.current, row, self._spot, event.value.strip()
+                    self._lesson, self._step, self.history.current, row, self._spot, event.value.strip()
                 )
             except ChangeError as error:
                 self._say(str(error))
@@ -305,19 +313,11 @@ class WhatIfPanel(Box):
 
     def action_undo(self) -> None:
         """Take the last change back."""
-        if self._history.can_undo:
-            self._history.undo()
-            self._tell()
+        self._go_to(self.history.undo())
 
     def action_redo(self) -> None:
         """Make it again."""
-        if self._history.can_redo:
-            self._history.redo()
-            self._tell()
-
-    def _tell(self) -> None:
-        self._refresh()
-        self.post_message(self.Changed(self._history.current))
+        self._go_to(self.history.redo())
 
     def action_escape(self) -> None:
         """Leave the line to type in; else restore everything and close."""

@@ -209,22 +209,27 @@ def test_parse_of_a_command_line() -> None:
 
 def test_history() -> None:
     states = [Changes(knobs=(("n", number),)) for number in range(4)]
-    history = ChangeHistory()
-    assert (history.current, history.can_undo, history.can_redo) == (UNCHANGED, False, False)
-    assert history.undo() == history.redo() == UNCHANGED
-    for state in states[:3]:
-        history.do(state)
-    history.do(states[2])
-    assert history.undo() == states[1]
-    assert history.undo() == states[0]
-    assert (history.can_undo, history.can_redo) == (True, True)
-    assert history.redo() == states[1]
-    assert history.do(states[1]) == states[1]
-    assert history.can_redo  # what changes nothing forgets nothing
-    history.do(states[3])
-    assert not history.can_redo
-    assert [history.undo(), history.undo(), history.undo()] == [states[1], states[0], UNCHANGED]
-    assert not history.can_undo
+    start = ChangeHistory()
+    assert start.current == UNCHANGED
+    assert start.undo() == start.redo() == start
+    history = start
+    for state in (*states[:3], states[2]):
+        history = history.do(state)
+    assert start.current == UNCHANGED
+    history = history.undo()
+    assert history.current == states[1]
+    history = history.undo()
+    assert history.current == states[0]
+    history = history.redo()
+    assert history.current == states[1]
+    assert history.do(states[1]) == history  # what changes nothing forgets nothing
+    history = history.do(states[3])
+    assert history.redo() == history  # what had been taken back is forgotten
+    assert history.undo().current == states[1]
+    assert history.undo().undo().current == states[0]
+    history = history.undo().undo().undo()
+    assert history.current == UNCHANGED
+    assert history.undo() == history
 
 
 # What a run makes of them --------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from lessons.reading import glossary
 from tests.course import COURSE
 from tests.tui.learner import at, task, tutor
 from tui.cli import main
+from tui.screens.glossary_view import GlossaryView
 from tui.tty.terminal import Terminal
 
 WORDS = glossary.load()
@@ -26,13 +27,13 @@ async def test_from_a_step_and_back() -> None:
         await learner.sees("Glossary", "Search >", f"▸ {here[0].term}", "tab references")
         assert sum(line[:36].endswith(" here") or " here " in line[:37] for line in learner.lines) == len(here)
         await learner.press("down")
-        await learner.sees(lambda: learner.app.glossary_view.chosen == here[1])
+        await learner.sees(lambda: learner.app.query_one(GlossaryView).chosen == here[1])
         await learner.press("f2")
         await learner.sees(at("one-query", "softmax"), lambda: learner.lines[3:12] == before)
         assert learner.focus == focus
         # Keys mean what they meant.
         await learner.press("n")
-        await learner.sees(lambda: learner.app.index == COURSE.lesson("one-query").index("softmax") + 1)
+        await learner.sees(lambda: learner.app.parts.steps.index == COURSE.lesson("one-query").index("softmax") + 1)
 
 
 async def test_search_and_go_to_the_step() -> None:
@@ -40,7 +41,7 @@ async def test_search_and_go_to_the_step() -> None:
         await learner.press("f2", *"dot pro")
         await learner.sees("dot product", lambda: len(learner.lines) == 24)
         found = WORDS.named("dot product")
-        assert learner.app.glossary_view.chosen == found
+        assert learner.app.query_one(GlossaryView).chosen == found
         lesson, step = found.step.split("/")
         await learner.sees(lambda: COURSE.lesson(lesson).step(step).title in " ".join(learner.text.split()))
         await learner.press("enter")

@@ -88,9 +88,8 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 async def opened(learner: Learner, index: int = TRAIN) -> None:
     """Be at the step, with what has run shown."""
-    app = learner.app
-    app.open_step(app.course.lessons[0], index)
-    await learner.sees(f"step {index + 1} of 3", lambda: app._view.has_focus_within)
+    learner.opens("made", index)
+    await learner.sees(f"step {index + 1} of 3", lambda: learner.view_has_keys)
     await learner.sees(lambda: any(each.startswith("run made/") for each in session_of(learner).asked))
     await learner.pilot.pause()
 
@@ -100,7 +99,7 @@ def session_of(learner: Learner) -> FakeSession:
 
 
 def film_of(learner: Learner) -> TrainingReplay:
-    return learner.app.training_view.film
+    return learner.training_view.film
 
 
 def told(learner: Learner, what: str) -> Callable[[], bool]:
@@ -327,13 +326,13 @@ async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch:
         await opened(learner)
         session = await started(learner, 0)
         drawn: list[int] = []
-        show = learner.app.training_view._show_film
+        show = learner.training_view._show_film
 
         def counted() -> None:
             drawn.append(1)
             show()
 
-        monkeypatch.setattr(learner.app.training_view, "_show_film", counted)
+        monkeypatch.setattr(learner.training_view, "_show_film", counted)
         for done in range(1, 301):
             session.events.put(picture(done, 300))
         await learner.sees("300 of 300", lambda: len(film_of(learner).pictures) == 301)
@@ -379,7 +378,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         await opened(learner)
         session = await started(learner, 0)
         await learner.press("f2")
-        await learner.sees(lambda: learner.app.views.current == "glossary")
+        await learner.sees(lambda: learner.app.frame.shown == "glossary")
         session.events.put(picture(10))
         await learner.sees(lambda: len(film_of(learner).pictures) == 2)
         await learner.press("f2")
@@ -404,7 +403,7 @@ async def test_pictures_that_come_too_late_harm_nothing() -> None:
         await learner.press("n", "n")
         await learner.sees("step 3 of 3")
         film = film_of(learner)
-        learner.app._take_picture(film, picture(10))
+        learner.app.parts.trainings.add(learner.training_view, film, picture(10))
         await learner.pilot.pause()
         assert "step 3 of 3" in learner.text
         assert not film.busy
@@ -429,7 +428,7 @@ async def test_a_change_holds_for_the_next_training() -> None:
         await learner.press("w")
         await learner.sees(told(learner, "The training runs: s stops it, g lets it wait."))
         await learner.press("escape")
-        assert learner.app.history.current
+        assert learner.app.parts.steps.changes
         session.events.put(None)
         await learner.sees("trained here in")
         await learner.press("escape")
@@ -453,7 +452,7 @@ async def test_a_failure_is_told_with_its_line_and_the_pictures_stay() -> None:
         session.events.put(Failure("error", "ZeroDivisionError: division by zero.", 2))
         await learner.sees("failed after 10 of 40 steps", "Line 2: ZeroDivisionError: division by zero.")
         await learner.sees("step 10   picture 2 of 2", "first[0,0,0] = 0.01")
-        assert learner.app.training_view.film.state == "failed"
+        assert learner.training_view.film.state == "failed"
         await learner.press("n")
         await learner.sees("step 3 of 3")
 
@@ -495,10 +494,10 @@ KEYS = (
 )
 async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: Terminal) -> None:
     async with tutor(FakeSession(), size, terminal) as learner:
-        learner.app.open_step(learner.app.course.lessons[0], TRAIN)
-        await learner.sees(lambda: learner.app._view.has_focus_within)
+        learner.opens("made", TRAIN)
+        await learner.sees(lambda: learner.view_has_keys)
         await learner.press(*KEYS)
-        assert learner.app.training_view.display
+        assert learner.training_view.display
         await learner.press("greater_than_sign")
         await learner.press("g")
         session = session_of(learner)
@@ -570,6 +569,6 @@ async def test_the_step_counts_as_done_when_it_is_left() -> None:
         await opened(learner)
         await learner.press("n")
         await learner.sees("step 3 of 3")
-        step = learner.app.course.lessons[0].steps[TRAIN]
+        step = learner.app.state.course.lessons[0].steps[TRAIN]
         assert isinstance(step, TrainStep)
-        assert learner.app.store.state("made", "train") == "done"
+        assert learner.store.state("made", "train") == "done"

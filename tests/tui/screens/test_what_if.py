@@ -233,6 +233,7 @@ class Asking(App[None]):
         self.view = WhatIfPanel(Terminal(depth="16"))
         self.lesson = lesson
         self.history = ChangeHistory()
+        """What is to hold, by the last message."""
         self.changed: list[Changes] = []
         self.closed = 0
 
@@ -241,11 +242,12 @@ class Asking(App[None]):
 
     def on_mount(self) -> None:
         self.view.styles.height = 9
-        self.view.show(self.lesson, "one", SPOT, self.history)
+        self.view.show(self.lesson, "one", SPOT)
         self.view.focus_rows()
 
     def on_what_if_panel_changed(self, event: WhatIfPanel.Changed) -> None:
-        self.changed.append(event.changes)
+        self.history = event.history
+        self.changed.append(event.history.current)
 
     def on_what_if_panel_closed(self) -> None:
         self.closed += 1

@@ -1,0 +1,94 @@
+"""A step on the screen, and the changes that are made there: the view passes them on as plain data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+
+import tui
+from lessons.results.result import StepResult
+from lessons.what_if.changes import UNCHANGED, ChangeHistory
+from tests.lessons.making import code_step, lesson_of
+from tests.tui.fake_session import FakeSession
+from tests.tui.learner import tutor
+from tui.screens.lesson_view import LessonView
+from tui.state.step_results import ShownResult
+from tui.tty.terminal import Terminal
+from tui.widgets.text_pane import TextPane
+
+LESSON = lesson_of(
+    code_step("one", "x = 1\nn = 2", "x"),
+    knobs=[{"kind": "number", "name": "n", "label": "N", "find": "n = 2", "replace": "n = {value}", "default": 2,
+            "values": [1, 2, 4]}],
+)  # fmt: skip
+ONE, FOUR = (UNCHANGED.with_knob(LESSON, "n", value) for value in (1, 4))
+
+
+class LessonApp(App[None]):
+    """The view alone, and what it has posted."""
+
+    CSS_PATH = Path(tui.__file__).parent / "app.tcss"
+
+    def __init__(self, history: ChangeHistory) -> None:
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.view = LessonView(Terminal(depth="16"), "ansi_dark", id="lesson")
+        self.history = history
+        self.posted: list[LessonView.Changed] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        self.view.open_step(LESSON, LESSON.step("one"), ShownResult(StepResult("one")), self.history)
+
+    def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
+        self.posted.append(event)
+
+    @property
+    def code(self) -> str:
+        return self.view.query_one("#code", TextPane).text
+
+
+async def test_a_result_stands_beside_the_code_that_gave_it() -> None:
+    """A run may end when the learner has changed more already: its code is not that of the newest changes."""
+    app = LessonApp(ChangeHistory().do(ONE))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w", "right", "right")
+        await pilot.pause()
+        assert app.posted[-1].history.current == FOUR
+        result = StepResult("one")
+        app.view.show_result(ShownResult(result, base=result, changes=ONE))
+        assert "n = 1" in app.code
+        app.view.show_result(ShownResult(result, base=result, changes=FOUR))
+        assert "n = 4" in app.code
+
+
+async def test_changes_go_out_as_a_history_of_their_own() -> None:
+    before = ChangeHistory().do(ONE)
+    app = LessonApp(before)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w", "right", "right")
+        await pilot.pause()
+        assert [(event.lesson, event.history.current) for event in app.posted] == [(LESSON, UNCHANGED), (LESSON, FOUR)]
+        # What the view was given is as it was: whoever gave it hears of changes by messages alone.
+        assert before == ChangeHistory().do(ONE)
+        assert app.posted[-1].history.undo().undo().current == ONE
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.posted[-1].history.current == UNCHANGED
+
+
+async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
+    """They hold in the next step of the lesson as well, and end with it."""
+    async with tutor(FakeSession()) as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("w", "9", "enter")
+        steps = learner.app.parts.steps
+        await learner.sees("what if", lambda: steps.changes.cells)
+        await learner.press("n")
+        await learner.sees("what if", lambda: steps.changes.cells)
+        await learner.goes_to("attention-classes", "v1")
+        assert not steps.changes

@@ -1,0 +1,52 @@
+"""The views besides the map, and the controllers that connect them with the worker and the progress store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tui.controllers.frame import GLOSSARY, PLAY, Frame
+from tui.controllers.glossary import GlossaryController
+from tui.controllers.prompt import PromptController
+from tui.controllers.startup import LearningState
+from tui.controllers.step_kinds import make_views
+from tui.controllers.steps import StepController
+from tui.controllers.trainings import TrainingController
+from tui.screens.glossary_view import GlossaryView
+from tui.screens.prompt_view import PromptView
+from tui.screens.step_view import StepView, View, ViewContext
+from tui.tty.terminal import Terminal
+
+
+class Assembly(NamedTuple):
+    """Views and controllers that know each other.
+
+    Attributes:
+        views: every view besides the map, once.
+        step_views: the view of each kind of step.
+    """
+
+    views: tuple[View, ...]
+    step_views: Mapping[str, StepView]
+    steps: StepController
+    trainings: TrainingController
+    prompt: PromptController
+    glossary: GlossaryController
+
+
+def assemble(
+    frame: Frame, state: LearningState, terminal: Terminal, code_theme: str, show_map: Callable[[], None]
+) -> Assembly:
+    """Make views and controllers; `show_map` goes back to the map."""
+    step_views = make_views(ViewContext(terminal, code_theme, state.engine, state.store, state.replays))
+    prompt_view = PromptView(terminal, code_theme, id=PLAY)
+    glossary_view = GlossaryView(terminal, id=GLOSSARY)
+    steps = StepController(frame, state, step_views, show_map)
+    return Assembly(
+        views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view])),
+        step_views=step_views,
+        steps=steps,
+        trainings=TrainingController(frame, state, steps),
+        prompt=PromptController(frame, state.engine, steps, prompt_view),
+        glossary=GlossaryController(frame, state.course, steps, glossary_view),
+    )

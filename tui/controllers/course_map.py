@@ -1,0 +1,65 @@
+"""The course map: what it shows of the learner's progress, and where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lessons.learner import milestones
+from tui.controllers.frame import Frame
+from tui.screens.map_view import MapView
+
+if TYPE_CHECKING:
+    # The map is shown before the rest is imported.
+    from lessons.format.lesson import Lesson
+    from tui.controllers.startup import LearningState
+
+
+class MapController:
+    """What a learner does on the map."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        state: LearningState,
+        view: MapView,
+        open_step: Callable[[Lesson, str, bool], object],
+    ) -> None:
+        """Initialize; `open_step` opens a step of a lesson by its id, as a review if the last argument is true."""
+        self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
+
+    def show(self) -> None:
+        """Show the map with the progress of now, and give it the keys."""
+        self._state.engine.end_play()
+        self._view.show(self._state.course, self._state.store)
+        self._frame.show(self._view)
+        if self._view.selected is not None:
+            self.describe(self._view.selected)
+        self._frame.show_lines()
+        self._view.list.focus()
+
+    def describe(self, lesson: Lesson) -> None:
+        """Show what a lesson teaches, with its thumbnail, and what is due for review."""
+        state = self._state
+        due = milestones.due(state.course, state.store)
+        self._view.about(lesson, state.store, state.results.thumbnail(lesson), due)
+
+    def open(self, lesson: Lesson, step: str) -> None:
+        """Open a lesson at a step, by the id of the step."""
+        self._open_step(lesson, step, False)
+
+    def open_challenge(self, lesson: Lesson) -> None:
+        """Open the challenge of a lesson."""
+        if lesson.challenge is None:
+            self._frame.notify("This lesson has no challenge.", timeout=4)
+        else:
+            self._open_step(lesson, lesson.challenge.id, False)
+
+    def open_review(self) -> None:
+        """Open the next exercise that is to be done again."""
+        due = milestones.due(self._state.course, self._state.store)
+        if due:
+            lesson, exercise = due[0]
+            self._open_step(lesson, exercise.id, True)
+        else:
+            self._frame.notify("Nothing is due for review.", timeout=4)

@@ -1,0 +1,36 @@
+"""Progress and code written to a file: when the learner wants it, and when they would be lost otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tui.controllers.frame import Frame
+
+if TYPE_CHECKING:
+    from lessons.learner.progress import Progress
+
+
+async def export(frame: Frame, store: Progress) -> None:
+    """Write progress and code to a file, and say where it is."""
+    from lessons.learner.exports import export_to_temporary_file
+
+    try:
+        # In a thread, since no key shall wait for a disk.
+        file = await asyncio.to_thread(export_to_temporary_file, store)
+        frame.notify(f"Written to {file}", timeout=15)
+    except OSError as error:
+        frame.notify(f"Could not be written: {error}", "error")
+
+
+def farewell(store: Progress) -> str:
+    """Write progress and code to a file if they are nowhere else; return what to say on the way out, or ""."""
+    from lessons.learner.exports import export_to_temporary_file
+
+    if store.saved:
+        return ""
+    try:
+        where = f"It was written to {export_to_temporary_file(store)}: bring it back with 'attn-tutor import FILE'."
+    except OSError as error:
+        where = f"It could not be exported either: {error}"
+    return f"{store.problem}\n{where}"

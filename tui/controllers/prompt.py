@@ -1,0 +1,60 @@
+"""The Python prompt on a step: opens and closes it, and has its inputs run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lessons.format.lesson import Lesson
+from lessons.results.result import WorkerError
+from tui.controllers.frame import PLAY, Frame
+from tui.controllers.step_kinds import Runner
+from tui.controllers.steps import StepController
+from tui.screens.prompt_view import PromptView
+from tui.state.async_session import AsyncSession
+
+
+class PromptController:
+    """A prompt that starts with the variables of a step, as the learner's changes have made them."""
+
+    def __init__(self, frame: Frame, engine: AsyncSession, steps: StepController, view: PromptView) -> None:
+        self._frame, self._engine, self._steps, self._view = frame, engine, steps, view
+
+    def open(self) -> None:
+        """Open a prompt on the step that is shown, if the learner's changes hold there."""
+        steps = self._steps
+        if not steps.shown or steps.runner is not Runner.WITH_CHANGES or not steps.may_leave():
+            return
+        self._frame.show(self._view)
+        self._view.open(steps.lesson, steps.step)
+        self._frame.show_title()
+        self._frame.start(partial(self._start, steps.lesson, steps.index), "play")
+
+    async def _start(self, lesson: Lesson, index: int) -> None:
+        """Have a run of its own for the prompt, and say what there is to use."""
+        try:
+            names = await self._engine.play(lesson, lesson.steps[index].id, self._steps.changes)
+        except (WorkerError, ValueError) as error:
+            self._view.say(f"Nothing can be run: {error}")
+            return
+        if self._steps.is_at(lesson, index) and self._frame.behind == PLAY:
+            self._view.know(names)
+
+    async def enter(self, code: str) -> None:
+        """Run an input and show what came of it."""
+        prompt = self._view.opened
+        try:
+            played = await self._engine.enter(code)
+        except (WorkerError, ValueError) as error:
+            if self._view.opened == prompt:
+                self._view.say(f"This could not be run: {error}")
+            return
+        if self._view.opened == prompt and self._frame.shown == PLAY:
+            self._view.show_result(played)
+
+    def close(self) -> None:
+        """Go back to the step, which knows nothing of the prompt."""
+        self._engine.end_play()
+        self._frame.show(self._steps.view)
+        self._frame.show_title()
+        self._steps.view.focus_active()
+        self._frame.show_keys()

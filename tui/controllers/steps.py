@@ -1,0 +1,186 @@
+"""Where the learner is in the course: opens steps, has them run, and goes from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from lessons.format.lesson import Lesson, Step
+from lessons.learner import milestones
+from lessons.results.result import WorkerError
+from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
+from tui.controllers.frame import MAP, CoursePosition, Frame
+from tui.controllers.startup import LearningState
+from tui.controllers.step_kinds import STEP_KINDS, Runner
+from tui.screens.step_view import StepView
+
+RUNS = "run"
+"""The group of what the worker runs for steps: what is started next takes its place."""
+
+
+class StepController:
+    """The step that the learner is at, and their changes to its lesson, of which it is the owner."""
+
+    def __init__(
+        self, frame: Frame, state: LearningState, views: Mapping[str, StepView], show_map: Callable[[], None]
+    ) -> None:
+        """Initialize a learner who is at no step yet; `views` are those that show steps, by kind of step."""
+        self._frame, self._state, self._views, self._show_map = frame, state, views, show_map
+        self._lesson: Lesson | None = None
+        self.index = 0
+        self._remark = ""
+        self._history = ChangeHistory()
+
+    @property
+    def changes(self) -> Changes:
+        """The learner's changes to the lesson."""
+        return self._history.current
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson that the learner is in; that there is one is up to the caller: none is shown before one is."""
+        assert self._lesson is not None
+        return self._lesson
+
+    @property
+    def step(self) -> Step:
+        """The step that the learner is at."""
+        return self.lesson.steps[self.index]
+
+    @property
+    def view(self) -> StepView:
+        """The view of this step."""
+        return self._views[self.step.kind]
+
+    @property
+    def runner(self) -> Runner:
+        """How the results of this step come."""
+        return STEP_KINDS[self.step.kind].runner
+
+    @property
+    def shown(self) -> bool:
+        """Whether the view of this step is the one that is shown."""
+        return self._lesson is not None and self._frame.shown == self.view.id
+
+    def is_at(self, lesson: Lesson, index: int) -> bool:
+        """Return whether the learner is still where they were when something was asked of the worker."""
+        return (self._lesson, self.index) == (lesson, index) and self._frame.behind != MAP
+
+    # Opening and running ---------------------------------------------------------------------------------------------
+
+    def open(self, lesson: Lesson, index: int, *, remark: str = "", review: bool = False) -> None:
+        """Show a step: at once with what is recorded, then live.
+
+        Args:
+            lesson, index: the step.
+            remark: something to be said in the title, as long as this step is shown.
+            review: it is an exercise that is to be done again, from the start.
+        """
+        self._state.engine.end_play()
+        if lesson is not self._lesson:
+            self._history = ChangeHistory()
+            self._state.results.forget()
+        self._lesson, self.index, self._remark = lesson, index, remark
+        self._state.store.visit(lesson.id, self.step.id)
+        if self.runner is Runner.ON_REQUEST:
+            self._state.engine.stop()
+        self._frame.show(self.view)
+        shown = self._state.results.at_once(lesson, self.step)
+        self.view.open_step(lesson, self.step, shown, self._history, review=review)
+        self._tell_position()
+        self._frame.show_keys()
+        if self.runner is not Runner.ON_REQUEST:
+            self.run()
+
+    def run(self) -> None:
+        """Run the lesson up to this step, and show the results if the learner is still there."""
+        self._frame.start(partial(self._run, self.lesson, self.index), RUNS)
+
+    async def _run(self, lesson: Lesson, index: int) -> None:
+        step = lesson.steps[index]
+        changes = self.changes if STEP_KINDS[step.kind].runner is Runner.WITH_CHANGES else UNCHANGED
+        try:
+            shown = await self._state.results.live(lesson, step, changes)
+        except ValueError as error:  # a change that cannot be made
+            self._frame.notify(str(error))
+            return
+        except WorkerError as error:
+            self._frame.problem = str(error)
+            self._tell_position()
+            return
+        self._frame.problem = ""
+        # Also behind the prompt: the learner comes back to it.
+        if self.is_at(lesson, index):
+            self.view.show_result(shown)
+            self._tell_position()
+
+    def rerun(self) -> None:
+        """Run this step again."""
+        if self.shown and self.runner is not Runner.ON_REQUEST and self.may_leave():
+            self.run()
+
+    def change(self, lesson: Lesson, history: ChangeHistory) -> None:
+        """Have other changes hold in a lesson, and run this step again with them."""
+        if lesson is self._lesson:
+            self._history = history
+            if self.shown:
+                self.run()
+
+    def forget_results(self) -> None:
+        """Forget what was run in this lesson: something that it rests on is different now."""
+        self._state.results.forget()
+
+    def stop(self) -> None:
+        """Tell the view of this step that the learner has stopped what runs."""
+        if self.shown:
+            self.view.stop()
+
+    def _tell_position(self) -> None:
+        """Have the title say where the learner is."""
+        changed = self.runner is Runner.WITH_CHANGES and bool(self.changes)
+        number, steps = self.lesson.number, len(self.lesson.steps)
+        self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed)
+        self._frame.show_title()
+
+    # From step to step -----------------------------------------------------------------------------------------------
+
+    def may_leave(self) -> bool:
+        """Return whether the learner may go elsewhere; what would be lost by that is stopped then."""
+        if self._lesson is None or self._frame.behind != self.view.id:
+            return True
+        busy, leaves = self.view.busy, self.view.may_leave()
+        if busy and leaves:
+            self._state.engine.stop()
+        return leaves
+
+    def next(self) -> None:
+        """Go on to the next step; what was read or run is done then."""
+        if not self.may_leave():
+            return
+        remark = milestones.leave(self._state.store, self.lesson, self.step)
+        if self.index + 1 < len(self.lesson.steps):
+            self.open(self.lesson, self.index + 1, remark=remark)
+            return
+        number = self._state.course.lessons.index(self.lesson)
+        if number + 1 < len(self._state.course.lessons):
+            self.open(self._state.course.lessons[number + 1], 0, remark=remark)
+        else:
+            self._show_map()
+
+    def previous(self) -> None:
+        """Go back to the step before."""
+        if not self.may_leave():
+            return
+        if self.index > 0:
+            self.open(self.lesson, self.index - 1)
+            return
+        number = self._state.course.lessons.index(self.lesson)
+        if number > 0:
+            before = self._state.course.lessons[number - 1]
+            self.open(before, len(before.steps) - 1)
+
+    def leave(self) -> None:
+        """Go back to the course map."""
+        if self.may_leave():
+            self._state.engine.stop()
+            self._show_map()

@@ -1,0 +1,73 @@
+"""Trainings: starts them, lets them wait and go on, and shows their pictures as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+from functools import partial
+
+from lessons.format.lesson import Lesson, TrainStep
+from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
+from tui.controllers.frame import Frame
+from tui.controllers.startup import LearningState
+from tui.controllers.steps import RUNS, StepController
+from tui.screens.training_view import TrainingView
+from tui.state.training_replay import TrainingReplay
+
+
+class TrainingController:
+    """What a learner does with the training of a step."""
+
+    def __init__(self, frame: Frame, state: LearningState, steps: StepController) -> None:
+        self._frame, self._engine, self._replays, self._steps = frame, state.engine, state.replays, steps
+
+    def go(self, view: TrainingView) -> None:
+        """Start the training that a view shows, let it wait, or let it go on."""
+        film = view.film
+        if film.state in ("starting", "running"):
+            self._engine.pause()
+            film.pause()
+        elif film.state == "paused":
+            self._engine.resume()
+            film.resume()
+        elif not film.busy:
+            # Of the same group as runs: what is run next stops it.
+            self._frame.start(partial(self._train, view, self._steps.lesson, self._steps.index), RUNS)
+        view.changed()
+
+    async def _train(self, view: TrainingView, lesson: Lesson, index: int) -> None:
+        """Have a step train, with the learner's changes, and show its pictures as they come."""
+        step, changes, loop = lesson.steps[index], self._steps.changes, asyncio.get_running_loop()
+        assert isinstance(step, TrainStep)
+        film = self._replays.begin(lesson, step, changes)
+        context = contextvars.copy_context()
+
+        def take(snapshot: TrainingSnapshot) -> None:
+            # In another thread, which knows nothing of the app; and perhaps after that has been left.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.add, view, film, snapshot, context=context)
+
+        view.begins(film)
+        self._frame.show_keys()
+        ended = Training((), stopped=True)
+        try:
+            ended = await self._engine.train(lesson, step.id, take, changes)
+        except ValueError as error:  # a change that cannot be made
+            ended = Training((), Failure("error", str(error)))
+        except WorkerError as error:
+            self._frame.problem = str(error)
+            ended = Training((), Failure("crash", str(error)))
+        finally:
+            self._replays.end(film, ended)
+            view.ends(film, self._replays.of(lesson, step, changes))
+            self._frame.show_lines()
+        if film.state == "trained":
+            self._steps.forget_results()
+            if (self._steps.lesson, self._steps.index) == (lesson, index):
+                self._steps.run()
+
+    def add(self, view: TrainingView, film: TrainingReplay, snapshot: TrainingSnapshot) -> None:
+        """Add a picture to a training, and show it if the training is still in view."""
+        film.add(snapshot)
+        view.comes(film)

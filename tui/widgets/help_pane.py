@@ -1,0 +1,36 @@
+"""The help for where the learner is, on top of everything else; any key closes it."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from tui.widgets.text_pane import TextPane
+
+PAGE_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
+"""Keys that turn the pages of a long help, and how far."""
+
+
+class HelpPane(TextPane):
+    """A text that is shown until the next key."""
+
+    def toggle(self, topic: str, width: int, height: int) -> None:
+        """Show the keys of a topic of `help_pages.PAGES`, on a screen of this size, or hide what is shown."""
+        from tui.actions import help_pages
+
+        if self.display:
+            self.display = False
+            return
+        room = max(1, height - 3)
+        text = help_pages.rendered(help_pages.PAGES[topic])
+        self.show(Text(text + help_pages.ANY_KEY))
+        if self.lines_at(width) > room:
+            self.show(Text(help_pages.SCROLL + text))
+        self.styles.height = min(self.lines_at(width), room)
+        self.display = True
+
+    def take_key(self, key: str) -> None:
+        """Close, or turn the pages of a help that is longer than the screen."""
+        if self.longer and key in PAGE_KEYS:
+            self.action_scroll_lines(PAGE_KEYS[key] * max(1, self.size.height - 2))
+        else:
+            self.display = False

@@ -10,7 +10,7 @@ from typing import Any
 from lessons.format.lesson import Course, Lesson
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
-from tui.commands.history import ExerciseStatus, exercise_statuses
+from tui.commands.exercise_status import ExerciseStatus, exercise_statuses
 from tui.commands.open_progress import open_progress
 from tui.commands.output import print_json, print_lines
 from tui.render import linear_text

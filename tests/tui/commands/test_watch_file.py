@@ -20,8 +20,8 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, NamedMistake, WorkerError
 from tests.course import COURSE
-from tui.commands import watch as module
-from tui.commands.watch import Ending, FileFingerprint, Settling, Watch, create, look, read, signals
+from tui.commands import watch_file as module
+from tui.commands.watch_file import Ending, FileFingerprint, Settling, Watch, create, look, read, signals
 
 ROOT = Path(__file__).parents[3]
 LESSON, _exercise = COURSE.exercise("two-wide")

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lessons.format.lesson import Course, Exercise, ExerciseStep
-from lessons.learner import review
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from lessons.results.clean_text import clean
 from tui.commands.course_lookup import read_course
 from tui.commands.errors import UsageError
+from tui.commands.exercise_status import next_review
 from tui.commands.open_progress import open_progress
 from tui.commands.output import is_colored, print_code, print_json, print_lines
 from tui.render import linear_text
@@ -56,15 +56,15 @@ def run(options: argparse.Namespace) -> ExitCode:
                 print_lines(table(attempts))
             return ExitCode.OK
         try:
-            tried = past(read_course(), progress, options.exercise)
+            tried = exercise_history(read_course(), progress, options.exercise)
             if options.json:
                 print_json(tried.document(progress))
             elif options.show is not None:
                 print_code(tried.find(options.show).what.code)
             elif options.diff is not None:
-                print_lines(changes(tried.find(options.diff), coloured=is_colored()))
+                print_lines(diff_lines(tried.find(options.diff), colored=is_colored()))
             else:
-                print_lines(tried.lines(coloured=is_colored()))
+                print_lines(tried.lines(colored=is_colored()))
         except NoEntry as error:
             raise UsageError(str(error)) from None
     return ExitCode.OK
@@ -74,59 +74,20 @@ class NoEntry(LookupError):
     """There is nothing in the history under this name; the message is a sentence for the learner."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExerciseStatus:
-    """How far a learner is with an exercise: `review` is when it is to be done again, `due` whether that is now."""
-
-    state: str
-    passed: bool
-    due: bool
-    review: datetime | None
-
-    @property
-    def words(self) -> str:
-        """For people."""
-        skipped = self.state == "skipped" and not self.passed
-        told = {"passed": self.passed, "skipped": skipped, "due for review": self.due}
-        return ", ".join(word for word, holds in told.items() if holds)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """For programs."""
-        when = None if self.review is None else self.review.isoformat()
-        return {"state": self.state, "passed": self.passed, "due": self.due, "review": when}
-
-
-def exercise_statuses(course: Course, progress: Progress) -> dict[str, ExerciseStatus]:
-    """How far the learner is with each exercise, by its id."""
-    states, now = progress.states(), datetime.now(UTC)
-    found = {}
-    for lesson in course.lessons:
-        for step in lesson.exercises:
-            state, when = states.get((lesson.id, step.id), "new"), _due(progress, step.exercise, now)
-            passed = progress.passed(step.exercise)
-            found[step.exercise] = ExerciseStatus(state, passed, when is not None and when <= now, when)
-    return found
-
-
-def _due(progress: Progress, exercise: str, now: datetime) -> datetime | None:
-    return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)
-
-
 # All exercises -------------------------------------------------------------------------------------------------------
 
 
 def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
-    """All attempts, newest first, a line each."""
+    """Yield a line for each attempt, newest first."""
     if not attempts:
         yield "Nothing has been checked yet."
     width = max((len(exercise) for exercise, _ in attempts), default=0)
     for exercise, attempt in reversed(attempts):
-        yield f"{_local(attempt.time)}  {clean(exercise):{width}}  {_said(attempt)}".rstrip()
+        yield f"{_local(attempt.time)}  {clean(exercise):{width}}  {_verdict(attempt)}".rstrip()
 
 
 def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
-    """All attempts, newest first; `number` is that among those at the same exercise."""
+    """Return all attempts, newest first; `number` counts those at the same exercise."""
     counts: dict[str, int] = {}
     entries = []
     for exercise, attempt in attempts:
@@ -140,10 +101,10 @@ def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """An attempt, or code that was kept, with the code before it.
+    """An attempt, or archived code, with the code before it.
 
     Attributes:
-        label: the number of an attempt, or `k1`, `k2`, ... of what was kept.
+        label: the number of an attempt, or `k1`, `k2`, ... for archived code.
         before, before_label: the attempt before, or the starter of the exercise.
     """
 
@@ -154,18 +115,18 @@ class HistoryEntry:
 
     @property
     def name(self) -> str:
-        """As it is called in a diff."""
+        """Return what a diff calls it."""
         return f"attempt {self.label}" if isinstance(self.what, Attempt) else f"kept {self.label}"
 
     def diff(self) -> list[str]:
-        """What it changed, as a unified diff without control characters."""
+        """Return what it changed, as a unified diff without control characters."""
         texts = (clean(code).split("\n") for code in (self.before, self.what.code))
         before, after = (lines[:-1] if lines[-1] == "" else lines for lines in texts)
         return list(difflib.unified_diff(before, after, self.before_label, self.name, lineterm=""))
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class ExerciseHistory:
     """All that was tried in an exercise, oldest first. `exercise` is None if the course has it no more."""
 
     name: str
@@ -173,15 +134,15 @@ class Past:
     entries: tuple[HistoryEntry, ...]
 
     def find(self, label: str) -> HistoryEntry:
-        """An entry by its label. Raises `NoEntry`."""
+        """Return the entry with this label. Raises `NoEntry`."""
         for entry in self.entries:
             if entry.label == label:
                 return entry
         known = ", ".join(entry.label for entry in self.entries) or "none"
         raise NoEntry(f"there is no attempt '{label}' at '{self.name}'. The attempts: {known}")
 
-    def lines(self, *, coloured: bool = False) -> Iterator[str]:
-        """Every attempt with the judge's word and its diff, and what was kept."""
+    def lines(self, *, colored: bool = False) -> Iterator[str]:
+        """Yield every attempt with its verdict and its diff, and the archived code."""
         title = "not in the course any more" if self.exercise is None else self.exercise.title
         yield f"{clean(self.name)}: {title}"
         if not self.entries:
@@ -189,11 +150,11 @@ class Past:
         for entry in self.entries:
             yield ""
             yield from _entry(entry)
-            yield from changes(entry, coloured=coloured)
+            yield from diff_lines(entry, colored=colored)
 
     def document(self, progress: Progress) -> dict[str, Any]:
-        """The same as plain data, with the code."""
-        when = _due(progress, self.name, datetime.now(UTC))
+        """Return the history as a JSON document, with the code."""
+        when = next_review(progress, self.name, datetime.now(UTC))
         return {
             "exercise": self.name,
             "attempts": [
@@ -211,8 +172,12 @@ class Past:
         }  # fmt: skip
 
 
-def past(course: Course, progress: Progress, name: str) -> Past:
-    """What was tried in the exercise of this id or number. Raises `NoEntry` if nobody ever heard of it."""
+def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseHistory:
+    """Return what was tried in the exercise of this id or number.
+
+    Raises:
+        NoEntry: neither the course nor the progress knows such an exercise.
+    """
     exercise: Exercise | None = None
     try:
         _, exercise = course.exercise(name)
@@ -224,18 +189,18 @@ def past(course: Course, progress: Progress, name: str) -> Past:
         known = ", ".join(step.exercise for lesson in course.lessons for step in lesson.exercises)
         raise NoEntry(f"there is no exercise '{name}'. The exercises: {known}")
     starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
-    return Past(name, exercise, tuple(_entries(attempts, kept, starter)))
+    return ExerciseHistory(name, exercise, tuple(_entries(attempts, kept, starter)))
 
 
-def changes(entry: HistoryEntry, *, coloured: bool = False) -> Iterator[str]:
-    """The diff of an entry as lines to print."""
+def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str]:
+    """Yield the diff of an entry as lines to print."""
     lines = entry.diff()
     if not lines:
         yield f"The same code as {entry.before_label}."
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         # The two lines of the head begin with signs as well.
-        sign = "\x1b[1m" if place < 2 else SIGNS.get(line[:1], "")
-        yield f"{sign}{line}{PLAIN}" if coloured and sign else line
+        sign = "\x1b[1m" if number < 2 else SIGNS.get(line[:1], "")
+        yield f"{sign}{line}{PLAIN}" if colored and sign else line
 
 
 def _entries(attempts: Iterable[Attempt], kept: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
@@ -254,17 +219,17 @@ def _entries(attempts: Iterable[Attempt], kept: Iterable[ArchivedCode], starter:
 
 
 def _entry(entry: HistoryEntry) -> Iterator[str]:
-    """The head of an entry: when, the verdict or why it was kept, and the sentence."""
+    """Yield the head of an entry: when, the verdict or why it was archived, and the sentence."""
     what = entry.what
     if isinstance(what, ArchivedCode):
         yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, clean(what.why))}"
         return
-    yield f"{entry.label}  {_local(what.time)}  {_said(what)}"
+    yield f"{entry.label}  {_local(what.time)}  {_verdict(what)}"
     yield from textwrap.wrap(clean(what.message), linear_text.WIDTH)
 
 
-def _said(attempt: Attempt) -> str:
-    """The verdict and the mistakes that were named, as columns."""
+def _verdict(attempt: Attempt) -> str:
+    """Return the verdict and the named mistakes as columns."""
     return f"{linear_text.verdict_word(attempt.verdict):10}  {clean(', '.join(attempt.mistakes))}".rstrip()
 
 
@@ -279,7 +244,7 @@ def _attempt_document(attempt: Attempt | ArchivedCode) -> dict[str, Any]:
 
 
 def _local(time: str) -> str:
-    """A time of the file as the clock on the wall has it; a damaged file may hold anything there."""
+    """Return a time of the file as local time; a damaged file may hold anything there."""
     try:
         return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except (ValueError, TypeError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""What a learner has tried, as text; the command itself is tested in test_cli."""
+"""What a learner has tried: diffs, entries, times."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from tests.course import COURSE
-from tui.commands import history
-from tui.commands.history import ExerciseStatus, HistoryEntry, NoEntry
+from tui.commands.show_history import PLAIN, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
 
 NOON = "2024-01-01T12:00:00.000000+00:00"
 
@@ -62,15 +61,15 @@ def test_diff(before: str, code: str, lines: list[str]) -> None:
 
 
 @given(st.text(), st.text(), st.booleans())
-def test_no_diff_moves_a_cursor(before: str, code: str, coloured: bool) -> None:
-    for line in history.changes(entry(before, code), coloured=coloured):
-        for colour in (*history.SIGNS.values(), "\x1b[1m", history.PLAIN):
-            line = line.replace(colour, "") if coloured else line
+def test_no_diff_moves_a_cursor(before: str, code: str, colored: bool) -> None:
+    for line in diff_lines(entry(before, code), colored=colored):
+        for color in (*SIGNS.values(), "\x1b[1m", PLAIN):
+            line = line.replace(color, "") if colored else line
         assert all(character.isprintable() or character == "\t" for character in line)
 
 
-def test_colours() -> None:
-    assert list(history.changes(entry("a\nb\n", "a\n-- c\n"), coloured=True)) == [
+def test_colors() -> None:
+    assert list(diff_lines(entry("a\nb\n", "a\n-- c\n"), colored=True)) == [
         "\x1b[1m--- attempt 1\x1b[0m",
         "\x1b[1m+++ attempt 2\x1b[0m",
         "\x1b[36m@@ -1,2 +1,2 @@\x1b[0m",
@@ -78,7 +77,7 @@ def test_colours() -> None:
         "\x1b[31m-b\x1b[0m",
         "\x1b[32m+-- c\x1b[0m",
     ]
-    assert list(history.changes(entry("a", "a"), coloured=True)) == ["The same code as attempt 1."]
+    assert list(diff_lines(entry("a", "a"), colored=True)) == ["The same code as attempt 1."]
 
 
 # Entries -------------------------------------------------------------------------------------------------------------
@@ -90,7 +89,7 @@ def test_attempts_and_what_was_kept_stand_by_their_times(progress: Progress) -> 
     progress.archive("two-wide", "k = 2", "gave-up")
     progress.archive("two-wide", "k = 3", "something new")
     progress.add_attempt("two-wide", "a = 2", "passed")
-    past = history.past(COURSE, progress, "3.2")
+    past = exercise_history(COURSE, progress, "3.2")
     assert [(each.label, each.before_label) for each in past.entries] == [
         ("k1", "starter"), ("1", "starter"), ("k2", "attempt 1"), ("k3", "attempt 1"), ("2", "attempt 1")
     ]  # fmt: skip
@@ -105,63 +104,29 @@ def test_attempts_and_what_was_kept_stand_by_their_times(progress: Progress) -> 
 
 def test_unknown_exercise(progress: Progress) -> None:
     with pytest.raises(NoEntry, match=r"there is no exercise '9\.9'\. The exercises: .*two-wide"):
-        history.past(COURSE, progress, "9.9")
+        exercise_history(COURSE, progress, "9.9")
 
 
 def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
     progress.archive("of-old", "x = 1", "reset")
-    past = history.past(COURSE, progress, "of-old")
+    past = exercise_history(COURSE, progress, "of-old")
     assert past.exercise is None
     assert past.entries[0].what == ArchivedCode("x = 1", progress.archived("of-old")[0].time, "reset")
 
 
 @pytest.mark.usefixtures("in_kolkata")
 def test_times_are_those_of_the_clock_on_the_wall() -> None:
-    assert list(history.table([("a", Attempt("", "passed", NOON))])) == ["2024-01-01 17:30  a  passed"]
+    assert list(table([("a", Attempt("", "passed", NOON))])) == ["2024-01-01 17:30  a  passed"]
 
 
 @pytest.mark.parametrize("moment", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
 def test_time_of_a_damaged_file(moment: str) -> None:
-    assert list(history.table([("a", Attempt("", "crash", moment))])) == ["some time         a  crash"]
+    assert list(table([("a", Attempt("", "crash", moment))])) == ["some time         a  crash"]
 
 
 def test_table_is_aligned_and_clean() -> None:
     attempts = [("a", Attempt("", "memory", NOON, "x,y")), ("long\x1bname", Attempt("", "failed", NOON, "z"))]
-    assert [line[18:] for line in history.table(attempts)] == [
+    assert [line[18:] for line in table(attempts)] == [
         "long\ufffdname  not passed  z",
         "a          too large   x, y",
     ]
-
-
-# How far one is ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("state", "passed", "due", "words"),
-    [
-        ("new", False, False, ""),
-        ("seen", False, False, ""),
-        ("done", True, False, "passed"),
-        ("done", True, True, "passed, due for review"),
-        ("skipped", False, False, "skipped"),
-        ("skipped", False, True, "skipped, due for review"),
-        # By a file that was checked, say.
-        ("skipped", True, False, "passed"),
-    ],
-)
-def test_words(state: str, passed: bool, due: bool, words: str) -> None:
-    assert ExerciseStatus(state, passed, due, None).words == words
-
-
-def test_standings(progress: Progress) -> None:
-    progress.set_state("stacked-heads", "two-wide", "skipped")
-    progress.give_up("two-wide")
-    standings = history.exercise_statuses(COURSE, progress)
-    assert set(standings) == {step.exercise for lesson in COURSE.lessons for step in lesson.exercises}
-    assert standings["same-numbers"] == ExerciseStatus("new", False, False, None)
-    standing = standings["two-wide"]
-    assert (standing.state, standing.passed, standing.due) == ("skipped", False, True)
-    assert standing.review is not None
-    assert standing.document["review"] == standing.review.isoformat()
-    progress.take_back_give_up("two-wide")
-    assert not history.exercise_statuses(COURSE, progress)["two-wide"].due

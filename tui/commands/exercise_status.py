@@ -1,0 +1,51 @@
+"""How far a learner is with each exercise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lessons.format.lesson import Course
+from lessons.learner import review
+from lessons.learner.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseStatus:
+    """How far a learner is with an exercise: `review` is when it is to be done again, `due` whether that is now."""
+
+    state: str
+    passed: bool
+    due: bool
+    review: datetime | None
+
+    @property
+    def words(self) -> str:
+        """Return the status in words, empty if there is nothing to say."""
+        skipped = self.state == "skipped" and not self.passed
+        words = {"passed": self.passed, "skipped": skipped, "due for review": self.due}
+        return ", ".join(word for word, holds in words.items() if holds)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the status as a part of a JSON document."""
+        when = None if self.review is None else self.review.isoformat()
+        return {"state": self.state, "passed": self.passed, "due": self.due, "review": when}
+
+
+def exercise_statuses(course: Course, progress: Progress) -> dict[str, ExerciseStatus]:
+    """Return how far the learner is with each exercise, by its id."""
+    states, now = progress.states(), datetime.now(UTC)
+    found = {}
+    for lesson in course.lessons:
+        for step in lesson.exercises:
+            state, when = states.get((lesson.id, step.id), "new"), next_review(progress, step.exercise, now)
+            passed = progress.passed(step.exercise)
+            found[step.exercise] = ExerciseStatus(state, passed, when is not None and when <= now, when)
+    return found
+
+
+def next_review(progress: Progress, exercise: str, now: datetime) -> datetime | None:
+    """Return when an exercise is to be done again, None if it is not."""
+    return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)

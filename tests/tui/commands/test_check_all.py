@@ -1,13 +1,88 @@
-"""Answers that passed are judged again; the command itself is tested in test_cli."""
+"""The verb `check-all`: answers that passed are judged again."""
 
 from __future__ import annotations
 
+import pytest
+
 from lessons.format.lesson import Course, ExerciseStep
-from lessons.reading.loader import load_course
+from lessons.learner.progress import Progress
 from lessons.results.result import Judgement
+from tests.course import COURSE
+from tests.tui.commands.command_line import Command, WarmSession, document, task
 from tui.commands import check_all
 
-COURSE = load_course()
+
+def test_check_all(command: Command) -> None:
+    assert command("check-all") == (0, "You have not passed any exercise yet.\n", "")
+    assert document(command("check-all", "--json")) == {"exercises": [], "gone": []}
+    progress = Progress.open()
+    wide = task("two-wide")
+    same = task("same-numbers")
+    progress.add_attempt("two-wide", "old", "passed")
+    progress.add_attempt("two-wide", wide.solution, "passed")
+    progress.add_attempt("two-wide", "later", "failed")
+    progress.add_attempt("same-numbers", same.solution, "passed")
+    progress.add_attempt("of-old", "x = 1", "passed")
+    progress.add_attempt("never-passed", "x = 1", "failed")
+    before = progress.export()
+    progress.close()
+
+    status, out, err = command("check-all")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert [(line.split()[0], line.split()[2:4]) for line in lines[:2]] == [
+        ("passed", ["s", "same-numbers"]),
+        ("passed", ["s", "two-wide"]),
+    ]
+    assert lines[2:] == [
+        "gone                  of-old                   This exercise is not in the course any more.",
+        "2 of 2 still pass.",
+    ]
+    data = document(command("check-all", "--json"))
+    assert [(item["exercise"], item["verdict"]) for item in data["exercises"]] == [
+        ("same-numbers", "passed"),
+        ("two-wide", "passed"),
+    ]
+    assert data["gone"] == ["of-old"]
+
+    progress = Progress.open()
+    # It writes no attempts.
+    assert progress.export() == before
+    progress.add_attempt("same-numbers", "x = 1", "passed")
+    progress.close()
+    status, out, err = command("check-all")
+    assert (status, err) == (1, "")
+    assert out.startswith("not passed ")
+    assert " " * 22 + "Your code does not define" in out
+    assert out.endswith("\n1 of 2 still pass.\n")
+    assert [item["passed"] for item in document(command("check-all", "--json"), 1)["exercises"]] == [False, True]
+
+
+def test_check_all_without_what_is_still_in_the_course(command: Command) -> None:
+    progress = Progress.open()
+    progress.add_attempt("of-old", "x = 1", "passed")
+    progress.close()
+    status, out, err = command("check-all")
+    assert (status, err) == (0, "")
+    assert out.count("\n") == 1
+    assert out.startswith("gone ")
+
+
+def test_check_all_says_each_verdict_as_it_comes(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress.open()
+    for name in ("same-numbers", "two-wide"):
+        progress.add_attempt(name, "x", "passed")
+    progress.close()
+    seen: list[str] = []
+    monkeypatch.setattr("tui.commands.output.print_now", lambda lines: seen.extend(lines))
+
+    def check(self: WarmSession, exercise: ExerciseStep, source: str) -> Judgement:
+        seen.append(f"check {exercise.exercise}")
+        return Judgement(exercise.exercise, "passed", "All checks pass.", seconds=0.5)
+
+    monkeypatch.setattr(WarmSession, "check", check)
+    assert command("check-all")[0] == 0
+    assert [line.split()[0] for line in seen] == ["check", "passed", "check", "passed"]
 
 
 class Judge:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +17,7 @@ from hypothesis import strategies as st
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from tests.course import COURSE
+from tests.tui.commands.command_line import COMMAND, ROOT, Command, document, read_all
 from tui.commands.show_history import PLAIN, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
 
 NOON = "2024-01-01T12:00:00.000000+00:00"
@@ -130,3 +136,124 @@ def test_table_is_aligned_and_clean() -> None:
         "long\ufffdname  not passed  z",
         "a          too large   x, y",
     ]
+
+
+# The command ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tried() -> None:
+    """Two attempts at an exercise, code that was kept, and an attempt at another."""
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "a = 1\nb = 2\n", "failed", "no-scale,softmax-rows", "Not so.")
+    progress.archive("two-wide", "a = 3\n", "reset")
+    progress.add_attempt("two-wide", "a = 1\nb = 3\n", "passed", "", "All checks pass.")
+    progress.add_attempt("of-old", "\x1b[2J", "timeout", "", "Stopped after 5 seconds.")
+    progress.close()
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_all(command: Command) -> None:
+    status, out, err = command("history")
+    assert (status, err) == (0, "")
+    assert [line[16:] for line in out.splitlines()] == [
+        "  of-old    too long",
+        "  two-wide  passed",
+        "  two-wide  not passed  no-scale, softmax-rows",
+    ]
+    data = document(command("history", "--json"))
+    assert [(item["exercise"], item["number"], item["verdict"], item["mistakes"]) for item in data["attempts"]] == [
+        ("of-old", 1, "timeout", []),
+        ("two-wide", 2, "passed", []),
+        ("two-wide", 1, "failed", ["no-scale", "softmax-rows"]),
+    ]
+
+
+def test_history_of_nothing(command: Command) -> None:
+    assert command("history") == (0, "Nothing has been checked yet.\n", "")
+    assert document(command("history", "--json")) == {"attempts": []}
+    status, out, err = command("history", "3.2")
+    assert (status, err) == (0, "")
+    assert out == "two-wide: Two heads, two numbers\nNothing has been checked yet.\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_one(command: Command) -> None:
+    for name in ("3.2", "two-wide"):
+        status, out, err = command("history", name)
+        assert (status, err) == (0, "")
+        assert out.startswith("two-wide: Two heads, two numbers\n\n1  ")
+        assert "  not passed  no-scale, softmax-rows\nNot so.\n--- starter\n+++ attempt 1\n@@ " in out
+        assert "\n\nk1  " in out
+        assert "  kept on a reset\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n" in out
+        assert "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n" in out
+        assert "\x1b" not in out
+    data = document(command("history", "3.2", "--json"))
+    assert set(data) == {"exercise", "attempts", "kept", "hints", "gave_up", "review"}
+    assert [item["code"] for item in data["attempts"]] == ["a = 1\nb = 2\n", "a = 1\nb = 3\n"]
+    assert data["attempts"][1]["diff"].endswith(" a = 1\n-b = 2\n+b = 3\n")
+    assert [(item["number"], item["why"], item["code"]) for item in data["kept"]] == [("k1", "reset", "a = 3\n")]
+    assert (data["hints"], data["gave_up"]) == (0, False)
+    assert datetime.fromisoformat(data["review"]) > datetime.now(UTC)
+
+
+@pytest.mark.usefixtures("tried")
+def test_history_of_an_exercise_that_is_gone(command: Command) -> None:
+    status, out, err = command("history", "of-old")
+    assert (status, err) == (0, "")
+    assert out.startswith("of-old: not in the course any more\n\n1  ")
+    assert "--- nothing\n+++ attempt 1\n" in out
+    assert "+\ufffd[2J\n" in out
+
+
+@pytest.mark.usefixtures("tried")
+def test_one_diff_and_one_code(command: Command) -> None:
+    assert command("history", "3.2", "--diff", "2") == (
+        0, "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n", ""
+    )  # fmt: skip
+    assert command("history", "3.2", "--show", "1") == (0, "a = 1\nb = 2\n", "")
+    assert command("history", "3.2", "--show", "k1") == (0, "a = 3\n", "")
+
+
+def test_code_is_shown_byte_for_byte(tmp_path: Path) -> None:
+    code = "a = 1\r\nb = 'Ж\x1b[2J'  # no end of line"
+    progress = Progress.open()
+    progress.add_attempt("two-wide", code, "failed")
+    progress.close()
+    with (tmp_path / "code.py").open("wb") as file:
+        done = subprocess.run(
+            [*COMMAND, "history", "3.2", "--show", "1"], cwd=ROOT, stdout=file, timeout=60, check=False,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert (tmp_path / "code.py").read_bytes() == code.encode()
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.parametrize(
+    ("environ", "coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"ATTN_TUTOR_COLOR": "none"}, False)],
+)
+def test_diff_is_coloured_where_it_may_be(environ: dict[str, str], coloured: bool) -> None:
+    master, slave = pty.openpty()
+    command = [*COMMAND, "history", "3.2", "--diff", "2"]
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=slave) as running:
+        os.close(slave)
+        sent = read_all(master)
+        assert running.wait(60) == 0
+    os.close(master)
+    assert ("\x1b[31m-b = 2\x1b[0m\r\n\x1b[32m+b = 3\x1b[0m\r\n" in sent) == coloured
+    assert ("\x1b" in sent) == coloured
+
+
+def test_code_on_a_terminal_moves_no_cursor() -> None:
+    progress = Progress.open()
+    progress.add_attempt("two-wide", "\x1b[2J", "failed")
+    progress.close()
+    master, slave = pty.openpty()
+    with subprocess.Popen([*COMMAND, "history", "3.2", "--show", "1"], cwd=ROOT, stdout=slave) as running:
+        os.close(slave)
+        sent = read_all(master)
+        assert running.wait(60) == 0
+    os.close(master)
+    assert sent == "\ufffd[2J\r\n"

@@ -1,0 +1,117 @@
+"""The command as tests run it: in this process with a warm session, or as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lessons.engine.run import Run
+from lessons.engine.session import Session
+from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.results.result import Judgement
+from lessons.what_if.changes import UNCHANGED, Changes
+from tests.course import COURSE
+
+ROOT = Path(__file__).parents[3]
+LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
+EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)
+COMMAND = (sys.executable, "-m", "tui")
+
+Done = tuple[int, str, str]
+"""Exit status, what came on standard output, what on standard error."""
+
+Command = Callable[..., Done]
+
+
+class WarmSession:
+    """A session that stays open for the next command: to load PyTorch takes longer than all the rest."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.runs: list[Run] = []
+
+    def wait_ready(self) -> None:
+        self.session.wait_ready()
+
+    def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
+        self.runs.append(self.session.run(lesson, upto, changes))
+        return self.runs[-1]
+
+    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
+        return self.session.check(exercise, source, seed)
+
+    def start(self) -> None:
+        pass
+
+    @property
+    def ready(self) -> bool:
+        return self.session.ready
+
+    def cancel(self) -> None:
+        self.session.cancel()
+
+    def close(self) -> None:
+        """It stays; what was run does not."""
+        for run in self.runs:
+            run.close()
+
+
+def task(name: str) -> ExerciseStep:
+    """An exercise of the course whose answer is code."""
+    _, exercise = COURSE.exercise(name)
+    assert isinstance(exercise, ExerciseStep)
+    return exercise
+
+
+def document(done: Done, status: int = 0) -> Any:
+    """The JSON document that a command printed, and nothing else."""
+    assert done[0] == status, done
+    assert done[2] == ""
+    assert done[1].count("\n") == 1
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(done[1], parse_constant=refuse)
+
+
+def listed_lesson(data: Any, name: str) -> Any:
+    """A lesson of `list --json`."""
+    [found] = [lesson for lesson in data["lessons"] if lesson["id"] == name]
+    return found
+
+
+def listed_exercise(data: Any, name: str) -> Any:
+    """An exercise of `list --json`."""
+    [found] = [exercise for exercise in data["exercises"] if exercise["id"] == name]
+    return found
+
+
+def process(
+    *arguments: str, environ: dict[str, str] | None = None, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, without a terminal."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, **(environ or {})}, input=given, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+
+
+def read_all(fd: int, seconds: float = 60) -> str:
+    """Everything that comes through a terminal until it is closed."""
+    sent = b""
+    while select.select([fd], [], [], seconds)[0]:
+        try:
+            part = os.read(fd, 65536)
+        except OSError:  # Linux says so when the last program has left
+            break
+        if not part:
+            break
+        sent += part
+    return sent.decode()

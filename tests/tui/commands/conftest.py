@@ -1,0 +1,67 @@
+"""What tests of the verbs share: a session that stays warm, and the command in this process."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from lessons.engine.session import Session
+from lessons.format.lesson import Course, Lesson
+from tests.tui.commands.command_line import Command, Done, WarmSession
+from tui import cli
+
+
+@pytest.fixture(scope="package")
+def session() -> Iterator[Session]:
+    session = Session()
+    session.start()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs the command in this process, with text for its standard input."""
+
+    def run(*arguments: str | Path, given: bytes = b"") -> Done:
+        monkeypatch.setattr("lessons.engine.session.Session", lambda: WarmSession(session))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        capsys.readouterr()
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = int(cast(int, end.code))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a course of one lesson with one step of this code in place of the real one."""
+
+    def install(code: str) -> None:
+        fields = {
+            "id": "made",
+            "number": 1,
+            "folder": "",
+            "title": "Made",
+            "goal": "To be tested.",
+            "setup": "import torch",
+            "steps": [
+                {
+                    "kind": "run", "id": "only", "title": "Only", "prose": "Look.", "code": code,
+                    "show": [{"name": "x", "kind": "vector"}],
+                }
+            ],
+        }  # fmt: skip
+        course = Course(lessons=(Lesson.model_validate(fields),))
+        monkeypatch.setattr("lessons.reading.loader.load_course", lambda folder=None: course)
+
+    return install

@@ -1,0 +1,119 @@
+"""The verb `explain`: how a number was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lessons.engine.run import Run
+from tests.tui.commands.command_line import Command, document
+
+SCORE = ("explain", "all-queries", "product", "scores", "1,2")
+
+
+def test_explain_as_text(command: Command) -> None:
+    status, out, err = command(*SCORE)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[:5] == [
+        "scores[1,2] = 1.4754   line 1 of 'product': inputs @ inputs.T",
+        "  = inputs[1,:]·inputs[2,:]",
+        "  = 0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754",
+        "    inputs[1,0] = 0.55   line 4 of the setup: 0.55",
+        "      Written in the code.",
+    ]
+    # As deep as that without being asked, and a number each once.
+    assert out.count("      Written in the code.") == 6
+    assert max(map(len, out.splitlines())) <= 80
+    assert command(*SCORE, "--depth", "1")[1].splitlines() == out.splitlines()[:3]
+    assert command("explain", "all-queries", "product", "scores", "[1, 2]")[1] == out
+    deep = command("explain", "all-queries", "context", "context", "1,0", "--depth", "4")[1]
+    assert "            inputs[1,0] = 0.55" in deep
+
+
+def test_explain_as_json(command: Command) -> None:
+    data = document(command(*SCORE, "--json"))
+    assert {"tensor", "index", "value", "op", "formula", "line", "operands"} <= set(data)
+    assert (data["tensor"], data["index"], data["op"], data["line"]) == ("scores", [1, 2], "matmul", 1)
+    assert data["value"] == pytest.approx(1.4754)
+    assert data["formula"] == " + ".join(f"inputs[1,{place}] * inputs[2,{place}]" for place in range(3))
+    assert [(item["tensor"], item["index"], item["operands"], item["more"]) for item in data["operands"]] == [
+        ("inputs", [row, place], [], False) for place in range(3) for row in (1, 2)
+    ]
+    # All of it without --depth, as much as that with it.
+    flat = document(command(*SCORE, "--json", "--depth", "1"))["operands"]
+    assert [item["value"] for item in flat] == [item["value"] for item in data["operands"]]
+    deep = document(command("explain", "all-queries", "context", "context", "1,0", "--json"))
+    names = []
+    while deep["operands"]:
+        names.append(deep["tensor"])
+        deep = deep["operands"][0]
+    assert [*names, deep["tensor"]] == ["context", "weights", "scores", "inputs"]
+
+
+def test_explain_numbers_that_json_does_not_have(command: Command) -> None:
+    data = document(command("explain", "causal-mask", "minus-inf", "masked", "0,1", "--json", "--depth", "1"))
+    assert (data["value"], data["op"]) == ("-inf", "masked_fill")
+
+
+def test_explain_any_expression(command: Command) -> None:
+    data = document(command("explain", "all-queries", "product", "scores[1].sum()", "--json", "--depth", "1"))
+    assert (data["tensor"], data["index"]) == ("scores[1].sum()", [])
+    assert data["value"] == pytest.approx(6.5617, abs=1e-4)
+
+
+def test_explain_a_file_of_ones_own(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\n")
+    status, out, err = command("explain", file, "-", "b", "1")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[:3] == [
+        "b[1] = 7.3891   line 3 of 'program': a.exp()",
+        "  = exp(a[1])",
+        "  = exp(2) ≈ 7.3891",
+    ]
+    file.write_text("import torch\nx = torch.zeros(1)\nraise ValueError('mine')\n")
+    status, out, err = command("explain", file, "-", "x", "0")
+    assert (status, out) == (1, "")
+    assert "ValueError: mine" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("9999", "product", "scores", "0"), "there is no lesson '9999'"),
+        (
+            ("all-queries", "nowhere", "scores", "0"),
+            "lesson 'all-queries' runs nothing in a step 'nowhere'. Its steps: loops",
+        ),
+        (("all-queries", "remember", "scores", "0"), "runs nothing in a step 'remember'"),
+        (("all-queries", "product", "scores", "one"), "'one' is not an index such as 1,0"),
+        (("all-queries", "product", "scores", "9,9"), "scores has the shape (6, 6): there is no cell [9, 9]"),
+        (("all-queries", "product", "scores"), "scores has the shape (6, 6): there is no cell []"),
+        (("all-queries", "product", "scores", "[-1,0]"), "there is no cell [-1, 0]"),
+        (("all-queries", "product", "x = 1", "0"), "this is not Python"),
+        (("all-queries", "product", "scores", "0,0", "--depth", "0"), "--depth must be 1 or more"),
+        (("all-queries", "product", "scores", "0,0", "--depth", "x"), "invalid int value: 'x'"),
+        (("all-queries", "product"), "the following arguments are required: TENSOR"),
+        (("nowhere.py", "-", "x", "0"), "cannot read nowhere.py: No such file or directory"),
+    ],
+)
+def test_explain_what_is_not_there(command: Command, arguments: Sequence[str], sentence: str) -> None:
+    status, out, err = command("explain", *arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_explain_a_name_that_there_is_not(command: Command) -> None:
+    """Only the code that runs knows its names, so it is no wrong usage."""
+    status, out, err = command("explain", "all-queries", "product", "nothing", "0")
+    assert (status, out) == (1, "")
+    assert "name 'nothing' is not defined" in err
+
+
+def test_explain_without_a_worker_to_the_end(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Run, "follow", lambda *_: None)
+    status, out, err = command(*SCORE)
+    assert (status, out, err) == (3, "", "attn-tutor: the worker ended before it had explained everything\n")

@@ -1,0 +1,41 @@
+"""The verbs `export` and `import`: progress goes out and comes in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessons.learner.progress import Progress
+from tests.tui.commands.command_line import Command, document, listed_lesson
+
+
+def test_progress_goes_out_and_comes_in(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress.open()
+    progress.set_state("one-query", "why", "done")
+    progress.save_draft("two-wide", "def build():\n    pass  # Ω\n")
+    progress.close()
+    status, out, err = command("export", "-")
+    assert (status, err) == (0, "")
+    file = tmp_path / "progress.json"
+    assert command("export", file) == (0, "", "")
+    assert file.read_text(encoding="utf-8") == out
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    assert listed_lesson(document(command("list", "--json")), "one-query")["steps"][0]["state"] == "new"
+    assert command("import", file) == (0, "", "")
+    assert listed_lesson(document(command("list", "--json")), "one-query")["steps"][0]["state"] == "done"
+    assert command("import", "-", given=out.encode()) == (0, "", "")
+    progress = Progress.open()
+    assert progress.draft("two-wide") == "def build():\n    pass  # Ω\n"
+    progress.close()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b"{}", b'{"format": "other"}', b"\xff\xfe\xff", b"[" * 100_000]
+)
+def test_import_of_something_else(command: Command, data: bytes) -> None:
+    status, out, err = command("import", "-", given=data)
+    assert (status, out) == (2, "")
+    assert err.startswith("attn-tutor: - is not an export of attn-tutor (")
+    assert "Traceback" not in err

@@ -1,0 +1,30 @@
+"""The verb `lint` with `--quick`; to prove the course takes minutes, and `make test` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.course import COURSE
+from tests.tui.commands.command_line import Command
+
+
+def test_lint_of_the_course(command: Command) -> None:
+    status, out, err = command("lint", "--quick")
+    steps = sum(len(lesson.steps) for lesson in COURSE.lessons)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"{len(COURSE.lessons)} lessons, {steps} steps, ")
+    assert out.endswith(" words: no findings\n")
+
+
+def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "01-first"
+    folder.mkdir()
+    (folder / "lesson.yaml").write_text("title: T\ngaol: G\nsteps: []\n")
+    status, out, err = command("lint", tmp_path, "--quick")
+    assert (status, err) == (1, "3 findings\n")
+    assert [line.split(": ")[0] for line in out.splitlines()] == [
+        f"{folder}/lesson.yaml:{place}" for place in ("1:1", "2:1", "3:8")
+    ]
+    (folder / "lesson.yaml").unlink()
+    assert command("lint", tmp_path, "--quick")[::2] == (1, "1 finding\n")
+    assert command("lint", tmp_path / "nowhere", "--quick")[0] == 1

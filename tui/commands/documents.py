@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 def tensor(value: Tensor) -> Json:
-    """Shape, dtype, values (None above `lessons.results.result.WHOLE` elements) and the labels of rows and columns.
+    """Return a tensor: shape, dtype, values (None above `WHOLE` elements), and the labels of rows and columns.
 
     A tensor that is drawn as memory has a `layout` too: where its elements lie in their storage.
     """
@@ -39,12 +39,12 @@ def tensor(value: Tensor) -> Json:
 
 
 def failure(value: Failure | None) -> Json | None:
-    """A failure, or None."""
+    """Return a failure as a document, None for none."""
     return None if value is None else {"kind": value.kind, "message": value.message, "line": value.line}
 
 
 def step(spec: Step, result: StepResult | None) -> Json:
-    """One step of a lesson and what it gave.
+    """Return one step of a lesson and what its run gave.
 
     Of a step that trains also the code of its training, and in `trained` whose was used: "own", "course" or "missing".
     """
@@ -67,7 +67,7 @@ def step(spec: Step, result: StepResult | None) -> Json:
 
 
 def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None, changes: Changes = UNCHANGED) -> Json:
-    """A lesson, or one of its steps, as the learner has changed it, and what the run gave."""
+    """Return a lesson, or one of its steps, as the learner has changed it, and what its run gave."""
     steps = [item for item in apply(spec, changes).steps if only in (None, item.id)]
     return {
         "lesson": spec.id,
@@ -84,7 +84,7 @@ def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None
 
 
 def knob(spec: Lesson, item: Knob) -> Json:
-    """Describe a knob: its kind, what it can be set to, and the steps whose code it changes."""
+    """Return a knob: its kind, what it can be set to, and the steps whose code it changes."""
     return {
         "name": item.name,
         "kind": item.kind,
@@ -96,7 +96,7 @@ def knob(spec: Lesson, item: Knob) -> Json:
 
 
 def explanation(node: Node) -> Json:
-    """How a number was made, and in `operands` how each number was that it was made from.
+    """Return how a number was made, and in `operands` the same for each number that it was made from.
 
     `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); of a leaf it is the
     value. `more` says that a number was made from others, which are left out, since the tree was to be no deeper.
@@ -119,7 +119,7 @@ def explanation(node: Node) -> Json:
 
 
 def _operand(value: Operand | Node) -> Json:
-    """An operand; one that is not explained, since the tree was to be no deeper, has its value for a formula."""
+    """Return an operand. Where the tree was cut off, its formula is its value."""
     if isinstance(value, Node):
         return explanation(value)
     shown = shortest(value.value, value.dtype)
@@ -140,7 +140,7 @@ def _operand(value: Operand | Node) -> Json:
 
 
 def difference(value: AnswerDifference | None) -> Json | None:
-    """Where an answer leaves the way of the model answer, or None."""
+    """Return where an answer departs from the model answer, None if that is not known."""
     if value is None:
         return None
     return {
@@ -153,7 +153,7 @@ def difference(value: AnswerDifference | None) -> Json | None:
 
 
 def judgement(value: Judgement) -> Json:
-    """The judge's word on an answer."""
+    """Return the verdict on an answer."""
     return {
         "exercise": value.exercise,
         "passed": value.passed,

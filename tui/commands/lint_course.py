@@ -25,7 +25,7 @@ from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
-"""As many exercises are proved at once, each by a worker of its own, if there are as many processors."""
+"""Exercises that are proved at once, each by a worker of its own, if there are as many processors."""
 
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
 
@@ -70,7 +70,7 @@ class Report:
     proofs: list[Proof] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the report as a JSON document."""
         return {
             "amounts": self.amounts(),
             "findings": [asdict(finding) for finding in self.findings],
@@ -87,13 +87,13 @@ class Report:
         }
 
     def summary(self) -> str:
-        """How much was looked at, or how much was found."""
+        """Return in one line how much was looked at, or how much was found."""
         if count := len(self.findings):
             return f"{count} finding{'' if count == 1 else 's'}"
         return ", ".join(f"{count} {what}" for what, count in self.amounts().items()) + ": no findings"
 
     def amounts(self) -> dict[str, int]:
-        """How much there is of everything."""
+        """Return how many lessons, steps, exercises, questions, claims and words there are."""
         steps = [step for lesson in self.lessons for step in lesson.steps]
         return {
             "lessons": len(self.lessons),
@@ -106,7 +106,7 @@ class Report:
 
 
 def read(folder: Path | None) -> Report:
-    """Read all lessons of a folder; what cannot be read is a finding, and so is what is not written as it should be."""
+    """Read all lessons of a folder. What cannot be read, or breaks a rule of writing, becomes a finding."""
     folder = folder or COURSE
     lessons, findings = read_course(folder)
     for lesson in lessons:
@@ -117,7 +117,7 @@ def read(folder: Path | None) -> Report:
 
 
 def try_claims(report: Report) -> None:
-    """Run the lessons that could be read and see whether what their prose claims is true. Raises `WorkerError`."""
+    """Run the lessons that could be read and check the claims of their prose. Raises `WorkerError`."""
     session = Session()
     try:
         for lesson in report.lessons:
@@ -127,7 +127,7 @@ def try_claims(report: Report) -> None:
 
 
 def measure(report: Report) -> None:
-    """Lay every step out on the smallest screen and see whether it fits."""
+    """Lay every step out on the smallest screen and check that it fits."""
     from tui.commands import screen_fit
 
     report.findings += screen_fit.findings(report.lessons)
@@ -165,7 +165,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
 
 
 def line(found: Proof) -> str:
-    """What was kept of what was promised of an exercise: `7/7`."""
+    """Return a line of the table: how many promises of each kind an exercise keeps, such as `7/7`."""
 
     def kept(promises: dict[str, bool]) -> str:
         return f"{sum(promises.values())}/{len(promises)}" if promises else "-"

@@ -1,27 +1,19 @@
-"""The verb `watch`: judge a file each time that it is saved, from whatever editor.
-
-The file is looked at again and again, since nothing tells of changes on a network mount. Editors save in pieces, or put
-a new file in the place of the old one: so a file counts as saved when two looks in a row find the same.
-"""
+"""The verb `watch`: judge a file each time that it is saved, from whatever editor."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import errno
-import os
 import queue
 import signal
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner import outcomes
@@ -33,6 +25,7 @@ from tui.commands.errors import UsageError
 from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
+from tui.commands.saved_file import Settling, create, look, read
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode, ended_by
 
@@ -46,7 +39,7 @@ Say = Callable[[Iterable[str]], None]
 """Prints lines."""
 
 Ending = Judgement | WorkerError | signal.Signals
-"""What a watch ended with: of one check, what came of it; else the signal that ended it."""
+"""How a watch ended: with the outcome of its one check, or with a signal."""
 
 Event = signal.Signals | Future[Judgement]
 
@@ -84,67 +77,6 @@ def run(options: argparse.Namespace) -> int:
         # After that one there is nobody to read it.
         print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
-
-
-@dataclass(frozen=True, slots=True)
-class FileFingerprint:
-    """What tells one content of a file from another without reading it."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-
-
-class Settling:
-    """Tells when a file has been saved: two looks in a row find the same, and not what was judged already."""
-
-    def __init__(self, judged: FileFingerprint | None = None) -> None:
-        self._judged, self._last = judged, judged
-
-    def settled(self, found: FileFingerprint | None) -> bool:
-        """Whether what this look has found is to be judged."""
-        same, self._last = found == self._last, found
-        return same and found is not None and found != self._judged
-
-    def judge(self, found: FileFingerprint) -> None:
-        """What this look has found is being judged."""
-        self._judged = found
-
-
-def look(path: Path) -> FileFingerprint | None:
-    """How the file is now, None if there is none that can be looked at."""
-    try:
-        return _look(path.stat())
-    except (OSError, ValueError):
-        return None
-
-
-def _look(found: os.stat_result) -> FileFingerprint | None:
-    return FileFingerprint(found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
-
-
-def read(path: Path, expected: FileFingerprint) -> str | None:
-    """The text of the file, None if it is not any more, or changes while it is read. Raises `OSError`.
-
-    Bytes that are no UTF-8 stay in it, for the judge to tell of; what is longer than any answer is cut off.
-    """
-    with path.open("rb") as file:
-        before = _look(os.fstat(file.fileno()))
-        data = file.read(MAX_SOURCE + 1)
-        after = _look(os.fstat(file.fileno()))
-    if before != after or look(path) != expected:
-        return None
-    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-
-
-def create(path: Path, code: str) -> FileFingerprint | None:
-    """Make the file with this code, and tell how it then is; None if there is one already. Raises `OSError`."""
-    try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(code)
-    except FileExistsError:
-        return None
-    return look(path)
 
 
 class Watch:
@@ -192,7 +124,7 @@ class Watch:
             raise OSError(errno.EINVAL, "It is no ordinary file")
 
     def run(self) -> Ending:
-        """Look, judge and tell, until a signal comes; or until one check is done."""
+        """Look, judge and report until a signal comes, or until one check is done."""
         following = time.monotonic()
         try:
             self._say(self._greeting())
@@ -225,7 +157,7 @@ class Watch:
         return clean(str(self._path), keep="")
 
     def _look(self) -> None:
-        """Have the file judged if it was saved."""
+        """Judge the file if it was saved."""
         if self._running is not None and self._next is not None:
             # It was told to stop before; but that does nothing to a check that is only about to begin.
             self._session.cancel()
@@ -246,13 +178,13 @@ class Watch:
             self._judge(code)
 
     def _tell_trouble(self, sentence: str) -> None:
-        """Once, not at each look."""
+        """Report what is wrong with the file once, not at each look."""
         if sentence != self._trouble:
             self._say([sentence])
         self._trouble = sentence
 
     def _judge(self, code: str) -> None:
-        """Have code judged, in place of what is being judged now."""
+        """Judge code in place of what is being judged now."""
         self._keep(code)
         if self._running is not None:
             self._next = code
@@ -274,7 +206,7 @@ class Watch:
         return self._session.check(self._exercise, code)
 
     def _finished(self, future: Future[Judgement]) -> Judgement | WorkerError | None:
-        """Tell what came of a check. None if the file was changed meanwhile, so that the next one counts."""
+        """Report the outcome of a check and return it, None if the file has changed, so that the next check counts."""
         assert self._running is not None
         _, code = self._running
         self._running = None
@@ -286,7 +218,7 @@ class Watch:
         return None
 
     def _tell(self, future: Future[Judgement], code: str) -> Judgement | WorkerError:
-        """Keep what came of a check, and say it."""
+        """Record the outcome of a check and report it."""
         try:
             judgement = future.result()
         except WorkerError as error:
@@ -300,7 +232,7 @@ class Watch:
         return judgement
 
     def _keep(self, code: str) -> None:
-        """The file is the learner's draft now. Another draft, which it takes the place of, is kept."""
+        """Save the code as the learner's draft. A different draft, whose place it takes, is archived."""
         name = self._exercise.exercise
         draft = self._progress.draft(name)
         if draft not in (None, code, self._saved, self._exercise.starter):
@@ -312,7 +244,7 @@ class Watch:
 
 @contextlib.contextmanager
 def signals(events: queue.SimpleQueue[Event]) -> Iterator[None]:
-    """Let the signals that end a program be events. A second one ends it at once, as it would have."""
+    """Turn the signals that end a program into events. A second one ends it at once, as it would have without this."""
     before: dict[int, Any] = {}
 
     def tell(number: int, _: object) -> None:

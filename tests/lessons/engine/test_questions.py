@@ -12,46 +12,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lessons.authoring import recordings
-from lessons.authoring.question_complaints import complaints
 from lessons.engine import answer_reading, question_facts, question_words
 from lessons.engine.question_judging import judge
 from lessons.engine.question_words import answer_text
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import Question
 from lessons.reading.loader import load_lesson
-from lessons.results.result import Failure, Judgement, StepResult, Tensor, WorkerError
+from lessons.results.result import Failure, Judgement, StepResult, WorkerError
 from tests.lessons.making import Fields, lesson_of
+from tests.lessons.question_making import USUAL, gave, options, pointing, predict, tensor
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recordings.load(LESSON)
-USUAL = {"exercise": "made", "title": "Made", "prose": "What?", "hints": ["a", "b", "c"], "why": "So it is."}
-
-
-def question(**fields: Any) -> Question:
-    """A question of its own."""
-    lesson = lesson_of({"id": "made"} | USUAL | fields)
-    step = lesson.steps[0]
-    assert isinstance(step, Question)
-    return step
-
-
-def predict(asks: str, **fields: Any) -> PredictStep:
-    step = question(kind="predict", asks=asks, answer="x", **fields)
-    assert isinstance(step, PredictStep)
-    return step
-
-
-def gave(*tensors: Tensor, **facts: Any) -> StepResult:
-    """The result of a run whose expressions had these values."""
-    return StepResult("made", text={f"{name}!j": json.dumps(value) for name, value in facts.items()}, tensors=tensors)
-
-
-def tensor(name: str, *labels: tuple[str, ...]) -> Tensor:
-    shape = tuple(map(len, labels))
-    return Tensor(
-        name, "vector", "float32", shape, ("index",) * len(shape), labels, 0.0, 1.0, (0.5,) * math.prod(shape)
-    )
 
 
 def judged(step_id: str, text: str) -> Judgement:
@@ -199,7 +172,6 @@ def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
     assert isinstance(spec, Question)
     assert answer_text(spec, RECORDED[step]) == answer
     assert question_words.form(spec) == form
-    assert complaints(spec, RECORDED[step]) == []
 
 
 @pytest.mark.parametrize(
@@ -235,13 +207,6 @@ def test_the_run_gives_what_is_recorded(worker: Session) -> None:
 
 
 # Options -------------------------------------------------------------------------------------------------------------
-
-
-def options(*texts: str) -> ChoiceStep:
-    listed = [{"text": text, "why": f"`{text}`", "right": not place} for place, text in enumerate(texts)]
-    step = question(kind="choice", options=listed)
-    assert isinstance(step, ChoiceStep)
-    return step
 
 
 def test_a_digit_may_be_what_an_option_says() -> None:
@@ -386,8 +351,6 @@ def test_the_first_wrong_answer_that_fits_is_told() -> None:
     step, result = predict("number", wrong=wrong), gave(x=1, y=2, w=2)
     result.text["z"] = "one"
     assert said(step, result, "2") == "First one."
-    assert complaints(step, result) == ["wrong answer 2 is one of those before it"]
-    assert complaints(step, StepResult("made", text=result.text | {"y!j": "1.00001"})) == ["wrong answer 1 is right"]
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
@@ -494,13 +457,6 @@ def test_words_of_what_is_revealed_are_not_known_before() -> None:
 # Cells ---------------------------------------------------------------------------------------------------------------
 
 
-def pointing(**fields: Any) -> PointStep:
-    shown = {"name": "w", "kind": "weight"} | fields.pop("shown", {})
-    step = question(kind="point", on="w", cells="x", show=[shown], **fields)
-    assert isinstance(step, PointStep)
-    return step
-
-
 @given(st.integers(1, 4), st.integers(1, 4), st.data())
 def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: st.DataObject) -> None:
     row = st.lists(st.booleans(), min_size=cols, max_size=cols)
@@ -563,29 +519,6 @@ def test_many_right_cells_are_not_all_told() -> None:
     assert answer_text(pointing(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
 
 
-@pytest.mark.parametrize(
-    ("cells", "wrong", "told"),
-    [
-        ([True, False], [False, True], []),
-        ([False, False], [False, True], ["no cell is right"]),
-        ([True, True], [False, False], ["every cell is right", "wrong answer 1 is no wrong cell"]),
-        ([True, False], [True, False], ["wrong answer 1 is no wrong cell"]),
-        ([True], [False, True], ["The cells of this question have another shape than what is shown."]),
-        ([[True], [False]], [False, True], ["The cells of this question have another shape than what is shown."]),
-        (3, [False, True], ["The cells of this question have another shape than what is shown."]),
-    ],
-)
-def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
-    step = pointing(wrong=[{"is": "y", "why": "No."}])
-    assert complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
-
-
-def test_too_many_cells() -> None:
-    cells = [[False] * 100 for _ in range(50)]
-    cells[0][0] = True
-    assert complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
-
-
 # What the run has to give --------------------------------------------------------------------------------------------
 
 
@@ -597,7 +530,6 @@ def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
         return
     with pytest.raises(WorkerError, match="The answer of this question is not a"):
         judge(step, result, "1")
-    assert complaints(step, result)[0].startswith("The answer of this question is not a")
 
 
 def test_a_run_that_failed() -> None:
@@ -610,13 +542,6 @@ def test_a_run_that_failed() -> None:
             ask(step, StepResult("made"), "1")
         with pytest.raises(WorkerError, match="did not give what"):
             ask(step, StepResult("made", text={"x!j": "{"}), "1")
-    assert complaints(step, failed) == ["The code of this question did not come to its end: NameError: no x."]
-
-
-def test_options_that_say_the_same_in_a_run() -> None:
-    step = options("{x}", "{y}")
-    result = StepResult("made", text={"x": "6", "y": "6"})
-    assert complaints(step, result) == ["two options say the same"]
 
 
 def test_an_answer_that_the_run_cannot_compute(worker: Session) -> None:

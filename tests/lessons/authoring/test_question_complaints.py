@@ -1,0 +1,72 @@
+"""What an author is told of a question, as only a run can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lessons.authoring import recordings
+from lessons.authoring.question_complaints import complaints
+from lessons.format.lesson import Question
+from lessons.reading.loader import load_lesson
+from lessons.results.result import Failure, StepResult
+from tests.lessons.question_making import gave, options, pointing, predict, tensor
+
+
+def test_options_that_say_the_same_in_a_run() -> None:
+    step = options("{x}", "{y}")
+    result = StepResult("made", text={"x": "6", "y": "6"})
+    assert complaints(step, result) == ["two options say the same"]
+
+
+def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
+    step = predict("number", within=0.001, wrong=[{"is": "y", "why": "First."}, {"is": "z", "why": "Second."}])
+    assert complaints(step, gave(x=1, y=2, z=3)) == []
+    assert complaints(step, gave(x=1, y=2, z=2)) == ["wrong answer 2 is one of those before it"]
+    assert complaints(step, gave(x=1, y=1.00001, z=2)) == ["wrong answer 1 is right"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "wrong", "told"),
+    [
+        ([True, False], [False, True], []),
+        ([False, False], [False, True], ["no cell is right"]),
+        ([True, True], [False, False], ["every cell is right", "wrong answer 1 is no wrong cell"]),
+        ([True, False], [True, False], ["wrong answer 1 is no wrong cell"]),
+        ([True], [False, True], ["The cells of this question have another shape than what is shown."]),
+        ([[True], [False]], [False, True], ["The cells of this question have another shape than what is shown."]),
+        (3, [False, True], ["The cells of this question have another shape than what is shown."]),
+    ],
+)
+def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
+    step = pointing(wrong=[{"is": "y", "why": "No."}])
+    assert complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
+
+
+def test_too_many_cells() -> None:
+    cells = [[False] * 100 for _ in range(50)]
+    cells[0][0] = True
+    assert complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
+
+
+@pytest.mark.parametrize("asks", ["number", "shape", "order"])
+@pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3]])
+def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
+    [told] = complaints(predict(asks), gave(x=value))
+    assert told.startswith("The answer of this question is not a")
+
+
+def test_a_run_that_failed() -> None:
+    failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
+    sentence = "The code of this question did not come to its end: NameError: no x."
+    assert complaints(predict("number"), failed) == [sentence]
+
+
+def test_questions_that_need_no_mending() -> None:
+    lesson = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
+    results = recordings.load(lesson)
+    steps = [step for step in lesson.steps if isinstance(step, Question)]
+    assert steps
+    assert [complaints(step, results[step.id]) for step in steps] == [[] for _ in steps]

@@ -56,6 +56,11 @@ class Arrangement:
     panel: int = 0
 
 
+def with_gap(lines: int) -> int:
+    """Return so many lines and an empty one below, nothing for nothing."""
+    return lines + 1 if lines else 0
+
+
 def panes(needs: Needs) -> tuple[int, ...]:
     """The panes among which Tab moves: the code, then every matrix."""
     code = (CODE,) if needs.code + needs.output else ()

@@ -32,7 +32,7 @@ from tui.render.code_text import marked, rich_code
 from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
-from tui.render.step_layout import CODE, Needs, arrange, panes, text_width
+from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.step_results import ShownResult
@@ -262,15 +262,11 @@ class LessonView(QuietStepView, ExplainingView):
         columns = self._text_width()
         return replace(
             self._sizes(),
-            prose=self._gap(self._prose.lines_at(columns)),
-            code=self._gap(self._code.lines_at(columns)),
-            output=self._gap(self._output.lines_at(columns)),
+            prose=with_gap(self._prose.lines_at(columns)),
+            code=with_gap(self._code.lines_at(columns)),
+            output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
         )
-
-    def _gap(self, lines: int) -> int:
-        """Lines with an empty one below, nothing for nothing."""
-        return lines + 1 if lines else 0
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""

@@ -1,0 +1,47 @@
+"""Where the parts of a question stand, on any screen."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.drawings.question_layout import ROOMY, AnswerLines, plan
+from tui.render.step_layout import CODE, WIDE, Needs
+
+LINES = st.integers(0, 40)
+ANSWERS = st.builds(AnswerLines, LINES, LINES, st.integers(0, 1), LINES)
+
+
+def test_what_is_typed_stays_and_how_to_answer_goes_first() -> None:
+    answer = AnswerLines(form=1, options=4, entry=1, word=3)
+    assert answer.within(9, remark=False) == answer
+    assert answer.within(8, remark=False) == AnswerLines(0, 4, 1, 3)
+    assert answer.within(6, remark=False) == AnswerLines(0, 4, 1, 1)
+    assert answer.within(1, remark=False) == AnswerLines(0, 0, 1, 0)
+
+
+def test_a_remark_takes_a_line_of_the_options() -> None:
+    answer = AnswerLines(form=1, options=4, entry=0, word=1)
+    assert answer.within(4, remark=False) == AnswerLines(0, 4, 0, 0)
+    assert answer.within(4, remark=True) == AnswerLines(0, 3, 0, 1)
+
+
+@given(ANSWERS, LINES, st.booleans())
+def test_the_answer_never_gets_more_than_there_is(answer: AnswerLines, room: int, remark: bool) -> None:
+    got = answer.within(room, remark=remark)
+    assert got.total <= room
+    assert min(got.form, got.options, got.entry, got.word) >= 0
+
+
+def test_beside_an_explanation_the_answer_is_shown_where_there_is_room() -> None:
+    needs, answer = Needs(3, 2, 0, ((30, 8),), 20, 20, panel=True), AnswerLines(1, 4, 0, 0)
+    assert plan(80, ROOMY + 5, needs, answer, CODE).answer == 5
+    assert plan(80, ROOMY + 4, needs, answer, CODE).answer == 0
+
+
+@given(st.integers(20, 200), st.integers(4, 60), LINES, LINES, ANSWERS)
+def test_nothing_stands_below_the_screen(width: int, height: int, prose: int, code: int, answer: AnswerLines) -> None:
+    layout = plan(width, height, Needs(prose, code, 0, ((30, 8),), 20, 20), answer, 0)
+    assert layout.wide == (width >= WIDE)
+    if not layout.wide:
+        assert layout.prose + layout.code + sum(layout.matrices) + layout.answer <= height

@@ -1,0 +1,144 @@
+"""What a question says: the task with its hints, how to answer, and what is said of the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.style import Style
+from rich.text import Text
+
+from lessons.engine import answer_reading, question_words
+from lessons.format import template
+from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.reading import package_source
+from lessons.results.clean_text import clean
+from lessons.results.result import StepResult, WorkerError
+from tui.actions.hints import mention
+from tui.actions.naming import short_keys
+from tui.render.code_text import rich_code
+from tui.render.prose import in_ascii, rich_text
+from tui.state.question_state import QuestionState
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
+GO_ON = "   " + mention("tutor.next", "go on")
+
+
+def code_text(step: Question, result: StepResult, theme: str) -> Text:
+    """Return the code of a question, and below it what it printed, or why it did not come to its end."""
+    text = Text()
+    if step.source:
+        text.append_text(rich_code(package_source.read(step.source), theme, numbered=False)).append("\n")
+    if step.code.strip():
+        text.append_text(rich_code(step.code, theme)).append("\n")
+    text.append(clean(result.stdout))
+    if result.error is not None:
+        text.append(clean(result.error.message), BOLD)
+    text.rstrip()
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionText:
+    """The texts of a question, as the learner's state has them.
+
+    Attributes:
+        step, result: the question, and what its run gave.
+        state: how far the learner is with it.
+        unicode: whether the terminal shows more than ASCII.
+    """
+
+    step: Question
+    result: StepResult
+    state: QuestionState
+    unicode: bool = True
+
+    @property
+    def task(self) -> Text:
+        """The question, and the hints that were read."""
+        step = self.step
+        number = f"Question {step.number}: " if step.number else "Question: "
+        text = Text.assemble((number + step.title, BOLD), "\n")
+        text.append_text(self._prose(template.fill(step.prose, self.result.text)))
+        for place in range(self.state.hints):
+            text.append(f"\nHint {place + 1} of {len(step.hints)}: ", BOLD)
+            text.append_text(self._prose(step.hints[place]))
+        return text
+
+    @property
+    def form(self) -> Text:
+        """How to answer, where that is not to be seen."""
+        form = ""
+        if self.state.is_open and isinstance(self.step, PredictStep):
+            form = question_words.form(self.step, self.result)
+        elif self.state.is_open and isinstance(self.step, PointStep):
+            form = f"Put the cursor on the cell in {self.step.on}, then {short_keys('question.enter')}."
+        return Text(form, DIM)
+
+    @property
+    def options(self) -> tuple[tuple[str, Text, Text | None], ...]:
+        """The letter and the text of each option, and what is wrong with it if it has been tried."""
+        step = self.step
+        if not isinstance(step, ChoiceStep):
+            return ()
+        tried = {answer_reading.choice_of(step, self.result, text) for text, _ in self.state.answers}
+        return tuple(
+            (each.letter, self._prose(each.text), self._prose(each.why) if place in tried else None)
+            for place, each in enumerate(question_words.choices(step, self.result))
+        )
+
+    @property
+    def judgement(self) -> Text:
+        """What is said of the answers."""
+        return self._of_tries() if self.state.is_open else self._of_outcome()
+
+    def _of_tries(self) -> Text:
+        """What was said of the wrong answers, the last one first; the options say it themselves."""
+        text = Text(self.state.remark, BOLD)
+        for answer, judgement in reversed(self.state.answers if not isinstance(self.step, ChoiceStep) else ()):
+            text.append("\n" if text else "")
+            text.append(f"{self._no} ", BAD).append(clean(self._listed(answer)), BOLD).append("   ")
+            text.append_text(self._prose(clean(judgement.message)))
+        return text
+
+    def _of_outcome(self) -> Text:
+        step, state = self.step, self.state
+        text = Text()
+        answer = self._right_answer
+        if state.phase == "given up":
+            text.append(f"You gave up, so this does not count as passed.{GO_ON}", DIM)
+            text.append("\nThe answer: ", BOLD).append_text(self._prose(answer))
+        elif state.answered_before:
+            text.append(f"{self._yes} Answered before: ", GOOD).append_text(self._prose(answer)).append(GO_ON, DIM)
+        else:
+            said = answer if isinstance(step, ChoiceStep) else self._listed(state.answers[-1][0])
+            text.append(f"{self._yes} Right: ", GOOD).append_text(self._prose(clean(said))).append(GO_ON, DIM)
+        text.append("\n").append_text(self._prose(clean(question_words.why(step, self.result))))
+        if isinstance(step, ChoiceStep):
+            for each in question_words.choices(step, self.result):
+                text.append(f"\n{self._yes if each.right else self._no} ", GOOD if each.right else BAD)
+                text.append(f"{each.letter}) ").append_text(self._prose(each.text))
+                text.append("  ").append_text(self._prose(each.why))
+        return text
+
+    def _prose(self, prose: str) -> Text:
+        return rich_text(prose if self.unicode else in_ascii(prose))
+
+    def _listed(self, answer: str) -> str:
+        """An answer as it is listed."""
+        return f"{self.step.on}[{answer}]" if isinstance(self.step, PointStep) else answer
+
+    @property
+    def _right_answer(self) -> str:
+        try:
+            return question_words.answer_text(self.step, self.result)
+        except WorkerError:
+            return "…" if self.unicode else "..."
+
+    @property
+    def _yes(self) -> str:
+        return "✓" if self.unicode else "+"
+
+    @property
+    def _no(self) -> str:
+        return "✗" if self.unicode else "x"

@@ -1,0 +1,56 @@
+"""How far a learner is with a question: a value that the view of the question shows and replaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lessons.engine import answer_reading, question_facts
+from lessons.engine.question_facts import Index
+from lessons.format.lesson import PointStep
+from lessons.results.result import Judgement, StepResult, WorkerError
+
+Phase = Literal["open", "passed", "given up"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionState:
+    """What became of a question.
+
+    Attributes:
+        phase: whether it is still to be answered, and if not, why.
+        answers: the answers of this visit, oldest first, each once with its judgement.
+        answered_before: it was answered, or given up, at an earlier visit, and so nothing is known of the answers.
+        hints: how many hints the learner has read.
+        gives_up_next: the hints are used up and the learner has asked for another: the next time gives up.
+        remark: what is said in place of a judgement.
+    """
+
+    phase: Phase = "open"
+    answers: tuple[tuple[str, Judgement], ...] = ()
+    answered_before: bool = False
+    hints: int = 0
+    gives_up_next: bool = False
+    remark: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the question is still to be answered."""
+        return self.phase == "open"
+
+    def with_answer(self, text: str, judgement: Judgement) -> QuestionState:
+        """Return the state after an answer, which comes last if it has been given before."""
+        others = tuple(answer for answer in self.answers if answer[0] != text)
+        return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
+
+
+def answer_cells(
+    step: PointStep, result: StepResult, state: QuestionState
+) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
+    """Return the cells that were wrong answers, and the right ones as soon as they may be known."""
+    try:
+        right = () if state.is_open else tuple(question_facts.right_cells(step, result))
+        tried = [answer_reading.cell_of(step, result, text) for text, _ in state.answers]
+    except WorkerError:
+        return (), ()
+    return tuple(cell for cell in tried if cell is not None and cell not in right), right

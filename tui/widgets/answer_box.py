@@ -1,0 +1,122 @@
+"""The place for the answer to a question: how to answer, options or a line to type in, and what is said of answers."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.widgets import Input
+
+from lessons.format.lesson import ChoiceStep, PredictStep
+from tui.drawings.question_layout import AnswerLines
+from tui.drawings.question_text import QuestionText
+from tui.tty.terminal import Terminal
+from tui.widgets.line_widget import Box, set_height
+from tui.widgets.options import OptionRow, Options
+from tui.widgets.text_line import TextLine
+from tui.widgets.text_pane import AFTER_F4, TextPane
+
+BOLD = Style(bold=True)
+
+
+class AnswerBox(Box):
+    """Form, options, line and word below each other. It posts what the learner answers."""
+
+    DEFAULT_CSS = """
+    AnswerBox {
+        layout: vertical;
+    }
+
+    AnswerBox #entry {
+        layout: horizontal;
+        height: 1;
+    }
+
+    AnswerBox #entry TextLine {
+        width: 3;
+    }
+
+    AnswerBox Input, AnswerBox Input:focus {
+        border: none;
+        height: 1;
+        width: 1fr;
+        padding: 0;
+        background: $background;
+
+        &:ansi {
+            background: ansi_default;
+        }
+    }
+    """
+
+    class Given(Message):
+        """An answer: the letter of an option, or what was typed."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class Typed(Message):
+        """The line to type in has changed."""
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.form = TextPane(ellipsis=terminal.ellipsis, id="form")
+        self.options = Options(terminal, id="options")
+        self.line = Input(compact=True, select_on_focus=False, id="line")
+        self.line.cursor_blink = False
+        self.word = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="word")
+        self._entry = Box(TextLine(Text(" > ", BOLD)), self.line, id="entry")
+        self._chooses = self._types = False
+
+    def compose(self) -> ComposeResult:
+        """Form, options, line, word."""
+        yield from (self.form, self.options, self._entry, self.word)
+
+    def show(self, text: QuestionText) -> None:
+        """Show the place for the answer to a question."""
+        self._chooses = text.state.is_open and isinstance(text.step, ChoiceStep)
+        self._types = text.state.is_open and isinstance(text.step, PredictStep)
+        self.form.show(text.form)
+        if isinstance(text.step, ChoiceStep):
+            self.options.show([OptionRow(*option) for option in text.options])
+        self.word.show(text.judgement)
+
+    def clear(self) -> None:
+        """Empty the line, and choose the first option."""
+        self.line.value = ""
+        self.options.chosen = 0
+
+    @property
+    def first_pane(self) -> Options | Input | None:
+        """Where a learner answers, if they answer here."""
+        return self.options if self._chooses else self.line if self._types else None
+
+    def lines_at(self, width: int) -> AnswerLines:
+        """Lines that each part would like on so many columns."""
+        options = self.options.lines_at(width) if self._chooses else 0
+        return AnswerLines(self.form.lines_at(width), options, int(self._types), self.word.lines_at(width))
+
+    def give_lines(self, lines: AnswerLines) -> None:
+        """Give each part its lines."""
+        set_height(self.form, lines.form)
+        set_height(self.options, lines.options)
+        set_height(self._entry, lines.entry)
+        set_height(self.word, lines.word)
+
+    def on_options_taken(self, event: Options.Taken) -> None:
+        """Pass on which option was taken."""
+        event.stop()
+        self.post_message(self.Given(event.text))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Pass on what was typed."""
+        event.stop()
+        if event.value.strip():
+            self.post_message(self.Given(event.value.strip()))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Tell that the learner is typing."""
+        event.stop()
+        self.post_message(self.Typed())

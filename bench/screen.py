@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -27,7 +28,8 @@ class Minimal(App[None]):
 
 Minimal().run()
 """
-ENTER, RIGHT, LEFT, DOWN, PAGE_DOWN, F8 = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[B", b"\x1b[6~", b"\x1b[19~"
+ENTER, RIGHT, LEFT, UP, DOWN = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[A", b"\x1b[B"
+PAGE_DOWN, F8 = b"\x1b[6~", b"\x1b[19~"
 ESCAPE = b"\x1b"
 LAST_LESSON = f"{load_course().lessons[-1].number}. "
 SHARP = 0.002
@@ -71,12 +73,13 @@ def answers(runs: int) -> dict[str, list[float]]:
         with _at(lesson, step, {}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
-            for _ in range(runs):
+            # Another cell each time, within the rows of a matrix of six tokens.
+            for _, move in zip(range(runs), itertools.cycle([DOWN] * 5 + [UP] * 5), strict=False):
                 timed(name, terminal, ENTER, "go on")
                 further = name.replace("explanation", "explanation of an operand")
                 timed(further, terminal, ENTER, lambda: terminal.text.count(" < ") > 1)
                 terminal.send(ESCAPE, "enter explain")
-                terminal.send(DOWN)
+                terminal.send(move)
     with _at("causal-mask", "causal-weights", {}) as terminal:
         _until_still(terminal)
         terminal.send(ENTER, "   live")

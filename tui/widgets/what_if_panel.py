@@ -172,7 +172,7 @@ class WhatIfPanel(Box):
     WhatIfPanel Rows {
         height: 1fr;
     }
-    WhatIfView Input, WhatIfPanel Input:focus {
+    WhatIfPanel Input, WhatIfPanel Input:focus {
         border: none;
         height: 1;
         padding: 0 1;

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lessons.engine.session import Session
     from lessons.format.lesson import Lesson
     from tui.controllers.assembly import Assembly
-    from tui.controllers.startup import LearningState
+    from tui.controllers.learning_state import LearningState
     from tui.screens.explaining_view import ExplainingView
     from tui.screens.glossary_view import GlossaryView
     from tui.screens.lesson_view import LessonView

@@ -6,14 +6,19 @@ import json
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lessons.learner.tables import COLUMNS, DEFAULTS, VERSION, Rows, is_allowed, with_version
 
-if TYPE_CHECKING:
-    from lessons.learner.progress import Progress
-
 _FORMAT = "attn-tutor progress"
+
+
+class Exportable(Protocol):
+    """Progress that can be exported."""
+
+    def export(self) -> dict[str, object]:
+        """Return everything as plain data for JSON."""
+        ...
 
 
 def document(rows: Rows) -> dict[str, object]:
@@ -53,7 +58,7 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
     return rows
 
 
-def export_to_temporary_file(progress: Progress) -> Path:
+def export_to_temporary_file(progress: Exportable) -> Path:
     """Write everything to a new file in the directory for temporary files, and return it. Raises `OSError`."""
     data = json.dumps(progress.export(), indent=1)
     with tempfile.NamedTemporaryFile("w", prefix="attn-tutor-progress-", suffix=".json", delete=False) as file:

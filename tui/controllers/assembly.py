@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tui.controllers.frame import GLOSSARY, PLAY, Frame
 from tui.controllers.glossary import GlossaryController
+from tui.controllers.learning_state import LearningState
 from tui.controllers.prompt import PromptController
-from tui.controllers.startup import LearningState
 from tui.controllers.step_kinds import make_views
 from tui.controllers.steps import StepController
 from tui.controllers.trainings import TrainingController

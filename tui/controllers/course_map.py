@@ -12,7 +12,7 @@ from tui.screens.map_view import MapView
 if TYPE_CHECKING:
     # The map is shown before the rest is imported.
     from lessons.format.lesson import Lesson
-    from tui.controllers.startup import LearningState
+    from tui.controllers.learning_state import LearningState
 
 
 class MapController:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tui.controllers.learning_state import LearningState
 
 if TYPE_CHECKING:
     from lessons.engine.session import Session
-    from lessons.format.lesson import Course
-    from lessons.learner.progress import Progress
-    from tui.state.async_session import AsyncSession
-    from tui.state.step_results import StepResults, TrainingReplays
 
 NICE = 10
-
-
-class LearningState(NamedTuple):
-    """The course, what the learner has done, and what runs code."""
-
-    course: Course
-    store: Progress
-    engine: AsyncSession
-    results: StepResults
-    replays: TrainingReplays
 
 
 def read(session: Session | None) -> LearningState | str:
@@ -41,5 +29,5 @@ def read(session: Session | None) -> LearningState | str:
 
 
 def import_views() -> None:
-    """Have the modules of views and controllers imported."""
+    """Import the modules of views and controllers."""
     from tui.controllers import assembly  # noqa: F401

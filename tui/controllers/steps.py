@@ -10,7 +10,7 @@ from lessons.learner import milestones
 from lessons.results.result import WorkerError
 from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
 from tui.controllers.frame import MAP, CoursePosition, Frame
-from tui.controllers.startup import LearningState
+from tui.controllers.learning_state import LearningState
 from tui.controllers.step_kinds import STEP_KINDS, Runner
 from tui.screens.step_view import StepView
 

@@ -1,4 +1,4 @@
-"""What an element was at a time, and who had written it: the record of each storage, ready to be looked up."""
+"""An index of a record by element: its value at any time, and the operation that had written it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import torch
 from lessons.worker.recording.recorder import Event, Record, Region
 
 NARROW = 16
-"""A write to so few elements is filed under each of them: a loop that fills a matrix makes thousands."""
+"""Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
 
 
 class ValueLost(Exception):
-    """What an element was is not known any more: it was overwritten, and no copy was kept. The message says so."""
+    """The value of an element is lost: it was overwritten, and there is no copy. The message is for people."""
 
 
 @dataclass(slots=True, frozen=True)
 class Element:
-    """An element of a storage as it was just before `time`. `region` is any region of that storage, for its type."""
+    """An element of a storage as it was just before `time`; `region` is any region of the storage, for its dtype."""
 
     storage: int
     offset: int
@@ -29,23 +29,23 @@ class Element:
 
     @classmethod
     def of(cls, region: Region, index: tuple[int, ...], time: int) -> Element:
-        """The element at an index of a region."""
+        """Return the element at an index of a region."""
         return cls(region.storage, region.at(index), time, region)
 
 
 @dataclass(slots=True)
 class _Writes:
-    """Writes to one storage: those of a few elements by element, the others in order."""
+    """The writes to one storage: narrow ones by element, wide ones in order."""
 
     seen: int = 0
     wide: list[Event] = field(default_factory=list)
     wide_times: list[int] = field(default_factory=list)
     narrow: dict[int, list[Event]] = field(default_factory=dict)
     overwritten: int = 0
-    """Time of the last write that overwrote something."""
+    """The time of the last write that overwrote something."""
 
-    def take(self, events: Sequence[Event], storage: int) -> None:
-        """File the events that are new."""
+    def extend(self, events: Sequence[Event], storage: int) -> None:
+        """Add the events after the first `seen` ones."""
         for event in events[self.seen :]:
             if event.info.written:
                 self.overwritten = event.time
@@ -60,33 +60,32 @@ class _Writes:
         self.seen = len(events)
 
     def last(self, element: Element) -> Event | None:
-        """Who wrote an element last before its time."""
+        """Return the last event before the time of an element that wrote it, or None."""
         narrow = self.narrow.get(element.offset, ())
-        place = bisect_left(narrow, element.time, key=lambda event: event.time)
-        found = narrow[place - 1] if place else None
-        for at in range(bisect_left(self.wide_times, element.time) - 1, -1, -1):
-            if found is not None and self.wide_times[at] < found.time:
+        count = bisect_left(narrow, element.time, key=lambda event: event.time)
+        last = narrow[count - 1] if count else None
+        for position in range(bisect_left(self.wide_times, element.time) - 1, -1, -1):
+            if last is not None and self.wide_times[position] < last.time:
                 break
-            if self.wide[at].index_of(element.storage, element.offset) is not None:
-                return self.wide[at]
-        return found
+            if self.wide[position].index_of(element.storage, element.offset) is not None:
+                return self.wide[position]
+        return last
 
     def next(self, element: Element) -> Event | None:
-        """Who overwrote an element first at its time or later."""
+        """Return the first event at or after the time of an element that overwrote it, or None."""
         narrow = self.narrow.get(element.offset, ())
-        place = bisect_left(narrow, element.time, key=lambda event: event.time)
-        found = next((event for event in narrow[place:] if event.info.written), None)
-        for at in range(bisect_left(self.wide_times, element.time), len(self.wide)):
-            event = self.wide[at]
-            if found is not None and found.time < event.time:
+        count = bisect_left(narrow, element.time, key=lambda event: event.time)
+        first = next((event for event in narrow[count:] if event.info.written), None)
+        for event in self.wide[bisect_left(self.wide_times, element.time) :]:
+            if first is not None and first.time < event.time:
                 break
             if event.info.written and event.index_of(element.storage, element.offset) is not None:
                 return event
-        return found
+        return first
 
 
 class ElementHistory:
-    """Looks up a record. What is recorded later is taken in."""
+    """Looks elements up in a record, which may grow meanwhile."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -98,48 +97,48 @@ class ElementHistory:
             writes = self._writes[storage] = _Writes()
         events = self._record.writes.get(storage, ())
         if len(events) > writes.seen:
-            writes.take(events, storage)
+            writes.extend(events, storage)
         return writes
 
     def writer(self, element: Element) -> Event | None:
-        """Who wrote the element last before its time; None if that was not recorded."""
+        """Return the event that wrote the element last before its time; None if that was not recorded."""
         lost = self._record.lost.get(element.storage)
         if lost is not None and element.time > lost[0]:
             return None
         return self._of(element.storage).last(element)
 
     def value(self, element: Element) -> float:
-        """The element as it was at its time. Raises `ValueLost`."""
+        """Return the value of the element at its time. Raises `ValueLost`."""
         return self.values([element])[0]
 
     def values(self, elements: Sequence[Element]) -> list[float]:
-        """The elements as they were at their times. Raises `ValueLost`."""
-        found = [0.0] * len(elements)
+        """Return the values of elements at their times. Raises `ValueLost`."""
+        values = [0.0] * len(elements)
         unchanged: dict[tuple[int, torch.dtype], list[int]] = {}
-        for place, element in enumerate(elements):
+        for position, element in enumerate(elements):
             event = None
             writes = self._of(element.storage)
             if writes.overwritten >= element.time:
                 event = writes.next(element)
             if event is None:
                 self._check(element.storage, element.time)
-                unchanged.setdefault((element.storage, element.region.dtype), []).append(place)
+                unchanged.setdefault((element.storage, element.region.dtype), []).append(position)
             else:
-                found[place] = self._before(event, element)
-        for (_, dtype), places in unchanged.items():
-            offsets = [elements[place].offset for place in places]
-            memory = elements[places[0]].region.memory
+                values[position] = self._before(event, element)
+        for (_, dtype), positions in unchanged.items():
+            offsets = [elements[position].offset for position in positions]
+            memory = elements[positions[0]].region.memory
             length = memory.nbytes() // dtype.itemsize
             if max(offsets) >= length:
                 raise ValueLost("Its memory was given back since.")
             whole = torch.empty(0, dtype=dtype).set_(memory, 0, (length,), (1,))
-            numbers = whole[torch.tensor(offsets)].tolist() if len(places) > 1 else [whole[offsets[0]].item()]
-            for place, number in zip(places, numbers, strict=True):
-                found[place] = float(number)
-        return found
+            numbers = whole[torch.tensor(offsets)].tolist() if len(positions) > 1 else [whole[offsets[0]].item()]
+            for position, number in zip(positions, numbers, strict=True):
+                values[position] = float(number)
+        return values
 
     def tensor(self, region: Region, time: int) -> torch.Tensor:
-        """A copy of a region as it was at a time. Raises `ValueLost`."""
+        """Return a copy of a region as it was at a time. Raises `ValueLost`."""
         later = [event for event in self._record.writes.get(region.storage, ()) if event.time >= time]
         if not any(event.info.written for event in later):
             self._check(region.storage, time)
@@ -154,7 +153,7 @@ class ElementHistory:
 
     @staticmethod
     def _before(event: Event, element: Element) -> float:
-        """What an element was before an event overwrote it."""
+        """Return the value that an element had before an event overwrote it. Raises `ValueLost`."""
         for region, copy in zip(event.outs, event.before, strict=False):
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:

@@ -1,7 +1,7 @@
-"""The shape ribbon: for each line of a step's own code, the shapes of the tensors that it took and made.
+"""The shapes of the tensors that each line of a step's own code took and made.
 
-Shapes of names come from the namespace, those of views (`keys.T`, `queries[0]`) from the operation that the recorder
-has seen at that piece of code. A name counts only where PyTorch did something with it: `len(inputs)` took nothing.
+Shapes of names come from the namespace, shapes of views (`keys.T`, `queries[0]`) from the operation that was recorded
+at that piece of code. A name counts only where PyTorch did something with it: `len(inputs)` took nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from lessons.worker.recording.recorder import Event, Record, Site
 from lessons.worker.recording.source_positions import SourcePositions
 
 MOST = 6
-"""Tensors of one line, at most."""
+"""Tensors that are listed for one line, at most."""
 
 LONGEST = 40
-Line = dict[str, Any]
-"""A line as it travels; see `lessons.results.line_shapes.of_worker`."""
+"""Characters of a name, at most; a longer one is left out."""
 
-Place = tuple[int, int, int, int]
-"""Where a piece of code stands: line, column, end line, end column."""
+Line = dict[str, Any]
+"""The shapes of a line as plain data; see `lessons.results.line_shapes.of_worker`."""
+
+Extent = tuple[int, int, int, int]
+"""The extent of a piece of code: line, column, end line, end column."""
 
 _CONSUMERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Subscript)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -33,7 +35,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A tensor in a line: `axes` says for each of its axes which one of the tensor called `base` it is."""
+    """A tensor in a line; `axes` holds for each of its axes the matching axis of the tensor called `base`."""
 
     name: str
     sizes: tuple[int, ...]
@@ -44,33 +46,33 @@ class Seen:
 
     @classmethod
     def of(cls, name: str, tensor: torch.Tensor) -> Seen:
-        """A tensor that has this name."""
-        places = tuple(range(tensor.dim()))
+        """Return a tensor that has a name of its own."""
+        axes = tuple(range(tensor.dim()))
         strides = tensor.stride() if tensor.layout == torch.strided else ()
-        return cls(name, tuple(tensor.shape), strides, name, len(places), places)
+        return cls(name, tuple(tensor.shape), strides, name, len(axes), axes)
 
     def view(self, name: str, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Seen:
-        """A view of it. An axis is told by its stride and its size; a slice changes only sizes."""
+        """Return a view of this tensor. Axes are matched by stride and size; a slice changes sizes only."""
         if strides == self.strides:
             return Seen(name, sizes, strides, self.base, self.dims, self.axes)
         left = dict(enumerate(zip(self.strides, self.sizes, strict=False)))
         axes: list[int | None] = []
         for here in zip(strides, sizes, strict=True):
-            place = next((place for place, there in left.items() if there == here), None)
-            axes.append(self.axes[place] if place is not None else None)
-            if place is not None:
-                del left[place]
+            axis = next((axis for axis, there in left.items() if there == here), None)
+            axes.append(self.axes[axis] if axis is not None else None)
+            if axis is not None:
+                del left[axis]
         return Seen(name, sizes, strides, self.base, self.dims, tuple(axes))
 
-    def told(self) -> dict[str, Any]:
-        """As it travels."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the tensor as plain data."""
         axes = list(self.axes) or [None] * len(self.sizes)
         return {"name": self.name, "sizes": list(self.sizes), "base": self.base, "dims": self.dims, "axes": axes}
 
 
 @dataclass(slots=True)
 class _At:
-    """What was recorded at a piece of code: the last operation there, and whether all were views."""
+    """The operations at a piece of code: the last one, and whether all were views."""
 
     last: Event | None = None
     views: bool = True
@@ -78,7 +80,7 @@ class _At:
 
 @dataclass(slots=True)
 class _Taken:
-    """The tensors that a line took, with what stands between them."""
+    """The tensors that a line took, and the joints between them."""
 
     items: list[Seen] = field(default_factory=list)
     joints: list[str] = field(default_factory=list)
@@ -91,24 +93,24 @@ class _Taken:
 
 
 class ShapeCollector:
-    """Collects the lines of one piece of code while it runs: `note` is to be called after each statement."""
+    """Collects the shapes of one piece of code while it runs; call `note` after each statement."""
 
     def __init__(self, record: Record, namespace: Mapping[str, Any], file: str, source: str) -> None:
         self.lines: list[Line] = []
         self._record, self._namespace = record, namespace
         self._file, self._source = file, source
         self._seen = len(record.events)
-        self._at: dict[Place, _At] = {}
-        self._places: dict[Site, Place | None] = {}
+        self._at: dict[Extent, _At] = {}
+        self._extents: dict[Site, Extent | None] = {}
         self._before: dict[str, Seen] = {}
         self._look_at(list(namespace))
 
     def note(self, statement: ast.stmt) -> None:
-        """Take in a statement that has just run. Never raises: no step shall fail for its ribbon."""
+        """Collect the shapes of a statement that has just run. Never raises: shapes must not make a step fail."""
         try:
             self._read_events()
             self.lines += _Reader(self._at, self._namespace, self._before, self._source).lines(statement)
-            # Only these: a prompt may have thousands of names.
+            # Only the names of the statement: a prompt may have thousands.
             self._look_at(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
         except Exception:
             return
@@ -124,17 +126,17 @@ class ShapeCollector:
     def _read_events(self) -> None:
         for event in self._record.events[self._seen :]:
             for depth, site in enumerate(event.sites):
-                if site not in self._places:
-                    self._places[site] = self._place(site)
-                place = self._places[site]
-                if place is not None:
-                    at = self._at.setdefault(place, _At())
-                    # What a function of the lesson computes last need not be what it returns.
+                if site not in self._extents:
+                    self._extents[site] = self._extent(site)
+                extent = self._extents[site]
+                if extent is not None:
+                    at = self._at.setdefault(extent, _At())
+                    # A function of the lesson need not return what it computes last.
                     at.last = event if depth == 0 else None
                     at.views = at.views and event.view and depth == 0
         self._seen = len(self._record.events)
 
-    def _place(self, site: Site) -> Place | None:
+    def _extent(self, site: Site) -> Extent | None:
         span = SourcePositions.span(site) if site[0].co_filename == self._file else None
         return (span.line, span.col, span.end_line, span.end_col) if span else None
 
@@ -144,14 +146,14 @@ class _Reader:
     """Reads one statement that has run.
 
     Attributes:
-        at: what was recorded where.
-        now, before: the namespace after it, and the tensors that were in it before.
+        at: the recorded operations, by piece of code.
+        now, before: the namespace after the statement, and the tensors in it before.
         source: the code that the statement is part of.
         inside: whether it is part of a compound statement, in which names were bound before their last use.
-        hidden: names that mean something else in a comprehension.
+        hidden: names that a comprehension binds itself.
     """
 
-    at: Mapping[Place, _At]
+    at: Mapping[Extent, _At]
     now: Mapping[str, Any]
     before: Mapping[str, Seen]
     source: str
@@ -159,7 +161,7 @@ class _Reader:
     hidden: frozenset[str] = frozenset()
 
     def lines(self, statement: ast.stmt) -> Iterator[Line]:
-        """The statement and those in it, in order; nothing for what touches no tensor."""
+        """Yield the shapes of a statement and of the statements in it, in order; nothing for one without tensors."""
         if isinstance(statement, _SCOPES) or (self.inside and not self._ran(statement)):
             return
         taken = _Taken()
@@ -171,29 +173,29 @@ class _Reader:
             else:
                 self._take(part, taken, ",", True)
         if taken.items or made:
-            told = [[item.told() for item in items] for items in (taken.items, made)]
-            yield {"line": statement.lineno, "took": told[0], "joints": taken.joints, "made": told[1]}
+            took, results = ([item.to_json() for item in items] for items in (taken.items, made))
+            yield {"line": statement.lineno, "took": took, "joints": taken.joints, "made": results}
         inner = replace(self, inside=True)
         for child in _bodies(statement):
             yield from inner.lines(child)
 
     def _ran(self, statement: ast.stmt) -> bool:
-        """Whether PyTorch was called in it: which branch was taken is not known otherwise."""
+        """Return whether PyTorch was called in a statement, which shows that its branch was taken."""
         last = statement.end_lineno or statement.lineno
-        return any(statement.lineno <= place[0] <= last for place in self.at)
+        return any(statement.lineno <= extent[0] <= last for extent in self.at)
 
-    # What a line took ---------------------------------------------------------------------------------------------
+    # Tensors that a line took -------------------------------------------------------------------------------------
 
-    def _take_whole(self, node: ast.expr, taken: _Taken, kept: bool) -> None:
-        """The tensors of all that stands right of a `=`; `kept` says whether a tensor came of it."""
+    def _take_whole(self, node: ast.expr, taken: _Taken, gives_tensor: bool) -> None:
+        """Add the tensors on the right of a `=`; `gives_tensor` says whether the statement binds a tensor."""
         if isinstance(node, ast.Tuple):
             for part in node.elts:
-                self._take_whole(part, taken, kept)
-        elif isinstance(node, ast.Call) and self._at_node(node) is None and kept:
-            # It gave what it was given, as dropout does when nothing is trained.
+                self._take_whole(part, taken, gives_tensor)
+        elif isinstance(node, ast.Call) and self._at_node(node) is None and gives_tensor:
+            # The call returned its argument, as dropout does in eval mode.
             self._take_parts(node, taken, ",", True)
         else:
-            # A view that is given a name is what the line made: it took what that is a view of.
+            # A view that gets a name is what the line made; it took the tensor behind the view.
             while self._term(node) is not None and self._at_node(node) is not None:
                 inner = node.func if isinstance(node, ast.Call) else node
                 assert isinstance(inner, ast.Attribute | ast.Subscript)
@@ -201,7 +203,7 @@ class _Reader:
             self._take(node, taken, ",", True)
 
     def _take(self, node: ast.AST, taken: _Taken, joint: str, used: bool) -> None:
-        """The tensors of an expression; `used` says whether something is known to be done with its value."""
+        """Add the tensors of an expression; `used` says whether its value is known to be used."""
         term = self._term(node)
         if term is not None:
             if used or self._at_node(node) is not None:
@@ -219,7 +221,7 @@ class _Reader:
                 self._operand(node.right, taken, "@")
             return
         if isinstance(node, ast.Attribute):
-            # Of a tensor only `shape` and the like are left here, which take nothing of it.
+            # What is left here of a tensor are attributes such as `shape`, which do not take it.
             if self._term(node.value) is None:
                 self._take(node.value, taken, joint, used)
             return
@@ -241,7 +243,7 @@ class _Reader:
                 joint = ","
 
     def _operand(self, node: ast.expr, taken: _Taken, joint: str) -> None:
-        """One side of a product: as a whole where its shape is known, for that is what is multiplied."""
+        """Add one side of a product: as a whole where its shape is known, since the whole is multiplied."""
         at = self._at_node(node)
         product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
         if product or at is None or at.last is None or not at.last.outs or self._term(node) is not None:
@@ -250,7 +252,7 @@ class _Reader:
             taken.add(Seen("", at.last.outs[0].shape, ()), joint)
 
     def _term(self, node: ast.AST) -> Seen | None:
-        """A name of a tensor, or a view of one."""
+        """Return the tensor that a name or a view of a name stands for; None for any other expression."""
         if isinstance(node, ast.Name):
             return self._named(node.id)
         if not isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
@@ -274,14 +276,14 @@ class _Reader:
         return Seen.of(name, value) if isinstance(value, torch.Tensor) else None
 
     def _several(self, name: str) -> list[Seen]:
-        """The tensors of a short list of tensors."""
+        """Return the tensors of a variable that is a short list of tensors; [] if it is anything else."""
         value = None if name in self.hidden else self.now.get(name)
         items = value if _is_plain(value) and len(value) <= MOST else ()
         tensors = [item for item in items if isinstance(item, torch.Tensor)]
         return [replace(Seen.of("", item), base="") for item in tensors] if len(tensors) == len(items) else []
 
     def _look(self, node: ast.AST) -> object:
-        """The value of a name or a path to a parameter, a buffer, an item of a list; runs no code of the program."""
+        """Return the value of a name, or of a path to a parameter, buffer or list item; runs no code of the program."""
         if isinstance(node, ast.Name):
             return None if node.id in self.hidden else self.now.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -296,10 +298,10 @@ class _Reader:
                 return owner[index]
         return None
 
-    # What a line made ---------------------------------------------------------------------------------------------
+    # Tensors that a line made -------------------------------------------------------------------------------------
 
     def _made(self, statement: ast.stmt) -> Iterator[Seen]:
-        """The tensors that a statement binds, or writes."""
+        """Yield the tensors that a statement binds or writes."""
         if isinstance(statement, ast.Expr):
             yield from self._written_by(statement.value)
         for target in _targets(statement):
@@ -314,7 +316,7 @@ class _Reader:
                     yield Seen(self._text(target), at.last.outs[0].shape, ())
 
     def _written_by(self, node: ast.expr) -> Iterator[Seen]:
-        """`x.zero_()` as a statement makes what it writes."""
+        """Yield the tensor that a call such as `x.zero_()` writes."""
         at = self._at_node(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and at is not None:
             last, owner = at.last, self._term(node.func.value)
@@ -332,7 +334,7 @@ class _Reader:
 
 
 def _heads(statement: ast.stmt) -> list[ast.expr]:
-    """The expressions of a statement without the statements in it, in reading order."""
+    """Return the expressions of a statement in reading order, without the statements in it."""
     if isinstance(statement, ast.AugAssign):
         return [statement.target, statement.value]
     if isinstance(statement, ast.For):
@@ -346,7 +348,7 @@ def _heads(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _bodies(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements in a statement."""
+    """Yield the statements in a statement."""
     for name in ("body", "orelse", "finalbody"):
         yield from getattr(statement, name, ())
     if isinstance(statement, ast.Try):
@@ -356,12 +358,12 @@ def _bodies(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(statement, ast.Assign):
-        given: Sequence[ast.expr] = statement.targets
+        targets: Sequence[ast.expr] = statement.targets
     elif isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For):
-        given = [statement.target]
+        targets = [statement.target]
     else:
-        given = ()
-    for target in given:
+        targets = ()
+    for target in targets:
         yield from _flat(target)
 
 
@@ -376,12 +378,12 @@ def _flat(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def _is_plain(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether it is a list or tuple itself: to look into one of the program's own classes would run its code."""
+    """Return whether a value is exactly a list or tuple: reading a subclass would run code of the program."""
     return type(value) in (list, tuple)
 
 
 def _constant(node: ast.expr) -> object:
-    """A literal index, with its sign."""
+    """Return the value of a literal; None if the node is not one."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

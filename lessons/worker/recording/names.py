@@ -1,4 +1,4 @@
-"""What people call a number: the name that a source line gives its tensor, or the piece of code that made it."""
+"""Names for elements: the name that a line of source gives their tensor, or the code that made it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from lessons.worker.recording.recorder import Binding, Event, Record, Region, Si
 from lessons.worker.recording.source_positions import SourcePositions, dotted
 
 LONGEST = 60
-PARTS = 8
-"""Most operations of one piece of code that are looked at as a repetition of it."""
+LONGEST_PERIOD = 8
+"""Operations of one piece of code up to which a sequence is recognized as its repetition."""
 
 
 @dataclass(slots=True, frozen=True)
 class NamedCell:
-    """A cell by name.
+    """A cell with the name of its tensor.
 
     Attributes:
-        name, index: as the code would write it.
-        proper: the code gives its tensor this name; else `name` is code.
-        count: of a variable that was given several tensors, which of them this is, from 1; else 0.
-        stale: the variable has been given another tensor since.
+        name, index: as the code would write them.
+        proper: whether the code gives its tensor this name; else `name` is a piece of code.
+        count: for a variable that was bound to several tensors, which of them this is, from 1; else 0.
+        stale: whether the variable has been bound to a different tensor since.
     """
 
     name: str
@@ -35,13 +35,13 @@ class NamedCell:
 
     @property
     def label(self) -> str:
-        """Its name with its index."""
+        """The name with the index."""
         return label(self.name, self.index)
 
 
 @dataclass(slots=True, frozen=True)
 class _Known:
-    """A binding with its place among those of the same variable: its count, and when the next took its place."""
+    """A binding with its number among those of the same variable, from 1, and the time of the next one."""
 
     binding: Binding
     count: int
@@ -49,7 +49,7 @@ class _Known:
 
 
 class Names:
-    """Finds names for elements of storages. `update` takes in what was recorded since."""
+    """Finds names for elements of storages; `update` makes it aware of what was recorded since the last call."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -64,12 +64,12 @@ class Names:
         self._seen = (-1, -1)
 
     def update(self) -> None:
-        """Name what has been recorded since the last time by the assignments in its source."""
+        """Name what has been recorded since the last call by the assignments in its source."""
         events = self._record.events
         size = (len(events), sum(map(len, self._record.bindings.values())))
         if size == self._seen:
             return
-        # The last piece of code may have gone on since it was looked at.
+        # The last piece of code may have run on since the last call.
         start = max(0, self._seen[0])
         while 0 < start < len(events) and events[start].sites == events[start - 1].sites:
             start -= 1
@@ -85,30 +85,30 @@ class Names:
         self._count()
 
     def _name(self, sites: tuple[Site, ...], run: list[Event]) -> None:
-        """Name what consecutive operations of one piece of code come to.
+        """Name the result of consecutive operations of one piece of code.
 
-        In a loop the code may have run several times: then the operations repeat. Only what code calls directly is
-        taken for repeated, since a function or module may repeat operations itself.
+        In a loop the code may have run several times: then the operations repeat. Only operations that code calls
+        directly count as repeated, since a function or module may repeat operations itself.
         """
         length = _period([event.op for event in run]) if all(event.direct for event in run) else len(run)
         last = run[length - 1 :: length]
         self._whole.update(event.time for event in last)
         self._steps.update((event.time, step) for step, event in enumerate(run, 1))
         name = self.positions.assigned(sites[0])
-        # `self.W_query` in a constructor: outside it is known by the name of the module.
+        # `self.W_query` in a constructor: outside, the parameter goes by the name of the module.
         if not name or name.startswith("self."):
             return
         scope = sites[0][0].co_qualname
-        # A module is called by the name, not the parameter that its constructor made last.
+        # The name belongs to a module, not to the parameter that its constructor made last.
         if scope == "<module>" and name in self._modules:
             return
         for event in last:
-            # A view is a name for what it shows only if the code ends there.
+            # A view takes the name only if it is the last operation of the code.
             if event.outs and (event is run[-1] or not event.view):
                 self._inner.append((scope, Binding(event.time + 1, name, event.outs[0], scope == "<module>")))
 
     def _count(self) -> None:
-        """Order all bindings by variable."""
+        """Number the bindings of each variable in the order of time."""
         by_variable: dict[tuple[str, str], list[Binding]] = {}
         for binding in itertools.chain.from_iterable(self._record.bindings.values()):
             by_variable.setdefault(("<module>", binding.name), []).append(binding)
@@ -119,26 +119,26 @@ class Names:
         self._known.clear()
         for (scope, _), bindings in by_variable.items():
             bindings.sort(key=lambda binding: binding.time)
-            # The same tensor under the same name again is nothing new.
+            # Binding the same tensor to the same name again does not count.
             groups = [list(group) for _, group in itertools.groupby(bindings, key=lambda item: _identity(item.region))]
             for count, group in enumerate(groups):
-                # A variable of a function is another one in every call.
+                # A variable of a function is a new one in every call.
                 until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else 1 << 62
                 for binding in group:
                     known = _Known(binding, count + 1 if len(groups) > 1 else 0, until)
                     self._known.setdefault(binding.region.storage, []).append(known)
 
     def means_tensor(self, name: str) -> bool:
-        """Whether a tensor was called so anywhere."""
+        """Return whether the name was bound to a tensor anywhere."""
         return name in self._variables
 
-    def of(self, element: Element, words: frozenset[str] = frozenset()) -> NamedCell | None:
-        """What an element is called at its time in code that names `words`; None if nothing names its storage."""
+    def of(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell | None:
+        """Return the name of an element at its time, one of `code_names` if possible; None if it has no name."""
         storage, time = element.storage, element.time
         known = self._known.get(storage)
         if known is None:
             return None
-        key = (storage, time, words)
+        key = (storage, time, code_names)
         ranked = self._ranked.get(key)
         if ranked is None:
 
@@ -146,7 +146,7 @@ class Names:
                 binding = item.binding
                 before = binding.time <= time
                 age = binding.time if before else -binding.time
-                return before, time < item.until, binding.name in words, binding.top, _extent(binding.region), age
+                return before, time < item.until, binding.name in code_names, binding.top, _extent(binding.region), age
 
             ranked = self._ranked[key] = sorted(known, key=rank, reverse=True)
         for item in ranked:
@@ -156,7 +156,7 @@ class Names:
         return None
 
     def code_of(self, event: Event) -> str:
-        """The piece of code that made an unnamed tensor, in brackets if it is more than a call or a name."""
+        """Return the code that made an unnamed tensor, in parentheses if it is more than a call or a name."""
         op = event.op.strip("_")
         text = self.positions.code(event.sites[0]) if event.sites else ""
         node = self.positions.node(event.sites[0]) if event.sites else None
@@ -166,15 +166,15 @@ class Names:
             text = text[: LONGEST - 3] + "..."
         backward = isinstance(node, ast.Call) and dotted(node.func).endswith("backward")
         if backward or event.time not in self._whole:
-            # Only a step of what this code comes to. On the way back all operations are: they are counted.
+            # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.
             return f"(step {self._steps[event.time]} of {text})" if backward else f"({op} in {text})"
         return text if isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript) else f"({text})"
 
 
 def _period(ops: list[str]) -> int:
-    """Length of the shortest sequence that these operations repeat."""
-    for length in range(1, min(PARTS, len(ops) // 2) + 1):
-        if len(ops) % length == 0 and all(ops[place] == ops[place - length] for place in range(length, len(ops))):
+    """Return the length of the shortest sequence that these operations repeat."""
+    for length in range(1, min(LONGEST_PERIOD, len(ops) // 2) + 1):
+        if len(ops) % length == 0 and all(ops[at] == ops[at - length] for at in range(length, len(ops))):
             return length
     return len(ops)
 
@@ -184,7 +184,7 @@ def _identity(region: Region) -> tuple[int, int, tuple[int, ...], tuple[int, ...
 
 
 def _extent(region: Region) -> int:
-    """Number of different elements of a region: a broadcast view repeats some."""
+    """Count the different elements of a region: a broadcast view repeats some."""
     count = 1
     for length, step in zip(region.shape, region.stride, strict=True):
         count *= length if step else 1

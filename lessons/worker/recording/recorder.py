@@ -1,11 +1,11 @@
-"""The recorder: which operation wrote which element of which storage, when, and on which line.
+"""A recorder of operations: which one wrote which element of which storage, when, and on which line.
 
 PyTorch calls a dispatch mode for every operation below autograd, whether lesson code, a library module or the backward
-pass asked for it. Views share their storage, so an element is known by its storage and offset, whatever names and
-shapes it is seen through. Nothing is explained here; `explain` reads the record backwards.
+pass asked for it. Views share their storage, so an element is identified by its storage and offset, whatever names and
+shapes it has. Nothing is explained here; `lessons.worker.explaining` reads the record backwards.
 
 The record is bounded: it keeps at most `KEEP` bytes of tensors and `MOST_EVENTS` operations, then stops, and says so.
-From then on it only notes which tensors are written to, so that nobody takes what they hold now for what they held.
+From then on it only notes which tensors are written to, so that their present values are not taken for earlier ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import attention
 
 KEEP = 512 << 20
-"""Bytes of storages, and of copies of what was overwritten, that are kept alive."""
+"""Bytes of storages, and of copies of overwritten values, that a record keeps alive."""
 
 MOST_EVENTS = 40_000
 DEPTH = 200
@@ -49,25 +49,25 @@ RESHAPING = frozenset(
         "requires_grad_",
     }
 )
-"""Operations in place that change the shape of a tensor, and none of its elements."""
+"""In-place operations that change the shape of a tensor and none of its elements."""
 
-UNSAID = {"native_batch_norm": ("running_mean", "running_var")}
+UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 """Arguments that an operation writes to in training although its schema does not say so."""
 
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
-"""Operations that take one uniform number of a generator for each element."""
+"""Operations that draw one uniform number from a generator for each element."""
 
 Site = tuple[CodeType, int]
-"""A place in code: a code object and the offset of the instruction in it."""
+"""A position in running code: a code object and the offset of an instruction in it."""
 
 _getframe = sys._getframe
 
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A tensor as it was when an operation took or made it: which elements of which storage, seen in which shape.
+    """A tensor as an operation saw it: which elements of which storage, in which shape.
 
-    It keeps the storage, not the tensor, which may be given another one (`.data = ...`).
+    It keeps the storage alive and not the tensor, which may get a different storage later (`.data = ...`).
     """
 
     storage: int
@@ -80,62 +80,61 @@ class Region:
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> Region:
-        """The region of a tensor."""
+        """Return the region of a tensor."""
         memory = tensor.untyped_storage()
         return cls(memory._cdata, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype, memory)  # type: ignore[arg-type]
 
     @property
     def tensor(self) -> torch.Tensor:
-        """What is there now, seen in this shape. Not to be asked for while the recorder is entered."""
+        """The present contents of the region, as a view. Not to be used while the recorder is entered."""
         return torch.empty(0, dtype=self.dtype).set_(self.memory, self.offset, self.shape, self.stride)
 
     def at(self, index: tuple[int, ...]) -> int:
-        """Offset of an element in the storage."""
+        """Return the offset of an element in the storage."""
         steps: int = sum(map(operator.mul, index, self.stride))
         return self.offset + steps
 
     def find(self, offset: int) -> tuple[int, ...] | None:
-        """Index of the element at an offset, None if it is not in this region."""
+        """Return the index of the element at an offset; None if it is not in this region."""
         left = offset - self.offset
         if left < 0:
             return None
         steps = self._steps
         if steps is None:
-            # Largest strides first; an axis of size 1 or stride 0 has only its first place.
+            # Largest strides first; an axis of size 1 or stride 0 only has index 0.
             axes = [axis for axis, step in enumerate(self.stride) if step > 0 and self.shape[axis] > 1]
             axes.sort(key=lambda axis: -self.stride[axis])
             steps = self._steps = tuple((axis, self.stride[axis], self.shape[axis] - 1) for axis in axes)
         index = [0] * len(self.shape)
         for axis, step, last in steps:
-            place = left // step
-            index[axis] = place = min(place, last)
-            left -= place * step
+            index[axis] = min(left // step, last)
+            left -= index[axis] * step
         return tuple(index) if left == 0 and 0 not in self.shape else None
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     def indices(self) -> Iterator[tuple[int, ...]]:
-        """All indices, the last axis first."""
+        """Iterate over all indices; the last axis changes fastest."""
         return itertools.product(*map(range, self.shape))
 
     def offsets(self) -> Iterator[int]:
-        """Offsets of all elements in the storage."""
+        """Iterate over the offsets of all elements in the storage, in the order of their indices."""
         return map(self.at, self.indices())
 
 
 @dataclass(slots=True, frozen=True)
 class Draw:
-    """Random numbers of a generator.
+    """The state of a generator when a random operation drew from it.
 
     Attributes:
-        seed: what it was seeded with.
-        call: how many random operations it has served since, this one included; None if that is not known.
+        seed: the seed of the generator.
+        call: how many random operations it has served since, including this one; None if that is unknown.
         first: how many numbers it had given before, if all were uniform and in single precision: then number k of
-            this operation is made of number `first + k` of `torch.rand` after the same seed. Else None: other
-            operations use up another count of random bits for a number.
+            this operation is number `first + k` of `torch.rand` after the same seed. Else None, because other
+            operations consume a different count of random bits for each number.
     """
 
     seed: int
@@ -145,7 +144,16 @@ class Draw:
 
 @dataclass(slots=True)
 class Info:
-    """What the schema of an operation says; `written` are the arguments that it writes to."""
+    """The schema of an operation.
+
+    Attributes:
+        func: the operation itself.
+        op: its name without the overload.
+        names: the position of each argument, by name.
+        defaults: the default values of arguments, by name.
+        written: position and name of the arguments that it writes to.
+        random: whether it draws random numbers.
+    """
 
     func: Any
     op: str
@@ -156,25 +164,25 @@ class Info:
 
 
 SNAPSHOT = Info(None, "snapshot", {"region": 0, "time": 1}, {}, (), False)
-"""No operation: a tensor that was made to hold what a region held at a time."""
+"""Stands for no operation: the event made a tensor that holds what a region held at a time."""
 
 
 @dataclass(slots=True)
 class Event:
-    """One operation.
+    """One recorded operation.
 
     Attributes:
-        time: its place in the record, from 1.
-        info: the operation.
-        args, kwargs: what it was called with; tensors are `Region`s.
-        outs: what it wrote or returned, tensors only.
-        sites: where in watched code it was called, innermost first.
-        direct: the innermost watched code called it itself, not a function or module in between.
-        before: of an operation in place copies of what it overwrote, in the shapes of the first of `outs`; None for
-            what could not be kept.
-        draw: for random operations.
-        hand: the learner set this value as a "what if".
-        view: it made a view and wrote nothing.
+        time: its position in the record, from 1.
+        info: its schema.
+        args, kwargs: its arguments; tensors are `Region`s.
+        outs: the tensors that it wrote or returned.
+        sites: the positions in watched code that it was called from, innermost first.
+        direct: whether the innermost watched code called it itself, without a function or module in between.
+        before: for an in-place operation, copies of what it overwrote, in the shapes of the first of `outs`; None
+            where there was no room for a copy.
+        draw: for a random operation, the state of the generator.
+        hand: whether the learner set this value as a "what if".
+        view: whether it made a view and wrote nothing.
     """
 
     time: int
@@ -191,27 +199,27 @@ class Event:
 
     @property
     def op(self) -> str:
-        """Name of the operation without its overload: `mm`, `_softmax`, `add_`."""
+        """The name of the operation without its overload: `mm`, `_softmax`, `add_`."""
         return self.info.op
 
     def index_of(self, storage: int, offset: int) -> tuple[int, tuple[int, ...]] | None:
-        """Which of its results an element is in, and where."""
-        for place, region in enumerate(self.outs):
+        """Return which of the results holds an element, and its index there; None if none of them does."""
+        for output, region in enumerate(self.outs):
             if region.storage == storage and (index := region.find(offset)) is not None:
-                return place, index
+                return output, index
         return None
 
     def arg(self, name: str) -> Any:
-        """An argument by its name in the schema, or its default."""
+        """Return an argument by its name in the schema, or its default; None if there is no such argument."""
         if name in self.kwargs:
             return self.kwargs[name]
-        place = self.info.names.get(name)
-        if place is None:
+        position = self.info.names.get(name)
+        if position is None:
             return None
-        return self.args[place] if place < len(self.args) else self.info.defaults.get(name)
+        return self.args[position] if position < len(self.args) else self.info.defaults.get(name)
 
     def operands(self) -> Iterator[Region]:
-        """All tensors that it was called with, those in lists among them."""
+        """Iterate over all tensors among the arguments, also inside lists."""
         for value in (*self.args, *self.kwargs.values()):
             if isinstance(value, Region):
                 yield value
@@ -221,7 +229,7 @@ class Event:
 
 @dataclass(slots=True)
 class Binding:
-    """A name for a region, valid from a time on. `top` tells names of the lesson from those inside functions."""
+    """A name for a region, valid from a time on; `top` is True for a variable of the lesson, not of a function."""
 
     time: int
     name: str
@@ -231,7 +239,7 @@ class Binding:
 
 @dataclass(slots=True)
 class Record:
-    """What was recorded: operations in order, those that wrote to a storage, names of regions by storage."""
+    """A record of a run: operations in order, the writes to each storage, and names of regions by storage."""
 
     events: list[Event] = field(default_factory=list)
     writes: dict[int, list[Event]] = field(default_factory=dict)
@@ -239,14 +247,14 @@ class Record:
     sources: dict[str, str] = field(default_factory=dict)
     time: int = 1
     stopped: str = ""
-    """Why nothing more was recorded, if so."""
+    """Why recording stopped; "" if it did not."""
     stopped_site: Site | None = None
     lost: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Storages that were written to after that: the times of the first and the last of these writes."""
+    """The times of the first and the last write to each storage after recording stopped."""
 
 
 class Recorder(TorchDispatchMode):
-    """Records all operations while it is entered (`with recorder:`). It may be entered again and again."""
+    """Records all operations while it is entered (`with recorder:`), which may happen repeatedly."""
 
     def __init__(self, keep: int = KEEP, most: int = MOST_EVENTS) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -266,17 +274,17 @@ class Recorder(TorchDispatchMode):
         # True, the default, wraps every call in a function of torch._dynamo, which takes a second to import.
         return False
 
-    # What code is watched, and what is called how -----------------------------------------------------------------
+    # Watched code and names ---------------------------------------------------------------------------------------
 
     def watch(self, filename: str, source: str) -> None:
-        """Find lines in this source; operations are attributed to the innermost code that is watched."""
+        """Watch a source file: an operation is attributed to the innermost watched code that called it."""
         self.record.sources[filename] = source
         self._watched[filename] = True
 
     def name(self, namespace: dict[str, Any], statement: ast.stmt) -> None:
-        """Note which tensors the names of a namespace stand for after a statement, parameters and buffers included.
+        """Record which tensors the names of a namespace refer to after a statement, also parameters and buffers.
 
-        Variables of loops are no names: they stand for another tensor in every round.
+        Variables of loops are left out, because they refer to a different tensor in every round.
         """
         for node in ast.walk(statement):
             if isinstance(node, ast.For):
@@ -294,7 +302,7 @@ class Recorder(TorchDispatchMode):
     def _bind(self, name: str, tensor: torch.Tensor) -> None:
         if self.record.stopped or tensor.layout != torch.strided or tensor.is_meta:
             return
-        # The storage can change under a tensor (`.data = ...`), so it belongs to what is compared.
+        # A tensor can get a different storage (`.data = ...`), so both are compared.
         known = (tensor, tensor.untyped_storage()._cdata)
         before = self._known.get(name)
         if before is not None and before[0] is known[0] and before[1] == known[1]:
@@ -305,7 +313,7 @@ class Recorder(TorchDispatchMode):
 
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[None]:
-        """What is written meanwhile was set by the learner."""
+        """Mark everything that is written meanwhile as set by the learner."""
         self._hand = True
         try:
             yield
@@ -314,7 +322,7 @@ class Recorder(TorchDispatchMode):
 
     @contextlib.contextmanager
     def aside(self, sites: tuple[Site, ...]) -> Iterator[None]:
-        """Record what is computed only to explain what was called at `sites`, without limits."""
+        """Record, without limits, what is computed only to explain an operation that was called at `sites`."""
         stopped, self.record.stopped, self._aside = self.record.stopped, "", sites
         try:
             with self:
@@ -323,14 +331,14 @@ class Recorder(TorchDispatchMode):
             self.record.stopped, self._aside = stopped, None
 
     def snapshot(self, tensor: torch.Tensor, region: Region, time: int) -> None:
-        """Note that a new tensor holds what a region held at a time."""
+        """Record that a new tensor holds what a region held at a time."""
         self._add(Event(self.record.time, SNAPSHOT, (region, time), {}, (Region.of(tensor),), ()))
         self._write(self.record.events[-1].outs[0], self.record.events[-1])
 
     # Recording ----------------------------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run an operation and note it."""
+        """Run an operation and record it."""
         kwargs = kwargs or {}
         if self.record.stopped:
             self._lose(func, args, kwargs)
@@ -350,14 +358,14 @@ class Recorder(TorchDispatchMode):
             return func(*args, **kwargs)
         out = func(*args, **kwargs)
         try:
-            self._note(info, taken, out, before, generator, state)
+            self._record(info, taken, out, before, generator, state)
         except Exception as error:
             # The learner's program goes on: only its record ends.
             self._stop(f"{type(error).__name__}: {error}", ())
         return out
 
     def _lose(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note which recorded storages an operation that is not recorded writes to."""
+        """Record which storages of the record an operation writes to after recording stopped."""
         record = self.record
         record.time += 1
         info = self._infos.get(func) or self._info(func)
@@ -370,14 +378,15 @@ class Recorder(TorchDispatchMode):
         schema = func._schema
         op = schema.name.partition("::")[2]
         written = tuple(
-            (place, item.name)
-            for place, item in enumerate(schema.arguments)
-            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in UNSAID.get(op, ())
+            (position, item.name)
+            for position, item in enumerate(schema.arguments)
+            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING)
+            or item.name in UNDECLARED_WRITES.get(op, ())
         )
         info = Info(
             func,
             op,
-            {item.name: place for place, item in enumerate(schema.arguments)},
+            {item.name: position for position, item in enumerate(schema.arguments)},
             {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
             written,
             torch.Tag.nondeterministic_seeded in func.tags,
@@ -386,7 +395,7 @@ class Recorder(TorchDispatchMode):
         return info
 
     def _copy(self, target: torch.Tensor) -> torch.Tensor | None:
-        """What an operation in place is about to overwrite, unless it is too much to keep."""
+        """Copy what an in-place operation is about to overwrite; None if there is no room for it."""
         if target.is_meta or target.layout != torch.strided:
             return None
         size = target.numel() * target.element_size()
@@ -395,7 +404,7 @@ class Recorder(TorchDispatchMode):
         self._bytes += size
         return target.detach().clone()
 
-    def _note(self, info: Info, taken: Any, out: Any, before: Any, generator: Any, state: Any) -> None:
+    def _record(self, info: Info, taken: Any, out: Any, before: Any, generator: Any, state: Any) -> None:
         record = self.record
         sites, direct = self._sites()
         if sites is None:
@@ -411,7 +420,7 @@ class Recorder(TorchDispatchMode):
             event.view = True
             self._adopt(event)
         elif info.written:
-            # What is written may not be what is returned.
+            # An operation may write to other tensors than it returns.
             targets = tuple(_targets(info, args, kwargs))
             storages = {region.storage for region in targets}
             event.outs = outs = (*targets, *(region for region in outs if region.storage not in storages))
@@ -432,7 +441,7 @@ class Recorder(TorchDispatchMode):
             self._stop(f"this run has made {self._most:,} operations", sites)
 
     def _adopt(self, event: Event) -> None:
-        """Note whose copy a tensor is that was given its memory, if that was copied as bytes: `copy.deepcopy`."""
+        """Record what a tensor is a copy of if its new memory was copied as bytes, as `copy.deepcopy` does."""
         region = event.outs[0]
         last = next(reversed(self.record.writes.get(region.storage, ())), None)
         source = last.arg("src") if last is not None and last.op == "copy_" else None
@@ -454,7 +463,7 @@ class Recorder(TorchDispatchMode):
         writes.append(event)
 
     def _sites(self) -> tuple[tuple[Site, ...] | None, bool]:
-        """Where the operation was called, in watched code, and whether directly; None for what only prints a tensor."""
+        """Return the sites in watched code that called an operation, and whether directly; None for printing."""
         found: list[Site] = []
         frame: FrameType | None = _getframe(3)
         watched = self._watched
@@ -492,7 +501,7 @@ class Recorder(TorchDispatchMode):
             last, _, first = known
             call = None if last.call is None else last.call + 1
         else:
-            # It was seeded anew, or has given numbers that were not seen.
+            # It was seeded again, or gave numbers to an operation that was not recorded.
             fresh = torch.Generator()
             fresh.manual_seed(seed)
             call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
@@ -516,12 +525,12 @@ def _region(value: Any) -> Any:
 
 
 def _targets(info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """The tensors (or their regions) that an operation writes to."""
+    """Yield the tensors (or their regions) that an operation writes to."""
     training = info.names.get("training")
-    if info.op in UNSAID and training is not None and not args[training]:
+    if info.op in UNDECLARED_WRITES and training is not None and not args[training]:
         return
-    for place, name in info.written:
-        value = args[place] if place < len(args) else kwargs.get(name)
+    for position, name in info.written:
+        value = args[position] if position < len(args) else kwargs.get(name)
         for item in value if isinstance(value, list | tuple) else (value,):
             if isinstance(item, torch.Tensor | Region):
                 yield item

@@ -1,4 +1,4 @@
-"""Where in watched source something happened: lines, syntax, and the names that it assigns."""
+"""Positions of recorded operations in watched source: lines, syntax nodes, and the names that they assign."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Span:
 
 
 class Source:
-    """The nodes of a source file by their span, with their parents."""
+    """The syntax nodes of a source file by their span, with their parents."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -41,7 +41,7 @@ class Source:
                 and node.end_lineno is not None
                 and node.end_col_offset is not None
             ):
-                # An expression statement has the span of its expression, which comes later and stays.
+                # An expression statement has the same span as its expression, which comes later and replaces it.
                 self.nodes[node.lineno, node.col_offset, node.end_lineno, node.end_col_offset] = node
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
@@ -52,7 +52,7 @@ class Source:
         known = self._segments.get(node)
         if known is None:
             text = " ".join((ast.get_source_segment(self.text, node) or "").split())
-            # A call over several lines: no blanks after its bracket, nor the last comma.
+            # For a call over several lines: no blank after a bracket and no trailing comma.
             known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
             # Each of a thousand operands asks for it, and every time Python would split the whole source into lines.
             self._segments[node] = known
@@ -60,7 +60,7 @@ class Source:
 
 
 class SourcePositions:
-    """Sites of a record as spans, lines and syntax."""
+    """Converts sites of a record to spans, lines and syntax nodes."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -70,7 +70,7 @@ class SourcePositions:
     @staticmethod
     @functools.lru_cache(maxsize=8192)
     def span(site: Site) -> Span | None:
-        """The piece of source that a site is in."""
+        """Return the piece of source that a site is in; None if the interpreter does not know it."""
         code, offset = site
         found = next(itertools.islice(code.co_positions(), offset // 2, None), None)
         if found is None or None in found:
@@ -79,7 +79,7 @@ class SourcePositions:
         return Span(code.co_filename, line, end_line, col, end_col)
 
     def source(self, site: Site) -> Source | None:
-        """The parsed source that a site is in, if it is watched."""
+        """Return the parsed source that a site is in; None if it is not watched."""
         file = site[0].co_filename
         text = self._record.sources.get(file)
         if text is None:
@@ -90,22 +90,22 @@ class SourcePositions:
         return known[1]
 
     def node(self, site: Site) -> ast.AST | None:
-        """The node at a site."""
+        """Return the syntax node at a site; None if there is none."""
         span, source = self.span(site), self.source(site)
         return source.nodes.get((span.line, span.col, span.end_line, span.end_col)) if span and source else None
 
     def code(self, site: Site) -> str:
-        """The piece of code at a site, on one line."""
+        """Return the code at a site on one line; "" if its source is not watched."""
         source, node = self.source(site), self.node(site)
         return source.segment(node) if source and node is not None else ""
 
     def line(self, site: Site) -> int | None:
-        """The line of a site."""
+        """Return the line of a site; None if it is unknown."""
         span = self.span(site)
         return span.line if span else None
 
     def assigned(self, site: Site) -> str:
-        """The name that the value of this piece of code is given, if it is."""
+        """Return the name that the value of the code at a site is assigned to; "" if there is none."""
         source, node = self.source(site), self.node(site)
         if source is None or node is None:
             return ""
@@ -125,14 +125,14 @@ class SourcePositions:
         return ""
 
     def statement(self, site: Site) -> str:
-        """The whole statement that a site is in, on one line."""
+        """Return the whole statement that a site is in, on one line."""
         source, node = self.source(site), self.node(site)
         while source is not None and isinstance(node, ast.expr):
             node = source.parents.get(node)
         return source.segment(node) if source is not None and node is not None else ""
 
     def names_in(self, site: Site) -> frozenset[str]:
-        """Names and dotted paths that occur in the piece of code at a site."""
+        """Return the names and dotted paths that occur in the code at a site."""
         found = self._names.get(site)
         if found is None:
             node = self.node(site)
@@ -142,7 +142,7 @@ class SourcePositions:
 
 
 def dotted(node: ast.AST) -> str:
-    """`a` or `a.b.c` as text, nothing for anything else."""
+    """Return the text of a name or dotted path, `a` or `a.b.c`; "" for any other node."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -1,0 +1,21 @@
+"""The state that all controllers share: the course, the learner's progress, and the session that runs code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # the first paint imports this module before the others
+    from lessons.format.lesson import Course
+    from lessons.learner.progress import Progress
+    from tui.state.async_session import AsyncSession
+    from tui.state.step_results import StepResults, TrainingReplays
+
+
+class LearningState(NamedTuple):
+    """The course, what the learner has done, and what runs code."""
+
+    course: Course
+    store: Progress
+    engine: AsyncSession
+    results: StepResults
+    replays: TrainingReplays

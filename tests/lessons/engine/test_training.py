@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,17 +94,22 @@ def kept_files() -> list[Path]:
 
 
 class InBackground:
-    """A training in a thread; `pictures` fills while it runs."""
+    """A training in a thread; `pictures` fills while it runs, and `came` is set whenever it does."""
 
-    def __init__(self, worker: Session, lesson: Lesson) -> None:
+    def __init__(self, worker: Session, lesson: Lesson, control: Control | None = None) -> None:
         self.pictures: list[TrainingSnapshot] = []
-        self.control = Control()
+        self.came = threading.Event()
+        self.control = control or Control()
         self.ended: Training | None = None
         self.thread = threading.Thread(target=self._train, args=(worker, lesson))
         self.thread.start()
 
     def _train(self, worker: Session, lesson: Lesson) -> None:
-        self.ended = worker.train(lesson, "learn", self.pictures.append, self.control)
+        self.ended = worker.train(lesson, "learn", self._take, self.control)
+
+    def _take(self, picture: TrainingSnapshot) -> None:
+        self.pictures.append(picture)
+        self.came.set()
 
     def result(self) -> Training:
         self.thread.join(30)
@@ -334,7 +340,8 @@ def test_paused_training_sleeps_and_goes_on(worker: Session) -> None:
     running = paused(worker, lesson_with(loop))
     seen, (child,) = len(running.pictures), below(server_of(worker))
     used = cpu(child), cpu(server_of(worker))
-    time.sleep(0.5)
+    running.came.clear()
+    assert not running.came.wait(0.5)
     assert len(running.pictures) == seen < 900
     assert (cpu(child), cpu(server_of(worker))) == used
     running.control.resume()
@@ -357,25 +364,28 @@ def test_many_changes_of_mind(worker: Session) -> None:
 
 
 def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -> None:
-    control, seen = Control(), []
+    control = Control()
     control.pause()
     assert control.paused
-
-    def look(picture: TrainingSnapshot) -> None:
-        seen.append(picture)
-        if len(seen) == 1:
-            threading.Timer(0.3, control.resume).start()
-
-    began = time.monotonic()
-    ended = worker.train(lesson_with(), "learn", look, control)
-    assert len(ended.pictures) == 5
-    assert time.monotonic() - began > 0.3
+    running = InBackground(worker, lesson_with(), control)
+    await_true(lambda: control.waiting)
+    assert len(running.pictures) == 1
+    control.resume()
+    assert len(running.result().pictures) == 5
 
 
-def test_pause_does_not_count(worker: Session) -> None:
+def test_pause_does_not_count(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it is: here the clock goes on by an hour whenever somebody looks at it during the pause."""
     loop = "w = x\nfor step in range(6):\n    frame(step, 5)\n    time.sleep(0.1)\n"
-    running = paused(worker, lesson_with(loop, limits={"cpu": 20, "wall": 1.5}))
-    time.sleep(1.6)
+    running = paused(worker, lesson_with(loop, limits={"cpu": 20, "wall": 30}))
+    hours = 0
+
+    def clock() -> float:
+        nonlocal hours
+        hours += running.control.waiting
+        return time.monotonic() + 3600 * hours
+
+    monkeypatch.setattr(training, "time", SimpleNamespace(monotonic=clock))
     running.control.resume()
     ended = running.result()
     assert (ended.error, len(ended.pictures)) == (None, 6)

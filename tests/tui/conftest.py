@@ -1,14 +1,23 @@
-"""What tests of the tutor share: the course, which takes longer to read than most of them to run."""
+"""What tests of the tutor share: the course, which takes longer to read than most of them to run, and a way to wait."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
+import textual.app
+import textual.pilot
 
 from lessons.format.lesson import Course
 from lessons.reading import loader
 from tests.course import COURSE
+
+BREATH = 0.005
+"""Seconds that threads get to hand in what they have made."""
+
+SOON = 0.02
+"""A timer that is due within so many seconds is waited for: the screen repaints 60 times a second."""
 
 
 @pytest.fixture(autouse=True)
@@ -20,3 +29,26 @@ def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return COURSE if folder == loader.COURSE else read(folder)
 
     monkeypatch.setattr(loader, "load_course", load_course)
+
+
+async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until no callback of the event loop is ready and no timer is about to be."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + max_sleep
+    while True:
+        await asyncio.sleep(BREATH)
+        ready, timers = loop._ready, loop._scheduled  # type: ignore[attr-defined]
+        due = (timer for timer in timers if not timer.cancelled() and timer.when() < loop.time() + SOON)
+        if (not ready and next(due, None) is None) or loop.time() > end:
+            return
+
+
+@pytest.fixture(autouse=True)
+def pauses_end_when_nothing_is_left_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the keys and pauses of a pilot end when the loop rests.
+
+    Textual looks at the clock of the processor instead: on an idle machine it waits longer than needed, and on a busy
+    one it takes a process that is kept from running for one that has finished.
+    """
+    for module in (textual.app, textual.pilot):
+        monkeypatch.setattr(module, "wait_for_idle", wait_until_loop_rests)

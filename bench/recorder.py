@@ -52,23 +52,27 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
 
     from lessons.format.lesson import RunningStep
     from lessons.reading.loader import load_course
+    from lessons.results import code_unit
+    from lessons.results.code_unit import CodeUnit
     from lessons.worker.jobs.execute import execute
     from lessons.worker.jobs.lesson_run import seed
     from lessons.worker.jobs.run_state import RunState
 
     lesson = load_course().lesson(lesson_id)
     steps = [step for step in lesson.steps[: lesson.index(step_id) + 1] if isinstance(step, RunningStep)]
-    parts = [("setup", lesson.setup, lesson.seed)]
-    parts += [(step.id, step.code, step.seed if step.seed is not None else lesson.seed) for step in steps]
+    parts = [(code_unit.SETUP, lesson.setup, lesson.seed)]
+    parts += [
+        (CodeUnit.step(step.id), step.code, step.seed if step.seed is not None else lesson.seed) for step in steps
+    ]
     seconds = []
     # As in the worker: what the imports left is not looked at again.
     gc.freeze()
     for _ in range(runs):
         stage = RunState()
         began = time.process_time()
-        for place, code, number in parts:
+        for unit, code, number in parts:
             seed(number)
-            failed = stage.run(code, place) if how == "recorded" else execute(code, f"<{place}>", stage.namespace)
+            failed = stage.run(code, unit) if how == "recorded" else execute(code, unit.filename, stage.namespace)
             assert failed is None, failed
         seconds.append(time.process_time() - began)
         del stage

@@ -27,6 +27,7 @@ SCREEN = {
     "lessons.engine.launchers": {"textual", "sqlite3"},
     "lessons.results.json_numbers": {"textual"},
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
+    "lessons.worker.messages": {"textual", "pydantic", "sqlite3", "yaml"},
     "tui": {"textual", "pydantic", "sqlite3"},
     "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
@@ -69,7 +70,7 @@ def test_module_of_the_screen_process_stays_light(module: str) -> None:
 
 def test_nothing_in_the_screen_process_imports_torch() -> None:
     lessons = [name for name in modules_of("lessons") if not name.startswith("lessons.worker.")]
-    for module, found in imported_by(*lessons, "lessons.worker.wire", *modules_of("tui")).items():
+    for module, found in imported_by(*lessons, "lessons.worker.messages", *modules_of("tui")).items():
         assert "torch" not in found, module
         assert "attention" not in found, module
 
@@ -80,7 +81,7 @@ def test_nothing_but_tui_imports_textual() -> None:
 
 
 def test_messages_of_the_worker_need_only_the_standard_library() -> None:
-    found = imported_by("lessons.worker.wire")["lessons.worker.wire"]
+    found = imported_by("lessons.worker.messages")["lessons.worker.messages"]
     assert found - sys.stdlib_module_names <= {"lessons"}
 
 

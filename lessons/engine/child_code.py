@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from lessons.engine import child_failures
 from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Kind, Lesson, Limits, ShownTensor
 from lessons.results.result import Failure
-from lessons.worker import wire
+from lessons.worker import messages
+from lessons.worker.messages import RunInput, RunScratch, TensorReport
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 Names = tuple[tuple[str, str], ...]
@@ -21,39 +24,47 @@ Names = tuple[tuple[str, str], ...]
 GONE = Failure("crash", "The program is no longer there.")
 
 
-def run_in_child(
-    question: dict[str, object],
-    read: Callable[[wire.Frame], T],
-    wall: float,
-    limits: Limits,
-    job: ChildProcess,
-    cancelled: Callable[[], bool],
-) -> T | Failure:
-    """Have a child that waits for questions run code, and read its answer; a failure if it did not survive that."""
-    deadline = time.monotonic() + wall
-    job.settled(calm=False)
+@dataclass(frozen=True, slots=True)
+class CodeRequest(Generic[R, T]):
+    """Code for a child that waits for questions.
+
+    Attributes:
+        message: what it is asked.
+        report: the type of its reply.
+        wall: seconds that it may take.
+        limits: those that the child was started with.
+        read: makes the result of that, of what it printed and of the seconds that it took.
+        failed: makes the result of a failure instead, if it did not survive.
+    """
+
+    message: RunInput | RunScratch
+    report: type[R]
+    wall: float
+    limits: Limits
+    read: Callable[[R, ChildProcess, float], T]
+    failed: Callable[[Failure, ChildProcess, float], T]
+
+
+def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[T, bool]:
+    """Have a child run code. Returns what became of it, and whether the child survived it."""
+    began = time.monotonic()
+    job.set_idle(False)
     try:
-        wire.send(job.talk, question)
-        answer = read(wire.receive(job.talk, deadline))
-        job.settled()
-        return answer
+        messages.send(job.talk, request.message)
+        report = messages.receive(job.talk, request.report, deadline=began + request.wall)
+        result = request.read(report, job, time.monotonic() - began)
+        job.set_idle(True)
+        return result, True
     except TimeoutError:
-        return child_failures.timed_out(job, wall)
+        failure = child_failures.timed_out(job, request.wall)
     except Exception as error:
         # Whatever a child sends that cannot be read is its own end.
-        return child_failures.died(job, error, limits, cancelled())
+        failure = child_failures.died(job, error, request.limits, cancelled())
+    return request.failed(failure, job, time.monotonic() - began), False
 
 
-def drawn_as(lesson: Lesson, step: str, entry: dict[str, object]) -> ShownTensor:
-    """How a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
-    name, sizes = str(entry["name"]), entry["shape"]
-    known = axis_labels.known(lesson, step, name, len(sizes)) if isinstance(sizes, list) else None
-    kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return known.model_copy(update={"name": name}) if known else ShownTensor(name=name or "_", kind=kind)
-
-
-def names_of(data: object) -> Names:
-    """Names from the worker's answer. Raises `ValueError` or `TypeError` for anything else."""
-    if not isinstance(data, list):
-        raise TypeError("no names")
-    return tuple((str(name), str(kind)) for name, kind in data)
+def drawn_as(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
+    """Tell how a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
+    known = axis_labels.known(lesson, step, report.name, len(report.shape))
+    kind: Kind = "mask" if report.dtype == "bool" else "vector"
+    return known.model_copy(update={"name": report.name}) if known else ShownTensor(name=report.name or "_", kind=kind)

@@ -7,13 +7,9 @@ import signal
 from lessons.engine.launchers import ChildProcess, line_of
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
-from lessons.worker import wire
+from lessons.worker import exit_codes, wire
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
-CUT_OFF = 97
-"""The exit code of a child whose program has closed its connection."""
-BROKEN = 99
-"""The exit code of a child whose own tools no longer work."""
 
 
 def timed_out(job: ChildProcess, wall: float) -> Failure:
@@ -44,10 +40,10 @@ def died(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -
         return Failure("crash", f"The Python interpreter itself crashed{where}.", line)
     if ended.code == -signal.SIGKILL:
         return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
-    if ended.code == CUT_OFF:
+    if ended.code == exit_codes.CUT_OFF:
         return Failure(
             "crash", "The code closed files that are not its own, so that its result could not be sent.", line
         )
-    if ended.code == BROKEN:
+    if ended.code == exit_codes.BROKEN:
         return Failure("crash", "The code broke Python's own tools, so that its result could not be sent.", line)
     return Failure("crash", "The code ended the program itself (os._exit) before it was done.", line)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 
 MOST_NODES = 20_000
 MOST_TOLD = 200_000
@@ -34,9 +36,10 @@ def grow(
     It grows level by level, so what is cut off is what lies deepest; there are never more than `MOST_LEVELS`.
     A sentence if the cell cannot be explained, None if the worker is gone.
     """
-    found = run.explain(step, name, index)
+    unit = CodeUnit.step(step)
+    found = run.ask(ExplainQuestion(name, index, unit))
     if not isinstance(found, Explanation):
-        return found
+        return found.reason if found else None
     root = Node(found)
     depth = min(depth or MOST_LEVELS, MOST_LEVELS)
     todo, count, told = deque([(root, 1)]), 1, len(found.operands)
@@ -50,9 +53,9 @@ def grow(
             # Operands are much alike: the first tells what all of them would take.
             if told > MOST_TOLD or (grown and told + len(grown[0].explanation.operands) * len(operands) > MOST_TOLD):
                 break
-            found = run.follow(step, operand.ref)
-            if found is None or isinstance(found, str):
-                return found
+            found = run.ask(FollowQuestion(operand.ref, unit))
+            if not isinstance(found, Explanation):
+                return found.reason if found else None
             grown.append(Node(found))
             told += len(found.operands)
         else:

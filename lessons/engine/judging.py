@@ -11,8 +11,8 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
@@ -24,14 +24,34 @@ from lessons.results.result import (
     AnswerDifference,
     CheckResult,
     Failure,
-    Intermediate,
     Judgement,
     NamedMistake,
     Tensor,
     Verdict,
     WorkerError,
 )
-from lessons.worker import wire
+from lessons.results.tensor_questions import Refusal
+from lessons.worker import messages, wire
+from lessons.worker.messages import (
+    AnswerLoaded,
+    AnswerReport,
+    CheckRequest,
+    CompareResults,
+    ComparisonReport,
+    Decide,
+    Decision,
+    Diagnose,
+    DiagnosisReport,
+    DifferenceReport,
+    FindDifference,
+    HiddenInputs,
+    Judge,
+    MistakeRequest,
+    RunAnswer,
+    TensorReport,
+)
+
+T = TypeVar("T")
 
 JUDGE_LIMITS = Limits(cpu=30, wall=60, memory=2048)
 ROUNDS = 2
@@ -74,9 +94,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the learner's program gave, unread: values (`gots`), or a failure; and what it printed."""
+    """What the learner's program gave, unread: values (`actual`), or a failure; and what it printed."""
 
-    gots: object = None
+    actual: object = None
     blob: bytes = b""
     printed: str = ""
     failure: Failure | None = None
@@ -115,17 +135,11 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
     """
     request = Request.of(exercise, source, seed, 1)
     with _judge(request, child) as (judge, hidden):
-        made = _run(request, child, hidden, lambda: False, trace=True)
-        if made.failure or made.missing:
+        traced = _run(request, child, hidden, lambda: False, trace=True)
+        if traced.failure or traced.missing:
             raise WorkerError("This code does not run, so there is nothing to compare.")
-        reply = _ask(judge, {"op": "compare", "made": made.gots}, made.blob).header
-        return AnswerComparison(_intermediates(reply["intermediates"]), _intermediates(reply["own"]))
-
-
-def _intermediates(rows: list[dict[str, Any]]) -> tuple[Intermediate, ...]:
-    return tuple(
-        Intermediate(row["name"], row["line"], tuple(row["shape"]), row["yours"], row["your_line"]) for row in rows
-    )
+        report = _ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
+        return AnswerComparison(report.intermediates, report.own)
 
 
 def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagnosis: Diagnosis) -> Judgement:
@@ -145,33 +159,33 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagno
         if judgement.verdict != "failed" or diagnosis == "none":
             return judgement
         named = _diagnose(judge, exercise, None)
-        parting = _part(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
-        line = parting.line if parting else None
+        difference = _difference(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
+        line = difference.line if difference else None
         # A mistake with a name explains itself; only one without needs to be looked at.
-        return replace(judgement, mistakes=named, line=line, difference=None if named else parting)
+        return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
 
 
 # The two children ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, wire.Frame]]:
+def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, HiddenInputs]]:
     """The judge's child, and the hidden inputs that it has made."""
     exercise = request.exercise
-    checks = [{"name": check.name, "test": check.test, "fail": check.fail} for check in exercise.checks]
-    header = {"op": "judge", "seeds": list(request.seeds), "context": exercise.context, "probe": exercise.probe}
+    checks = tuple(CheckRequest(check.name, check.test, check.fail) for check in exercise.checks)
+    job = Judge(request.seeds, exercise.context, exercise.probe, exercise.solution, checks)
     with child(JUDGE_LIMITS) as judge:
-        hidden = _ask(judge, header | {"solution": exercise.solution, "checks": checks})
+        hidden = _ask(judge, job, HiddenInputs)
         # It runs no program of the learner; what theirs leaves behind is not to be counted as its own.
-        judge.settled()
+        judge.set_idle(True)
         yield judge, hidden
 
 
-def _ask(judge: ChildProcess, question: dict[str, Any], blob: bytes = b"") -> wire.Frame:
-    """Put a question to the judge. Raises `WorkerError` if it does not answer."""
+def _ask(judge: ChildProcess, question: object, report: type[T]) -> T:
+    """Ask the judge something. Raises `WorkerError` if it does not reply with such a report."""
     try:
-        wire.send(judge.talk, question, blob)
-        return wire.receive(judge.talk, time.monotonic() + JUDGE_LIMITS.wall)
+        messages.send(judge.talk, question)
+        return messages.receive(judge.talk, report, deadline=time.monotonic() + JUDGE_LIMITS.wall)
     except (wire.WireError, TimeoutError):
         raise _judge_failed(judge) from None
 
@@ -183,7 +197,7 @@ def _judge_failed(judge: ChildProcess) -> WorkerError:
 
 
 def _run(
-    request: Request, child: Child, hidden: wire.Frame, cancelled: Callable[[], bool], *, trace: bool = False
+    request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool], *, trace: bool = False
 ) -> _Answer:
     """Run the learner's program in a child of its own. With `trace`, it hands back its intermediate results."""
     limits = request.exercise.limits
@@ -192,28 +206,26 @@ def _run(
             answer = _converse(job, request, hidden, trace)
         except TimeoutError:
             answer = _Answer(failure=child_failures.timed_out(job, limits.wall))
-        except (wire.WireError, ValueError, KeyError, TypeError) as error:
+        except wire.WireError as error:
             answer = _Answer(failure=child_failures.died(job, error, limits, cancelled()))
         job.end()
         return replace(answer, printed=output(job.out))
 
 
-def _converse(job: ChildProcess, request: Request, hidden: wire.Frame, trace: bool) -> _Answer:
+def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: bool) -> _Answer:
     """Have the learner's program loaded, then hand it the hidden inputs. Raises whatever its replies lead to."""
     exercise = request.exercise
     deadline = time.monotonic() + exercise.limits.wall
-    header = {"op": "answer", "probe": exercise.probe, "seed": request.own_seed, "defines": list(exercise.defines)}
-    wire.send(job.talk, header | {"without": list(exercise.without), "trace": trace}, request.code)
-    loaded = wire.receive(job.talk, deadline).header
-    if loaded.get("error"):
-        return _Answer(failure=failure_of(loaded["error"]))
-    if loaded.get("missing"):
-        return _Answer(missing=tuple(str(name) for name in loaded["missing"]))
-    inputs = {"op": "contexts", "contexts": hidden.header["contexts"], "seeds": list(request.seeds)}
-    wire.send(job.talk, inputs, hidden.blob)
-    answered = wire.receive(job.talk, deadline)
-    failure = answered.header.get("error")
-    return _Answer(answered.header["gots"], answered.blob, failure=failure_of(failure) if failure else None)
+    answer = RunAnswer(
+        exercise.probe, request.own_seed, exercise.defines, exercise.without, trace=trace, blob=request.code
+    )
+    messages.send(job.talk, answer)
+    loaded = messages.receive(job.talk, AnswerLoaded, deadline=deadline)
+    if loaded.error or loaded.missing:
+        return _Answer(failure=failure_of(loaded.error), missing=loaded.missing)
+    messages.send(job.talk, hidden)
+    report = messages.receive(job.talk, AnswerReport, deadline=deadline)
+    return _Answer(report.actual, report.blob, failure=failure_of(report.error))
 
 
 # The word ------------------------------------------------------------------------------------------------------------
@@ -222,15 +234,15 @@ def _converse(job: ChildProcess, request: Request, hidden: wire.Frame, trace: bo
 def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Judgement:
     unreadable = "Your program was judged as not passed: its reply was unreadable."
     try:
-        wire.send(judge.talk, {"op": "verdict", "gots": answer.gots}, answer.blob)
-        report = wire.receive(judge.talk, time.monotonic() + JUDGE_LIMITS.wall).header
+        messages.send(judge.talk, Decide(answer.actual, answer.blob))
+        report = messages.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
     except (wire.Closed, TimeoutError):
         raise _judge_failed(judge) from None
     except wire.WireError:
         return _unjudged(exercise, "error", unreadable, stdout=answer.printed)
-    if report.get("error"):
+    if isinstance(report, Refusal):
         return _unjudged(exercise, "error", unreadable, stdout=answer.printed)
-    checks = tuple(CheckResult(item["name"], item["passed"], item["message"]) for item in report["checks"])
+    checks = report.checks
     wrong = [check for check in checks if not check.passed]
     if not wrong:
         return Judgement(exercise.exercise, "passed", "All checks pass.", checks=checks, stdout=answer.printed)
@@ -240,16 +252,16 @@ def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Jud
 
 def _diagnose(judge: ChildProcess, exercise: ExerciseStep, error: str | None) -> tuple[NamedMistake, ...]:
     """The known mistakes that give what the answer gave: values, or an exception with this message."""
-    mistakes = [
-        asdict(mistake_edits.KnownMistake.of(item)) | {"seen": item.seen, "why": item.why} for item in exercise.mistakes
-    ]
+    mistakes = tuple(
+        MistakeRequest(mistake_edits.KnownMistake.of(item), item.seen, item.why) for item in exercise.mistakes
+    )
     names = {item.id: item.name for item in exercise.mistakes}
     try:
-        named = _ask(judge, {"op": "diagnose", "error": error, "mistakes": mistakes}).header["named"]
+        report = _ask(judge, Diagnose(error, mistakes), DiagnosisReport)
     except WorkerError:
         # Without it there is still a verdict.
         return ()
-    return tuple(NamedMistake(item["id"], names[item["id"]], item["text"]) for item in named)
+    return tuple(NamedMistake(item.id, names[item.id], item.text) for item in report.found)
 
 
 def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement) -> Judgement:
@@ -259,35 +271,32 @@ def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgem
     return replace(judgement, mistakes=_diagnose(judge, exercise, judgement.message))
 
 
-def _part(
-    judge: ChildProcess, request: Request, child: Child, hidden: wire.Frame, cancelled: Callable[[], bool]
+def _difference(
+    judge: ChildProcess, request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool]
 ) -> AnswerDifference | None:
     """Run the answer again, recorded, and find its first intermediate result that differs; None if that fails."""
     limits = request.exercise.limits
     short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
     exercise = request.exercise.model_copy(update={"limits": short})
     first = Request(exercise, request.code, request.seeds[:1])
-    made = _run(first, child, _first_input(hidden), cancelled, trace=True)
-    if made.failure or made.missing:
+    first_input = HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
+    traced = _run(first, child, first_input, cancelled, trace=True)
+    if traced.failure or traced.missing:
         return None
     try:
-        reply = _ask(judge, {"op": "part", "made": made.gots}, made.blob)
+        report = _ask(judge, FindDifference(traced.actual, traced.blob), DifferenceReport)
     except WorkerError:
         return None
-    found = reply.header["parting"]
+    found = report.difference
     if found is None:
         return None
-    yours, expected = (_tensor(found[key], reply.blob) for key in ("yours", "expected"))
-    return AnswerDifference(found["name"], found["line"], yours, expected, tuple(found["agreed"]))
+    yours, expected = (_tensor(tensor, report.blob) for tensor in (found.yours, found.expected))
+    return AnswerDifference(found.name, found.line, yours, expected, found.agreed)
 
 
-def _first_input(hidden: wire.Frame) -> wire.Frame:
-    return wire.Frame(hidden.header | {"contexts": hidden.header["contexts"][:1]}, hidden.blob)
-
-
-def _tensor(entry: dict[str, Any], blob: bytes) -> Tensor:
-    kind: Kind = "mask" if entry["dtype"] == "bool" else "vector"
-    return replies.tensor_of(UNLABELLED, ShownTensor.model_construct(name=entry["name"], kind=kind), entry, blob)
+def _tensor(report: TensorReport, blob: bytes) -> Tensor:
+    kind: Kind = "mask" if report.dtype == "bool" else "vector"
+    return replies.tensor_of(UNLABELLED, ShownTensor.model_construct(name=report.name, kind=kind), report, blob)
 
 
 def _failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import shutil
 import signal
@@ -18,21 +17,20 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.format.lesson import Limits
+from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
-from lessons.worker import wire
+from lessons.worker import messages, wire
+from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 180.0
 END_LIMIT = 5.0
 LAST_WORDS = 0.2
 """Seconds that a child which has closed its connection gets to end by itself."""
-# A frame of the program itself: not of our own code, nor of what the standard library compiles ("<string>").
-LINE = re.compile(r'File "<(?!(?:setup|prose|probe|string)>)(?:your code|play \d+|[a-z0-9-]+)>", line (\d+)')
 TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
 
@@ -48,21 +46,6 @@ class ForkUnsafe(WorkerError):
     """The fork server has more than one thread, so that its children could hang."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """How a child ended.
-
-    Attributes:
-        code: its exit code; negative: killed by that signal.
-        reason: the worker's own reason for killing it, if it had one.
-        cpu: processor seconds that it used, if they are known.
-    """
-
-    code: int
-    reason: str = ""
-    cpu: float = 0.0
-
-
 class ChildProcess(Protocol):
     """One child, as the parent sees it."""
 
@@ -70,10 +53,10 @@ class ChildProcess(Protocol):
     out: IO[bytes]
     err: IO[bytes]
 
-    def settled(self, calm: bool = True) -> None:
-        """Say that the child now only waits for questions (`calm`), or runs a program again."""
+    def set_idle(self, idle: bool) -> None:
+        """Say whether the child now only waits for questions, or runs a program."""
 
-    def end(self, ask_line: bool = False) -> Exit:
+    def end(self, ask_line: bool = False) -> Exited:
         """Kill the child if it still lives, with all it started, and tell how it ended.
 
         May be called again, and from several threads; `out` and `err` can still be read.
@@ -96,10 +79,10 @@ class Launcher(Protocol):
     def ready(self) -> bool:
         """Whether a child would start at once."""
 
-    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
-        """A fresh child that waits for its job on `talk`. Raises `WorkerError`.
+    def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
+        """Return a fresh child that waits for its job on `talk`. Raises `WorkerError`.
 
-        `later`: processor seconds for questions about what its program has made.
+        `question_cpu`: processor seconds for questions about what its program has made.
         """
 
     def close(self) -> None:
@@ -107,9 +90,9 @@ class Launcher(Protocol):
 
 
 def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
-    """The launcher for this system; `kind` (`zygote`, `spare`) overrides the choice."""
-    kind = kind or ("zygote" if sys.platform == "linux" and Path("/proc/self/task").is_dir() else "spare")
-    return ForkServerLauncher(nice) if kind == "zygote" else SpareLauncher(nice)
+    """Return the launcher for this system; `kind` (`fork_server`, `spare_process`) overrides the choice."""
+    kind = kind or ("fork_server" if sys.platform == "linux" and Path("/proc/self/task").is_dir() else "spare_process")
+    return ForkServerLauncher(nice) if kind == "fork_server" else SpareLauncher(nice)
 
 
 def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
@@ -126,8 +109,7 @@ def line_of(job: ChildProcess) -> int | None:
     # The last trace counts, and only one of faulthandler: a program may print traces of its own.
     size = os.fstat(job.err.fileno()).st_size
     _, header, trace = output(job.err, max(0, size - OUTPUT_SHOWN)).rpartition(TRACE)
-    found = LINE.search(trace) if header else None
-    return int(found[1]) if found else None
+    return learner_line(trace) if header else None
 
 
 def environment() -> dict[str, str]:
@@ -168,15 +150,15 @@ class ForkedChild:
 
     def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
         self.talk, self.status, self.out, self.err = talk, status, out, err
-        self._exit: Exit | None = None
+        self._exit: Exited | None = None
         self._lock = threading.Lock()
 
-    def settled(self, calm: bool = True) -> None:
+    def set_idle(self, idle: bool) -> None:
         """See `ChildProcess`."""
         with contextlib.suppress(wire.WireError):
-            wire.send(self.status, {"op": "settled" if calm else "busy"})
+            messages.send(self.status, SetIdle(idle))
 
-    def end(self, ask_line: bool = False) -> Exit:
+    def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""
         with self._lock:
             if self._exit is None:
@@ -185,21 +167,20 @@ class ForkedChild:
                 self.status.close()
             return self._exit
 
-    def _end(self, ask_line: bool) -> Exit:
+    def _end(self, ask_line: bool) -> Exited:
         if not ask_line and _hung_up(self.talk):
             # It is about to end by itself: its exit code says more than that it was killed.
             with contextlib.suppress(OSError, ValueError):
                 select.select([self.status], [], [], LAST_WORDS)
         with contextlib.suppress(wire.WireError, OSError):
             if ask_line:
-                wire.send(self.status, {"op": "kill"})
+                messages.send(self.status, Kill())
             else:
                 self.status.shutdown(socket.SHUT_WR)
         try:
-            report = wire.receive(self.status, deadline=time.monotonic() + END_LIMIT).header
+            return messages.receive(self.status, Exited, deadline=time.monotonic() + END_LIMIT)
         except (wire.WireError, TimeoutError):
-            return Exit(-9, "lost")
-        return Exit(int(report.get("code", -9)), str(report.get("reason", "")), float(report.get("cpu", 0)))
+            return Exited(-signal.SIGKILL, "lost", 0.0)
 
     def close(self) -> None:
         """See `ChildProcess`."""
@@ -273,15 +254,15 @@ class ForkServerLauncher:
     def _hear(self, control: socket.socket, timeout: float) -> None:
         """Wait for the server's first word."""
         try:
-            report = wire.receive(control, deadline=time.monotonic() + timeout).header
+            report = messages.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
             raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
         except wire.WireError:
             raise WorkerError(f"The worker process ended while it loaded PyTorch. {self._log()}".strip()) from None
-        if report.get("op") != "ready":
-            raise WorkerError(f"PyTorch could not be loaded: {report.get('message')}")
-        if report.get("threads") != 1:
-            raise ForkUnsafe(f"The fork server has {report.get('threads')} threads.")
+        if isinstance(report, LoadFailed):
+            raise WorkerError(f"PyTorch could not be loaded: {report.message}")
+        if report.threads != 1:
+            raise ForkUnsafe(f"The fork server has {report.threads} threads.")
 
     def _log(self) -> str:
         try:
@@ -290,16 +271,16 @@ class ForkServerLauncher:
             return ""
         return lines[-1] if lines else ""
 
-    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
+    def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         """See `Launcher`."""
         try:
-            return self._launch(limits, later)
+            return self._launch(limits, question_cpu)
         except wire.Closed:
             # The server was killed under us (by hand, or by the system when memory ran out).
             self.close()
-            return self._launch(limits, later)
+            return self._launch(limits, question_cpu)
 
-    def _launch(self, limits: Limits, later: float) -> ChildProcess:
+    def _launch(self, limits: Limits, question_cpu: float) -> ChildProcess:
         self.wait_ready()
         with self._lock:
             if self._control is None:
@@ -307,11 +288,10 @@ class ForkServerLauncher:
             talk, their_talk = socket.socketpair()
             status, their_status = socket.socketpair()
             out, err = _output_files(self._base)
-            header = {"op": "fork", "cpu": limits.cpu, "memory": limits.memory, "later": later}
             fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
             with their_talk, their_status:
                 try:
-                    wire.send(self._control, header, fds=fds)
+                    messages.send(self._control, Launch(limits.cpu, limits.memory, question_cpu), fds)
                 except BaseException:
                     for ours in (talk, status, out, err):
                         ours.close()
@@ -356,7 +336,7 @@ class SpareChild:
         their_talk.close()
         their_life.close()
         self.ready = False
-        self._exit: Exit | None = None
+        self._exit: Exited | None = None
         self._lock = threading.Lock()
 
     def wait_ready(self, timeout: float) -> None:
@@ -364,25 +344,25 @@ class SpareChild:
         if self.ready:
             return
         try:
-            report = wire.receive(self.talk, deadline=time.monotonic() + timeout).header
+            messages.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
         except TimeoutError:
             raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
         except wire.WireError:
             lines = output(self.err).strip().splitlines()
             raise WorkerError(f"PyTorch could not be loaded: {lines[-1] if lines else 'no reason given'}") from None
-        self.ready = report.get("op") == "ready"
+        self.ready = True
 
-    def settled(self, calm: bool = True) -> None:
+    def set_idle(self, idle: bool) -> None:
         """See `ChildProcess`. Nobody watches a spare process but its own limits."""
 
-    def end(self, ask_line: bool = False) -> Exit:
+    def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""
         with self._lock:
             if self._exit is None:
                 self._exit = self._end(ask_line)
             return self._exit
 
-    def _end(self, ask_line: bool) -> Exit:
+    def _end(self, ask_line: bool) -> Exited:
         if ask_line and self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -396,7 +376,7 @@ class SpareChild:
         self._process.wait()
         self._life.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
-        return Exit(self._process.returncode if code is None else code)
+        return Exited(self._process.returncode if code is None else code, "", 0.0)
 
     def close(self) -> None:
         """See `ChildProcess`."""
@@ -440,7 +420,7 @@ class SpareLauncher:
                 self.close()
                 raise
 
-    def launch(self, limits: Limits, later: float = 0) -> ChildProcess:
+    def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         """See `Launcher`."""
         with self._waiting:
             self.wait_ready()
@@ -450,7 +430,7 @@ class SpareLauncher:
                     raise WorkerError("The worker has been closed.")
                 self.start()
         with contextlib.suppress(wire.Closed):
-            wire.send(job.talk, {"op": "place", "cpu": limits.cpu, "memory": limits.memory, "later": later})
+            messages.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu))
         return job
 
     def close(self) -> None:

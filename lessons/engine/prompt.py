@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, Names, drawn_as, names_of, run_in_child
+from lessons.engine.child_code import GONE, CodeRequest, Names, drawn_as
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson
 from lessons.results import line_shapes
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Failure, StepResult
 from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker import wire
+from lessons.worker.messages import InputReport, RunInput
 
 INPUT_LIMIT = 10.0
 """Seconds that one input may take. The processor time of a child is limited only as the last resort."""
 
 CPU = 600
-INPUT_PREFIX = "play "
-"""What the names of inputs begin with."""
-
 LONGEST_INPUT = 64 * 1024
 
 
@@ -78,12 +74,10 @@ class Prompt:
         """Run an input. Raises `WorkerError` if nothing can be run at all."""
         self._last += 1
         if len(code) > LONGEST_INPUT:
-            return PromptResult(
-                place(self._last), error=Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB.")
-            )
+            return _unrun(self._last, Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB."))
         problem = self._rebuild()
         if problem is not None:
-            return PromptResult(place(self._last), error=problem, names=self._names)
+            return replace(_unrun(self._last, problem), names=self._names)
         played, survived = self._enter(self._last, code)
         if not survived:
             # What the next input can use, since it will find all as it was.
@@ -104,9 +98,9 @@ class Prompt:
 
     def _enter(self, number: int, code: str) -> tuple[PromptResult, bool]:
         run = self.run
-        question = partial(ask, self._altered, self._step, number, code, self._wall)
-        answer = self._session.enter(run, question) if run is not None else None
-        return answer or (PromptResult(place(number), error=CLOSED if self._closed.is_set() else GONE), False)
+        asked = request(self._altered, self._step, number, code, self._wall)
+        reply = self._session.run_code(run, asked) if run is not None else None
+        return reply or (_unrun(number, CLOSED if self._closed.is_set() else GONE), False)
 
     def _rebuild(self) -> Failure | None:
         """Have a child that has been through the lesson and the inputs; None if there is one, else why not."""
@@ -138,41 +132,30 @@ class Prompt:
 CLOSED = Failure("stopped", "The prompt has been closed.")
 
 
-def place(number: int) -> str:
-    """What the code of an input is called, where lesson code has the id of a step."""
-    return f"{INPUT_PREFIX}{number}"
+def _unrun(number: int, why: Failure) -> PromptResult:
+    return PromptResult(str(CodeUnit.input(number)), error=why)
 
 
-def ask(
-    lesson: Lesson, step: str, number: int, code: str, wall: float, job: ChildProcess, cancelled: Callable[[], bool]
-) -> tuple[PromptResult, bool]:
-    """Put an input to a child. Returns what became of it, and whether the child survived it."""
-    began = time.monotonic()
+def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> CodeRequest[InputReport, PromptResult]:
+    """Ask a child to run an input."""
+    unit = CodeUnit.input(number)
 
-    def read(reply: wire.Frame) -> PromptResult:
-        return _played(lesson, step, number, reply, job, time.monotonic() - began)
+    def read(report: InputReport, job: ChildProcess, seconds: float) -> PromptResult:
+        return PromptResult(
+            str(unit),
+            stdout=output(job.out, 0, report.printed),
+            error=replies.failure_of(report.error),
+            tensors=tuple(
+                replies.tensor_of(lesson, drawn_as(lesson, step, tensor), tensor, report.blob)
+                for tensor in report.tensors
+            ),
+            shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),
+            seconds=seconds,
+            value=report.value,
+            names=report.names,
+        )
 
-    answer = run_in_child({"op": "play", "number": number, "code": code}, read, wall, lesson.limits, job, cancelled)
-    if not isinstance(answer, Failure):
-        return answer, True
-    return PromptResult(place(number), stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
+    def failed(failure: Failure, job: ChildProcess, seconds: float) -> PromptResult:
+        return PromptResult(str(unit), stdout=output(job.out), error=failure, seconds=seconds)
 
-
-def _played(
-    lesson: Lesson, step: str, number: int, reply: wire.Frame, job: ChildProcess, seconds: float
-) -> PromptResult:
-    if reply.op != "play":
-        raise ValueError("another answer")
-    header = reply.header["played"]
-    return PromptResult(
-        place(number),
-        stdout=output(job.out, 0, int(header["printed"])),
-        error=replies.failure_of(header["error"]) if header["error"] else None,
-        tensors=tuple(
-            replies.tensor_of(lesson, drawn_as(lesson, step, entry), entry, reply.blob) for entry in header["tensors"]
-        ),
-        shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, step)),
-        seconds=seconds,
-        value=str(header["value"]),
-        names=names_of(header["names"]),
-    )
+    return CodeRequest(RunInput(unit, code), InputReport, wall, lesson.limits, read, failed)

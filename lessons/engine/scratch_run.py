@@ -5,20 +5,19 @@ The answer and the exercise's own call of it run where the lesson has come to, o
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, drawn_as, run_in_child
+from lessons.engine.child_code import GONE, CodeRequest, drawn_as
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results import line_shapes
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Failure, StepResult
-from lessons.worker import wire
+from lessons.worker.messages import RunScratch, ScratchReport
 
 STEP = "your-code"
 """The id of the step whose code is the learner's."""
@@ -50,40 +49,31 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     with_code = lesson_with(lesson, exercise, source)
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
-    answer = session.enter(held, partial(_ask, with_code, exercise.limits.wall)) if held.alive else None
+    reply = session.run_code(held, request(with_code, exercise.limits.wall)) if held.alive else None
     failed = next((step.error for step in held.steps if step.error), GONE)
-    held.steps.append(answer[0] if answer else StepResult(STEP, error=failed))
+    held.steps.append(reply[0] if reply else StepResult(STEP, error=failed))
     return with_code, held
 
 
-def _ask(lesson: Lesson, wall: float, job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[StepResult, bool]:
-    """Have the child run the code. Returns what became of it, and whether the child survived it."""
-    began = time.monotonic()
+def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResult]:
+    """Ask a child to run the code of the step `STEP`."""
     step = lesson.step(STEP)
     assert isinstance(step, RunStep)
 
-    def read(reply: wire.Frame) -> StepResult:
-        return _result(lesson, reply, job, time.monotonic() - began)
+    def read(report: ScratchReport, job: ChildProcess, seconds: float) -> StepResult:
+        return StepResult(
+            STEP,
+            stdout=output(job.out, 0, report.printed),
+            error=replies.failure_of(report.error),
+            tensors=tuple(
+                replies.tensor_of(lesson, drawn_as(lesson, STEP, tensor), tensor, report.blob)
+                for tensor in report.tensors
+            ),
+            shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, STEP)),
+            seconds=seconds,
+        )
 
-    answer = run_in_child(
-        {"op": "attempt", "place": STEP, "code": step.code}, read, wall, lesson.limits, job, cancelled
-    )
-    if not isinstance(answer, Failure):
-        return answer, True
-    return StepResult(STEP, stdout=output(job.out), error=answer, seconds=time.monotonic() - began), False
+    def failed(failure: Failure, job: ChildProcess, seconds: float) -> StepResult:
+        return StepResult(STEP, stdout=output(job.out), error=failure, seconds=seconds)
 
-
-def _result(lesson: Lesson, reply: wire.Frame, job: ChildProcess, seconds: float) -> StepResult:
-    if reply.op != "attempt":
-        raise ValueError("another answer")
-    header = reply.header["attempt"]
-    return StepResult(
-        STEP,
-        stdout=output(job.out, 0, int(header["printed"])),
-        error=replies.failure_of(header["error"]) if header["error"] else None,
-        tensors=tuple(
-            replies.tensor_of(lesson, drawn_as(lesson, STEP, entry), entry, reply.blob) for entry in header["tensors"]
-        ),
-        shapes=line_shapes.of_worker(header["shapes"], partial(axis_labels.axes_of, lesson, STEP)),
-        seconds=seconds,
-    )
+    return CodeRequest(RunScratch(CodeUnit.step(STEP), step.code), ScratchReport, wall, lesson.limits, read, failed)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons.engine import child_failures, judging, replies, training
+from lessons.engine.child_code import CodeRequest, run_in_child
 from lessons.engine.judging import Diagnosis
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
 from lessons.engine.question_judging import judge
@@ -31,9 +32,10 @@ from lessons.results.result import (
     WorkerError,
 )
 from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker import wire
+from lessons.worker import messages
+from lessons.worker.messages import LessonDone, RunLesson, StepReport
 
-QUESTIONS = 600.0
+QUESTION_CPU = 600.0
 """Processor seconds that a child may spend on questions about what it has run."""
 
 T = TypeVar("T")
@@ -92,7 +94,7 @@ class Session:
             step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunningStep)
         ]
         results: list[StepResult] = []
-        job = self._launch(lesson.limits, QUESTIONS)
+        job = self._launch(lesson.limits, QUESTION_CPU)
         try:
             with self._current(job):
                 came_to_end = self._run_steps(lesson, steps, cells, job, results, changed=bool(changes))
@@ -102,7 +104,7 @@ class Session:
         if not came_to_end:
             job.close()
             return Run(results, None)
-        job.settled()
+        job.set_idle(True)
         return Run(results, job)
 
     def _run_steps(
@@ -119,15 +121,15 @@ class Session:
         deadline = time.monotonic() + lesson.limits.wall
         printed = 0
         try:
-            request, kept = replies.lesson_request(lesson, steps, cells, changed=changed)
-            wire.send(job.talk, request.header, request.blob)
-            while (frame := wire.receive(job.talk, deadline)).op == "step":
-                result = replies.step_result(lesson, steps[len(results)], frame, job)
-                results.append(replace(result, trained=kept[result.id].origin) if result.id in kept else result)
-                printed = int(frame.header["stdout"][1])
-            if frame.op != "done":
-                raise wire.WireError("unexpected message")
-            return True
+            program, trained, blob = replies.program_of(lesson, steps, cells, changed=changed)
+            messages.send(job.talk, RunLesson(program, blob))
+            while True:
+                report = messages.receive(job.talk, StepReport, LessonDone, deadline=deadline)
+                if isinstance(report, LessonDone):
+                    return True
+                result = replies.step_result(lesson, steps[len(results)], report, job)
+                results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
+                printed = report.stdout[1]
         except TimeoutError:
             failure = child_failures.timed_out(job, lesson.limits.wall)
         except Exception as error:
@@ -181,15 +183,16 @@ class Session:
             return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
         return ended
 
-    def enter(
-        self, run: Run, ask: Callable[[ChildProcess, Callable[[], bool]], tuple[T, bool]]
-    ) -> tuple[T, bool] | None:
-        """Have the child of a run do more, which `cancel` can stop; see `Run.use`."""
+    def run_code(self, run: Run, request: CodeRequest[Any, T]) -> tuple[T, bool] | None:
+        """Have the child of a run run more code, which `cancel` can stop.
+
+        Returns what became of it, and whether the child survived it; None if it was gone before.
+        """
         self._cancelled.clear()
 
         def watched(job: ChildProcess) -> tuple[T, bool]:
             with self._current(job):
-                return ask(job, self._cancelled.is_set)
+                return run_in_child(request, job, self._cancelled.is_set)
 
         return run.use(watched)
 
@@ -220,16 +223,16 @@ class Session:
         self._cancelled.clear()
         return judging.compare(exercise, source, self._child, seed)
 
-    def _launch(self, limits: Limits, later: float = 0) -> ChildProcess:
+    def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         if self._closed.is_set():
             # A request that was still waiting must not start the worker again.
             raise WorkerError("The worker has been closed.")
         try:
-            job = self._launcher.launch(limits, later)
+            job = self._launcher.launch(limits, question_cpu)
         except ForkUnsafe:
             self._launcher.close()
             self._launcher = SpareLauncher()
-            job = self._launcher.launch(limits, later)
+            job = self._launcher.launch(limits, question_cpu)
         if self._closed.is_set():
             job.close()
             self._launcher.close()

@@ -19,7 +19,8 @@ from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
 from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Tensor, Training, TrainingSnapshot
-from lessons.worker import wire
+from lessons.worker import messages, wire
+from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed
 
 PICTURES = "pictures.json"
 MOST_SHIPPED = 40
@@ -101,10 +102,10 @@ class _Watch:
         self._left = wall
         self._paused = False
 
-    def next(self) -> wire.Frame | None:
+    def next(self) -> Snapshot | Trained | TrainingFailed | None:
         """The next message of the child; None when the learner has stopped the training.
 
-        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `wire.receive` raises.
+        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `messages.receive` raises.
         """
         while not self._control.stopped:
             self._obey()
@@ -116,12 +117,16 @@ class _Watch:
                 with contextlib.suppress(BlockingIOError):
                     self._bell.recv(4096)
             if self._job.talk in readable:
-                frame = wire.receive(self._job.talk, time.monotonic() + FRAME_LIMIT)
-                if frame.op != "paused":
-                    return frame
+                report = messages.receive(
+                    self._job.talk,
+                    *(Snapshot, Trained, TrainingFailed, Paused),
+                    deadline=time.monotonic() + FRAME_LIMIT,
+                )
+                if isinstance(report, Snapshot | Trained | TrainingFailed):
+                    return report
                 if self._paused:
                     # Else it has been told to go on meanwhile.
-                    self._job.settled()
+                    self._job.set_idle(True)
                     self._control.waiting = True
             elif not readable:
                 raise TimeoutError("deadline")
@@ -134,16 +139,16 @@ class _Watch:
             return
         if self._control.waiting and not wanted:
             self._control.waiting = False
-            self._job.settled(calm=False)
+            self._job.set_idle(False)
         self._paused = wanted
-        wire.send(self._job.talk, {"op": "pause" if wanted else "resume"})
+        messages.send(self._job.talk, Pause() if wanted else Resume())
 
 
 def watch(
     job: ChildProcess,
     lesson: Lesson,
     step: TrainStep,
-    request: wire.Frame,
+    request: Train,
     on_picture: Callable[[TrainingSnapshot], None],
     control: Control,
     cancelled: Callable[[], bool],
@@ -160,24 +165,24 @@ def watch(
     with control.listening() as bell:
         following = _Watch(job, control, bell, step.limits.wall)
         try:
-            wire.send(job.talk, request.header, request.blob)
+            messages.send(job.talk, request)
         except wire.Closed as error:
             return ended(child_failures.died(job, error, step.limits, cancelled())), b""
         while True:
             picture = None
             try:
-                frame = following.next()
-                if frame is None:
+                report = following.next()
+                if report is None:
                     job.end()
                     return ended(stopped=True), b""
-                if frame.op == "trained":
-                    return ended(), frame.blob
-                if frame.op == "failed":
-                    return ended(replies.failure_of(frame.header["error"])), b""
+                if isinstance(report, Trained):
+                    return ended(), report.blob
+                if isinstance(report, TrainingFailed):
+                    return ended(replies.failure_of(report.error)), b""
                 # The worker sees to it first.
                 if len(pictures) == MOST_PICTURES:
                     raise wire.WireError("too many messages")
-                picture = replies.picture_of(lesson, step, frame)
+                picture = replies.snapshot_of(lesson, step, report)
             except TimeoutError:
                 return ended(child_failures.timed_out(job, step.limits.wall)), b""
             except Exception as error:

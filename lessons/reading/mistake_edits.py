@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lessons.format.exercises import ExerciseStep, Mistake, Variant
@@ -29,12 +29,6 @@ class KnownMistake:
         """What there is to know of a mistake of an exercise."""
         ways = tuple(tuple((edit.find, edit.replace) for edit in edits) for edits in mistake.edits)
         return cls(mistake.id, ways, mistake.code)
-
-    @classmethod
-    def of_plain(cls, data: dict[str, Any]) -> KnownMistake:
-        """From its fields, as they come out of JSON."""
-        ways = tuple(tuple((find, put) for find, put in way) for way in data["ways"])
-        return cls(data["id"], ways, data["code"])
 
     def made_in(self, code: str) -> str | None:
         """A right answer with the mistake made in it; None if it cannot be made there."""

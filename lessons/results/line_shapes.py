@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,7 +41,7 @@ class LineShapes:
     made: tuple[Shape, ...] = ()
 
 
-def of_worker(data: list[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:
+def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:
     """The shapes of a step from the worker's report, their axes named.
 
     Raises `ValueError`, `KeyError` or `TypeError` for a wrong report.

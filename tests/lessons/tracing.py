@@ -13,6 +13,7 @@ import torch
 
 from lessons.results import explanation as x
 from lessons.results import formula as f
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.execute import execute
 from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
@@ -27,6 +28,8 @@ MOST_WIDE = 300
 """Numbers with so many operands that are followed in one run."""
 
 Index = tuple[int, ...]
+UNIT = CodeUnit.step("code")
+"""What the code is called."""
 
 
 class Traced:
@@ -57,12 +60,12 @@ class Traced:
     def tell(self, name: str, *index: int) -> x.Explanation:
         """The explanation of a cell of a variable, as it is now."""
         if name not in self.shown:
-            self.explainer.show("code", name, self.namespace[name])
-        return x.of_json(self.explainer.ask("code", name, index))
+            self.explainer.show(UNIT, name, self.namespace[name])
+        return x.of_json(self.explainer.ask(UNIT, name, index))
 
     def keep(self, name: str) -> None:
         """Show a variable as it is now."""
-        self.explainer.show("code", name, self.namespace[name])
+        self.explainer.show(UNIT, name, self.namespace[name])
         self.shown.add(name)
 
     def follow(self, operand: x.Operand) -> x.Explanation:
@@ -71,11 +74,12 @@ class Traced:
 
     def check(self, step: str, name: str, tensor: torch.Tensor) -> tuple[int, int]:
         """Check all cells of a tensor down to the leaves; gives the numbers of its cells and of all explanations."""
-        self.explainer.show(step, name, tensor)
+        unit = CodeUnit.step(step)
+        self.explainer.show(unit, name, tensor)
         count = len(self.checked)
         cells = 0
         for index in indices(tuple(tensor.shape)):
-            told = x.of_json(self.explainer.ask(step, name, index))
+            told = x.of_json(self.explainer.ask(unit, name, index))
             true = float(tensor.detach()[index])
             assert told.value == true or (math.isnan(true) and math.isnan(told.value)), (name, index)
             cells += 1

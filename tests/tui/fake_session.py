@@ -7,12 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from lessons.authoring import recordings
-from lessons.engine import prompt
-from lessons.engine.child_code import Names
+from lessons.engine.child_code import CodeRequest, Names
 from lessons.engine.judging import Diagnosis
 from lessons.engine.prompt import PromptResult
 from lessons.engine.run import Run
@@ -35,8 +33,18 @@ from lessons.results.result import (
     Window,
     WorkerError,
 )
-from lessons.results.summaries import Blocks, How, RowStats, row_stats
+from lessons.results.summaries import Blocks, row_stats
+from lessons.results.tensor_questions import (
+    BlocksQuestion,
+    ExplainQuestion,
+    FollowQuestion,
+    Refusal,
+    RowQuestion,
+    TensorQuestion,
+    WindowQuestion,
+)
 from lessons.what_if.changes import UNCHANGED, Changes, describe
+from lessons.worker.messages import RunScratch
 from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0
@@ -59,24 +67,33 @@ class FakeRun(Run):
         self.asked: list[tuple[tuple[int, ...], int, int, int, int]] = []
         self.explained: list[tuple[str, str, tuple[int, ...]]] = []
 
-    def window(
-        self, step_id: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
-    ) -> Window | None:
-        self.asked.append((lead, top, left, height, width))
-        rows = tuple(tuple(row + col / 1000 for col in range(left, left + width)) for row in range(top, top + height))
-        return Window(lead, top, left, rows)
+    def ask(self, question: TensorQuestion[Any]) -> Any:
+        assert question.unit is not None
+        unit = str(question.unit)
+        match question:
+            case WindowQuestion(_, lead, top, left, height, width):
+                self.asked.append((lead, top, left, height, width))
+                cols = range(left, left + width)
+                rows = tuple(tuple(row + col / 1000 for col in cols) for row in range(top, top + height))
+                return Window(lead, top, left, rows)
+            case BlocksQuestion():
+                return self._blocks(question)
+            case RowQuestion(_, lead, row, top):
+                return row_stats(lead, row, [row + col / 1000 for col in range(8)], top)
+            case ExplainQuestion(name, index):
+                return None if self.closed.is_set() else self._explain(unit, name, index)
+            case FollowQuestion(ref):
+                return self._follow(ref) if self.explained else Refusal("no such cell")
 
-    def blocks(self, step_id: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How) -> Blocks | None:
-        shape = next(tensor.shape for step in self.steps for tensor in step.tensors if tensor.name == name)
+    def _blocks(self, question: BlocksQuestion) -> Blocks:
+        rows, cols = question.rows, question.cols
+        shape = next(tensor.shape for step in self.steps for tensor in step.tensors if tensor.name == question.name)
         ends = [
             [(min(row + rows, shape[-2]) - 1, min(col + cols, shape[-1]) - 1) for col in range(0, shape[-1], cols)]
             for row in range(0, shape[-2], rows)
         ]
         grid = tuple(tuple(row + col / 1000 for row, col in line) for line in ends)
-        return Blocks(lead, rows, cols, how, grid, tuple(map(tuple, ends)))
-
-    def row(self, step_id: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
-        return row_stats(lead, row, [row + col / 1000 for col in range(8)], top)
+        return Blocks(question.lead, rows, cols, question.how, grid, tuple(map(tuple, ends)))
 
     def names(self) -> Names:
         return (("x", "(2)"),)
@@ -85,9 +102,7 @@ class FakeRun(Run):
     def alive(self) -> bool:
         return not self.closed.is_set()
 
-    def explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
-        if self.closed.is_set():
-            return None
+    def _explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation:
         self.explained.append((step_id, name, index))
         value = self._value(step_id, name, index)
         cells = [(*index[:-1], place) for place in range(2)]
@@ -97,9 +112,7 @@ class FakeRun(Run):
             name, index, value, total, pair, op="add", file=step_id, line=1, code="a + b", lit={name: tuple(cells)}
         )
 
-    def follow(self, step_id: str, ref: int) -> Explanation | str | None:
-        if not self.explained:
-            return "no such cell"
+    def _follow(self, ref: int) -> Explanation:
         step_id, name, index = self.explained[-1]
         cell = (*index[:-1], ref)
         return leaf(name, cell, self._value(step_id, name, cell), file="setup", line=3, notes=("Written in the code.",))
@@ -228,20 +241,20 @@ class FakeSession(Session):
             end = time.monotonic() + PATIENCE
         return Training(tuple(pictures), stopped=True)
 
-    def enter(self, run: Run, ask: Callable[..., Any]) -> Any:
-        """An input prints what it is, and `die` ends its child."""
+    def run_code(self, run: Run, request: CodeRequest[Any, Any]) -> Any:
+        """An input prints what it is, and `die` ends its child; a scratch run gives what it is told to."""
         assert isinstance(run, FakeRun)
-        assert isinstance(ask, partial)
-        if ask.func is not prompt.ask:
+        message = request.message
+        if isinstance(message, RunScratch):
             return self._scratch_run(run)
-        _, _, number, code, _ = ask.args
-        if not self._work(f"enter {number} {code}"):
+        unit, code = str(message.unit), message.code
+        if not self._work(f"enter {message.unit.number} {code}"):
             run.close()
-            return PromptResult(f"play {number}", error=Failure("stopped", "Stopped by you.")), False
+            return PromptResult(unit, error=Failure("stopped", "Stopped by you.")), False
         if code == "die":
             run.close()
-            return PromptResult(f"play {number}", error=Failure("crash", "It crashed.")), False
-        return PromptResult(f"play {number}", stdout=f"{code}\n", names=(("x", "(2)"),)), True
+            return PromptResult(unit, error=Failure("crash", "It crashed.")), False
+        return PromptResult(unit, stdout=f"{code}\n", names=(("x", "(2)"),)), True
 
     def _scratch_run(self, run: FakeRun) -> tuple[StepResult, bool]:
         if not self._work("scratch run"):

@@ -21,7 +21,7 @@ from tui.render import verdict_text
 from tui.render.numbers import exact, short, visible
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
-from tui.widgets.matrix import MatrixView, Wanted
+from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
@@ -150,10 +150,7 @@ class DifferenceView(Box):
             view.go_to(leader.index)
         self._describe()
 
-    @on(MatrixView.WindowWanted)
-    @on(MatrixView.BlocksWanted)
-    @on(MatrixView.RowWanted)
-    def nobody_knows(self, event: Wanted) -> None:
+    def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
         """What is not here is not to be had: the judge has ended."""
         event.stop()
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
-from textual import on
 from textual.binding import BindingType
 from textual.message import Message
 
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult
+from lessons.results.result import StepResult, Tensor
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, PartQuestion
 from tui.actions.bindings import bindings
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
-from tui.widgets.matrix import MatrixView, Wanted
+from tui.widgets.matrix import MatrixView
 
 MATRICES = 4
 
@@ -28,19 +30,17 @@ class ExplainingView(Box):
         """Another pane has the keys, or other panes are hidden."""
 
     class Asked(Message):
-        """The learner wants to know how a number was made: a cell of a tensor, or an operand by its `ref`."""
+        """The learner wants to know how a number was made: a cell of a tensor, or an operand of an explanation."""
 
-        def __init__(
-            self, view: ExplainingView, step: str, name: str = "", index: tuple[int, ...] = (), ref: int | None = None
-        ) -> None:
-            self.view, self.step, self.name, self.index, self.ref = view, step, name, index, ref
+        def __init__(self, view: ExplainingView, question: ExplainQuestion | FollowQuestion) -> None:
+            self.view, self.question = view, question
             super().__init__()
 
     class Missing(Message):
         """Something about a large tensor is wanted for a matrix."""
 
-        def __init__(self, step: str, wanted: Wanted) -> None:
-            self.step, self.wanted = step, wanted
+        def __init__(self, view: MatrixView, tensor: Tensor, question: PartQuestion) -> None:
+            self.view, self.tensor, self.question = view, tensor, question
             super().__init__()
 
     def __init__(self, terminal: Terminal, names: str, *, most: int = MATRICES, id: str | None = None) -> None:
@@ -61,8 +61,8 @@ class ExplainingView(Box):
     # What each view has of its own -------------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        """The id of the step, or of the input, whose numbers are shown; "" if there are none."""
+    def unit(self) -> CodeUnit | None:
+        """The step or the input whose numbers are shown, None if there are none."""
         raise NotImplementedError
 
     def focus_active(self) -> None:
@@ -107,8 +107,8 @@ class ExplainingView(Box):
     def action_explain(self) -> None:
         """Ask how the number under the cursor was made."""
         view = self._matrix
-        if self.place and view is not None and view.tensor is not None:
-            self.post_message(self.Asked(self, self.place, view.tensor.name, view.index))
+        if self.unit and view is not None and view.tensor is not None:
+            self.post_message(self.Asked(self, ExplainQuestion(view.tensor.name, view.index, self.unit)))
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
         """Show how a number was made; `further`: an operand of the one before."""
@@ -116,7 +116,7 @@ class ExplainingView(Box):
         if further:
             self._explanation.go_on(explanation)
         else:
-            self._explanation.show(explanation, self.place)
+            self._explanation.show(explanation, str(self.unit))
         self._arrange()
         if not following or further:
             self._focus_explanation()
@@ -139,8 +139,8 @@ class ExplainingView(Box):
     def on_explanation_pane_follow(self, event: ExplanationPane.Follow) -> None:
         """Ask about an operand."""
         event.stop()
-        if self.place:
-            self.post_message(self.Asked(self, self.place, ref=event.operand.ref))
+        if self.unit:
+            self.post_message(self.Asked(self, FollowQuestion(event.operand.ref, self.unit)))
 
     def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
         """Another number is explained."""
@@ -161,11 +161,8 @@ class ExplainingView(Box):
         if self.explaining and event.view.has_focus:
             self.action_explain()
 
-    @on(MatrixView.WindowWanted)
-    @on(MatrixView.BlocksWanted)
-    @on(MatrixView.RowWanted)
-    def pass_on(self, event: Wanted) -> None:
-        """Tell which step it belongs to."""
+    def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
+        """Pass the question on, with the step or input that it belongs to."""
         event.stop()
-        if self.place:
-            self.post_message(self.Missing(self.place, event))
+        if self.unit:
+            self.post_message(self.Missing(event.view, event.tensor, replace(event.question, unit=self.unit)))

@@ -18,6 +18,7 @@ from lessons.format import template
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, Step
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
 from lessons.what_if import cells
@@ -300,9 +301,9 @@ class LessonView(QuietStepView, ExplainingView):
     # Explanations ------------------------------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        """The id of the step."""
-        return self._step.id if self._step is not None else ""
+    def unit(self) -> CodeUnit | None:
+        """The step."""
+        return CodeUnit.step(self._step.id) if self._step is not None else None
 
     def _light(self) -> None:
         """Light up the operands in their matrices, and mark the line that joined them."""

@@ -18,6 +18,7 @@ from lessons.engine.child_code import Names
 from lessons.engine.prompt import PromptResult
 from lessons.format.lesson import Lesson, Step
 from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from tui.actions.bindings import bindings
@@ -356,9 +357,9 @@ class PromptView(ExplainingView):
         return True
 
     @property
-    def place(self) -> str:
-        """The id of the last input."""
-        return self._result.id
+    def unit(self) -> CodeUnit | None:
+        """The last input."""
+        return CodeUnit.parse(self._result.id) if self._result.id else None
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
         """Show how a number was made, unless the numbers that it is about are about to go."""

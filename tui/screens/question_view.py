@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from lessons.engine import answer_reading, question_facts, question_words
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
@@ -149,7 +150,7 @@ class QuestionView(ExplainingView):
             hints_used: how many hints the learner has read.
             given_up: the learner has given up on it.
         """
-        fresh = (lesson.id, step.id) != (self._lesson.id if self._lesson else "", self.place)
+        fresh = (lesson.id, CodeUnit.step(step.id)) != (self._lesson.id if self._lesson else "", self.unit)
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
         if fresh:
             self._state, self._line = QuestionState(), None
@@ -455,9 +456,9 @@ class QuestionView(ExplainingView):
     # Explanations ------------------------------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        """The id of the step."""
-        return self._step.id if self._step is not None else ""
+    def unit(self) -> CodeUnit | None:
+        """The step."""
+        return CodeUnit.step(self._step.id) if self._step is not None else None
 
     def _can_explain(self, view: MatrixView) -> bool:
         return view.tensor is not None and not self._is_hidden(view.tensor)
@@ -493,7 +494,7 @@ class QuestionView(ExplainingView):
                 marks = replace(marks, changed=Cells(patterns=wrong), set=Cells(patterns=right))
             view.mark(marks)
         line = None
-        if explanation is not None and explanation.file == self.place:
+        if explanation is not None and explanation.file == str(self.unit):
             line = explanation.line
         if line != self._line:
             self._line = line

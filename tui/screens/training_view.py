@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
 from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
@@ -280,9 +281,9 @@ class TrainingView(LessonView):
         return super()._output_text(replace(result, error=None, notes=()))
 
     @property
-    def place(self) -> str:
+    def unit(self) -> CodeUnit | None:
         """The step, if its run is what the numbers are of: what is not in a picture is nowhere."""
-        return "" if self._of_picture else super().place
+        return None if self._of_picture else super().unit
 
     # The picture -------------------------------------------------------------------------------------------------
 

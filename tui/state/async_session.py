@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 
 from lessons.engine import scratch_run
 from lessons.engine.child_code import Names
-from lessons.engine.prompt import INPUT_PREFIX, Prompt, PromptResult
+from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.results.explanation import Explanation
-from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot, Window, WorkerError
-from lessons.results.summaries import Blocks, How, RowStats
+from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot, WorkerError
+from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.what_if.changes import UNCHANGED, Changes
 
 T = TypeVar("T")
@@ -139,46 +138,20 @@ class AsyncSession:
         future.add_done_callback(self._played.discard)
         return await asyncio.wrap_future(future)
 
-    def _run_of(self, step: str) -> Run | None:
-        """The run that a step belongs to: those of a prompt have a space in their names."""
-        if self._play is not None and step.startswith(INPUT_PREFIX):
-            return self._play.run
-        # A step that was opened just now: the run that is there may not have come to it.
-        return self._run if self._run is not None and self._run.result(step) is not None else None
+    async def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
+        """Ask about a tensor of the last run, or of the prompt; None if its child is gone."""
+        run = self._run_of(question)
+        return None if run is None else await asyncio.wrap_future(self._questions.submit(run.ask, question))
 
-    async def window(
-        self, step: str, name: str, lead: tuple[int, ...], top: int, left: int, height: int, width: int
-    ) -> Window | None:
-        """A rectangle of a tensor of the last run; None if it is not to be had any more."""
-        run = self._run_of(step)
-        if run is None:
+    def _run_of(self, question: TensorQuestion[object]) -> Run | None:
+        """Return the run that shows the tensor."""
+        unit = question.unit
+        if unit is None:
             return None
-        return await self._ask(run.window, step, name, lead, top, left, height, width)
-
-    async def blocks(
-        self, step: str, name: str, lead: tuple[int, ...], rows: int, cols: int, how: How
-    ) -> Blocks | None:
-        """A matrix of the last run in blocks; None if it is not to be had any more."""
-        run = self._run_of(step)
-        return None if run is None else await self._ask(run.blocks, step, name, lead, rows, cols, how)
-
-    async def row(self, step: str, name: str, lead: tuple[int, ...], row: int, top: int) -> RowStats | None:
-        """What a row of a matrix of the last run amounts to; None if it is not to be had any more."""
-        run = self._run_of(step)
-        return None if run is None else await self._ask(run.row, step, name, lead, row, top)
-
-    async def explain(self, step: str, name: str, index: tuple[int, ...]) -> Explanation | str | None:
-        """How a cell of a tensor of the last run was made; see `Run.explain`."""
-        run = self._run_of(step)
-        return None if run is None else await self._ask(run.explain, step, name, index)
-
-    async def follow(self, step: str, ref: int) -> Explanation | str | None:
-        """How an operand of an explanation was made; see `Run.follow`."""
-        run = self._run_of(step)
-        return None if run is None else await self._ask(run.follow, step, ref)
-
-    async def _ask(self, question: Callable[..., T], *what: object) -> T:
-        return await asyncio.wrap_future(self._questions.submit(question, *what))
+        if unit.kind == "input":
+            return self._play.run if self._play is not None else None
+        # A step that was opened just now: the run that is there may not have come to it.
+        return self._run if self._run is not None and self._run.result(str(unit)) is not None else None
 
     def stop(self) -> None:
         """Stop the program that is running now."""

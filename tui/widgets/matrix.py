@@ -23,6 +23,7 @@ from textual.strip import Strip
 
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats, row_stats
+from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, then
 from tui.drawings.drawing import MATRIX, Drawing, drawing_of
@@ -46,40 +47,13 @@ ROWS_KEPT = 64
 WHEEL_ROWS = 3
 
 
-class Wanted(Message):
-    """Something about a tensor is to be shown that is not here. Asked once for as long as it stays in sight.
-
-    Attributes:
-        view: The matrix.
-        tensor: The tensor that is shown.
-        lead: Indices of the leading axes.
-    """
-
-    def __init__(self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...]) -> None:
-        super().__init__()
-        self.view = view
-        self.tensor = tensor
-        self.lead = lead
-
-    @property
-    def control(self) -> MatrixView:
-        """Alias for `view`."""
-        return self.view
-
-    @property
-    def key(self) -> object:
-        """What is wanted, as the matrix remembers it."""
-        return self.lead
-
-
 class MatrixView(LineWidget, can_focus=True):
     """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
 
     Where its lesson says so it is drawn as bars, or as memory (`Drawing`): cursor, keys and messages are the same.
     Any tensor of 0 to 4 dimensions can be shown. Of a large one only what is visible is drawn and held; what is not
-    here is asked for by `WindowWanted` and given by `add_window`. All of it can be seen as an overview of blocks, and
-    all heads side by side (`BlocksWanted`, `add_blocks`); the cursor is on a cell all the time, that for which the
-    block stands.
+    here is asked for by `Missing` and given by `add`. All of it can be seen as an overview of blocks, and all heads
+    side by side; the cursor is on a cell all the time, that for which the block stands.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("matrix")]
@@ -130,91 +104,28 @@ class MatrixView(LineWidget, can_focus=True):
             yield "value", self.value
 
     @rich.repr.auto
-    class WindowWanted(Wanted):
-        """Posted when values are visible that are not here; `add_window` takes them.
+    class Missing(Message):
+        """Posted when something is to be drawn that is not here; `add` takes it.
 
         Attributes:
-            top: First row.
-            left: First column.
-            height: Number of rows.
-            width: Number of columns.
+            view: The matrix.
+            tensor: The tensor that is shown.
+            question: What is asked about it: a window, blocks, or the statistics of a row.
         """
 
-        def __init__(
-            self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], top: int, left: int, height: int, width: int
-        ) -> None:
-            super().__init__(view, tensor, lead)
-            self.top = top
-            self.left = left
-            self.height = height
-            self.width = width
+        def __init__(self, view: MatrixView, tensor: Tensor, question: PartQuestion) -> None:
+            super().__init__()
+            self.view = view
+            self.tensor = tensor
+            self.question = question
 
         @property
-        def key(self) -> object:
-            """Where the window is."""
-            return self.lead, self.top, self.left
+        def control(self) -> MatrixView:
+            """Alias for `view`."""
+            return self.view
 
         def __rich_repr__(self) -> rich.repr.Result:
-            yield "tensor", self.tensor.name
-            yield "lead", self.lead
-            yield "top", self.top
-            yield "left", self.left
-            yield "height", self.height
-            yield "width", self.width
-
-    @rich.repr.auto
-    class BlocksWanted(Wanted):
-        """Posted when an overview is visible whose numbers are not here; `add_blocks` takes them.
-
-        Attributes:
-            rows: Rows of a block.
-            cols: Columns of a block.
-            how: Which number stands for a block.
-        """
-
-        def __init__(
-            self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], rows: int, cols: int, how: How
-        ) -> None:
-            super().__init__(view, tensor, lead)
-            self.rows = rows
-            self.cols = cols
-            self.how = how
-
-        @property
-        def key(self) -> object:
-            """Which blocks they are."""
-            return self.lead, self.rows, self.cols, self.how
-
-        def __rich_repr__(self) -> rich.repr.Result:
-            yield "tensor", self.tensor.name
-            yield "lead", self.lead
-            yield "rows", self.rows
-            yield "cols", self.cols
-            yield "how", self.how
-
-    @rich.repr.auto
-    class RowWanted(Wanted):
-        """Posted when the statistics of a row are to be shown that are not here; `add_row` takes them.
-
-        Attributes:
-            row: The row.
-            top: How many of its greatest values.
-        """
-
-        def __init__(self, view: MatrixView, tensor: Tensor, lead: tuple[int, ...], row: int, top: int) -> None:
-            super().__init__(view, tensor, lead)
-            self.row = row
-            self.top = top
-
-        @property
-        def key(self) -> object:
-            """Which row it is."""
-            return self.lead, self.row
-
-        def __rich_repr__(self) -> rich.repr.Result:
-            yield "tensor", self.tensor.name
-            yield "lead", self.lead
-            yield "row", self.row
+            yield "question", self.question
 
     def __init__(self, terminal: Terminal, *, id: str | None = None, classes: str | None = None) -> None:
         """Initialise the matrix.
@@ -231,7 +142,7 @@ class MatrixView(LineWidget, can_focus=True):
         self._blank = False
         self._note = ""
         self._windows: OrderedDict[object, Window] = OrderedDict()
-        self._wanted: set[object] = set()
+        self._asked: set[object] = set()
         self._zoom = Zoom()
         self._rows: OrderedDict[object, RowStats] = OrderedDict()
         self._statistics = False
@@ -291,7 +202,7 @@ class MatrixView(LineWidget, can_focus=True):
             self._update(lines=None)
             return
         self._windows.clear()
-        self._wanted.clear()
+        self._asked.clear()
         self._rows.clear()
         self._zoom.clear()
         self._remark = ""
@@ -315,8 +226,23 @@ class MatrixView(LineWidget, can_focus=True):
         self._update(lines=None)
         self._post_moved()
 
+    def add(self, name: str, part: Window | Blocks | RowStats) -> None:
+        """Take the reply to a question.
+
+        Args:
+            name: Name of the tensor that it belongs to; what belongs to another one is left.
+            part: The reply.
+        """
+        match part:
+            case Window():
+                self.add_window(name, part)
+            case Blocks():
+                self.add_blocks(name, part)
+            case RowStats():
+                self.add_row(name, part)
+
     def add_window(self, name: str, window: Window) -> None:
-        """Take values that were asked for by `WindowWanted`.
+        """Take values that were asked for by a `WindowQuestion`.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -330,13 +256,13 @@ class MatrixView(LineWidget, can_focus=True):
         self._windows.move_to_end(key)
         while len(self._windows) > WINDOWS_KEPT:
             self._windows.popitem(last=False)
-        self._wanted.discard(key)
+        self._asked.discard(key)
         self._update(lines=None)
         if before is None and self.value is not None:
             self._post_moved()
 
     def add_blocks(self, name: str, blocks: Blocks) -> None:
-        """Take blocks that were asked for by `BlocksWanted`.
+        """Take blocks that were asked for by a `BlocksQuestion`.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -345,7 +271,7 @@ class MatrixView(LineWidget, can_focus=True):
         if self._face is None or name != self._face.tensor.name or len(blocks.lead) != len(self.lead):
             return
         self._zoom.add(blocks)
-        self._wanted.discard((blocks.lead, blocks.rows, blocks.cols, blocks.how))
+        self._asked.discard((blocks.lead, blocks.rows, blocks.cols, blocks.how))
         if self._cells and self._zoom.level == "heads" and self._zoom.missing(self._cells):
             # One by one, every head would repaint those left of it and set another scale.
             return
@@ -353,7 +279,7 @@ class MatrixView(LineWidget, can_focus=True):
         self._post_moved()
 
     def add_row(self, name: str, stats: RowStats) -> None:
-        """Take the statistics of a row that were asked for by `RowWanted`.
+        """Take the statistics of a row that were asked for by a `RowQuestion`.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -365,13 +291,13 @@ class MatrixView(LineWidget, can_focus=True):
         self._rows[key] = stats
         while len(self._rows) > ROWS_KEPT:
             self._rows.popitem(last=False)
-        self._wanted.discard(key)
+        self._asked.discard(key)
         if key == (self.lead, self.cursor[0]):
             self._post_moved()
 
-    def forget(self, wanted: Wanted) -> None:
+    def forget(self, question: PartQuestion) -> None:
         """What was asked for will not come, so ask again at the next occasion."""
-        self._wanted.discard(wanted.key)
+        self._asked.discard(_key(question))
 
     def mark(self, marks: Marks) -> None:
         """Mark cells, in place of those that were marked. Nothing moves; only lines that differ are repainted.
@@ -732,7 +658,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Ask for what is in sight and not here."""
         if self._blank:
             return
-        wanted: list[Wanted] = []
+        questions: list[PartQuestion] = []
         tensor = cells.face.tensor
         if self._zoom.level == "cells":
             place = cells.layout
@@ -740,16 +666,16 @@ class MatrixView(LineWidget, can_focus=True):
                 for left in range(place.left - place.left % TILE, place.left + place.cols, TILE):
                     if (key := (cells.lead, top, left)) in self._windows:
                         self._windows.move_to_end(key)
-            wanted += [self.WindowWanted(self, tensor, cells.lead, *tile) for tile in tiles_missing(cells)]
+            questions += [WindowQuestion(tensor.name, cells.lead, *tile) for tile in tiles_missing(cells)]
             if self._statistics and self._row_stats(cells) is None:
-                wanted.append(self.RowWanted(self, tensor, cells.lead, cells.row, TOP))
-        wanted += [self.BlocksWanted(self, tensor, *blocks) for blocks in self._zoom.missing(cells)]
+                questions.append(RowQuestion(tensor.name, cells.lead, cells.row, TOP))
+        questions += [BlocksQuestion(tensor.name, *blocks) for blocks in self._zoom.missing(cells)]
         # What has gone out of sight may be asked for again: its answer may have been lost.
-        self._wanted &= {message.key for message in wanted}
-        for message in wanted:
-            if message.key not in self._wanted:
-                self._wanted.add(message.key)
-                self.post_message(message)
+        self._asked &= set(map(_key, questions))
+        for question in questions:
+            if _key(question) not in self._asked:
+                self._asked.add(_key(question))
+                self.post_message(self.Missing(self, tensor, question))
 
     def _row_stats(self, cells: Scene) -> RowStats | None:
         """What the row of the cursor amounts to, if that is here or can be computed here."""
@@ -777,3 +703,14 @@ class MatrixView(LineWidget, can_focus=True):
 
 def _clamp(index: int, size: int) -> int:
     return max(0, min(size - 1, index))
+
+
+def _key(question: PartQuestion) -> object:
+    """What a question asks for, as far as the reply tells."""
+    match question:
+        case WindowQuestion():
+            return question.lead, question.top, question.left
+        case BlocksQuestion():
+            return question.lead, question.rows, question.cols, question.how
+        case RowQuestion():
+            return question.lead, question.row

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining import (
     formula_check,
     fused_definitions,
@@ -47,7 +48,7 @@ class NoCell(LookupError):
 class RecordedTensor:
     """A tensor that a step shows, as it was when the step had run."""
 
-    step: str
+    unit: CodeUnit
     name: str
     region: Region
     time: int
@@ -69,28 +70,28 @@ class Explainer:
 
     # Questions ----------------------------------------------------------------------------------------------------
 
-    def show(self, step: str, name: str, tensor: torch.Tensor) -> None:
-        """Register a tensor that a step shows now."""
-        self._shown.append(RecordedTensor(step, name, Region.of(tensor), self.record.time))
+    def show(self, unit: CodeUnit, name: str, tensor: torch.Tensor) -> None:
+        """Register a tensor that a step or an input shows now."""
+        self._shown.append(RecordedTensor(unit, name, Region.of(tensor), self.record.time))
 
-    def ask(self, step: str, name: str, index: Index) -> dict[str, Any]:
+    def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
-        shown = next((item for item in reversed(self._shown) if (item.step, item.name) == (step, name)), None)
+        shown = next((item for item in reversed(self._shown) if (item.unit, item.name) == (unit, name)), None)
         if shown is None:
             raise NoCell(name)
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
             raise NoCell(index)
-        return self.explain(Element.of(shown.region, index, shown.time), NamedCell(name, index, True), step)
+        return self.explain(Element.of(shown.region, index, shown.time), NamedCell(name, index, True), unit)
 
-    def follow(self, ref: int, step: str = "") -> dict[str, Any]:
+    def follow(self, ref: int, unit: CodeUnit | None = None) -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `NoCell`."""
         if ref not in self._asked:
             raise NoCell(ref)
         element, cell = self._asked[ref]
-        return self.explain(element, cell, step)
+        return self.explain(element, cell, unit)
 
-    def explain(self, element: Element, cell: NamedCell, step: str = "") -> dict[str, Any]:
+    def explain(self, element: Element, cell: NamedCell, unit: CodeUnit | None = None) -> dict[str, Any]:
         """Explain an element under the name of a cell, as plain data; see `lessons.results.explanation.Explanation`."""
         self.names.update()
         try:
@@ -130,7 +131,7 @@ class Explainer:
             "operands": rows,
             "notes": notes,
             "details": result.details,
-            "lit": self._highlighted(operands, step),
+            "lit": self._highlighted(operands, unit),
         }
 
     def _refer_to(self, element: Element, cell: NamedCell) -> int:
@@ -238,11 +239,11 @@ class Explainer:
         writer = self.history.writer(element)
         return writer is None or writer.hand or writer.op in rules.LEAVES
 
-    def _highlighted(self, elements: Iterable[Element], step: str) -> dict[str, list[list[int]]]:
+    def _highlighted(self, elements: Iterable[Element], unit: CodeUnit | None) -> dict[str, list[list[int]]]:
         """Find the operands among the tensors that the step shows: their indices, by the name of the tensor."""
         shown: dict[int, list[RecordedTensor]] = {}
         for item in self._shown:
-            if item.step == step:
+            if item.unit == unit:
                 shown.setdefault(item.region.storage, []).append(item)
         indices: dict[str, list[list[int]]] = {}
         for count, element in enumerate(elements):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lessons.results import code_unit
 from lessons.worker.explaining import fused_definitions
 from lessons.worker.recording.recorder import PACKAGE, Event, Site
 from lessons.worker.recording.source_positions import SourcePositions
@@ -44,5 +45,5 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
 
 
 def _line(positions: SourcePositions, site: Site) -> int | None:
-    is_shown_expression = site[0].co_filename.startswith("<") and ": " in site[0].co_filename
-    return None if is_shown_expression else positions.line(site)
+    unit = code_unit.of_filename(site[0].co_filename)
+    return None if unit is not None and unit.kind == "expression" else positions.line(site)

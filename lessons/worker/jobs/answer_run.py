@@ -10,51 +10,53 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from lessons.worker import wire
+from lessons.results.code_unit import CodeUnit
+from lessons.worker import messages
 from lessons.worker.jobs import exercise_tools, intermediates, values
-from lessons.worker.jobs.execute import YOUR_CODE, Failed, describe, execute
+from lessons.worker.jobs.execute import YOUR_CODE, describe, execute
 from lessons.worker.jobs.lesson_run import seed as seed_generators
+from lessons.worker.messages import AnswerLoaded, AnswerReport, ErrorReport, HiddenInputs, RunAnswer
 
-PROBE = "<probe>"
+PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
 """The package of the tutor itself, which no answer has any use for: the model answers are in it."""
 
 _getframe = sys._getframe
 
 
-def answer(job: wire.Frame, talk: socket.socket) -> None:
+def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     """Run the learner's source, then probe it on the hidden inputs, which arrive only after it has run."""
-    header = job.header
     source = job.blob.decode("utf-8", "surrogatepass")
-    tracer = intermediates.Tracer(YOUR_CODE, source) if header["trace"] else None
+    tracer = intermediates.Tracer(YOUR_CODE, source) if job.trace else None
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
-    _forbid([OURS, *header["without"]])
-    seed_generators(header["seed"])
+    _forbid([OURS, *job.without])
+    seed_generators(job.seed)
     with _watching(tracer):
         failure = execute(source, YOUR_CODE, namespace)
-    missing = [] if failure else [name for name in header["defines"] if name not in namespace]
-    wire.send(talk, {"op": "loaded", "error": failure, "missing": missing})
+    missing = () if failure else tuple(name for name in job.defines if name not in namespace)
+    messages.send(talk, AnswerLoaded(failure, missing))
     if failure or missing:
         return
-    hidden = wire.receive(talk)
-    contexts = values.decode(hidden.header["contexts"], hidden.blob)
-    gots: list[Any] = []
-    for number, context in zip(hidden.header["seeds"], contexts, strict=True):
+    hidden = messages.receive(talk, HiddenInputs)
+    contexts = values.decode(hidden.inputs, hidden.blob)
+    actual: list[Any] = []
+    for number, context in zip(hidden.seeds, contexts, strict=True):
         with _watching(tracer):
-            got, failure = probed(namespace, header["probe"], context, number)
+            got, failure = probed(namespace, job.probe, context, number)
         if failure:
             break
-        gots.append(got)
-    results = intermediates.plain(tracer.made()) if tracer else gots
+        actual.append(got)
+    results = intermediates.plain(tracer.made()) if tracer else actual
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:
-        failure = {"kind": "error", "message": f"Your code gave {error}.", "line": None}
+        failure = ErrorReport("error", f"Your code gave {error}.")
         tree, blob = [], b""
-    wire.send(talk, {"op": "answered", "error": failure, "gots": tree}, blob)
+    messages.send(talk, AnswerReport(failure, tree, blob))
 
 
 def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[None]:
@@ -63,7 +65,7 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
 
 def attempted(
     code: str, filename: str, probing: str, context: dict[str, Any], number: int
-) -> tuple[dict[str, Any] | None, Failed | None]:
+) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run code that is ours (the model answer, a known mistake) on a hidden input: what it got, or its failure."""
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
     failure = execute(code, filename, namespace)
@@ -74,7 +76,7 @@ def attempted(
 
 def probed(
     learner: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
-) -> tuple[dict[str, Any] | None, Failed | None]:
+) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run the probe on one hidden input with the names of `learner`: what it got, or why it could not."""
     namespace = learner | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number)
@@ -82,12 +84,12 @@ def probed(
         exec(compile(code, PROBE, "exec"), namespace)
     except BaseException as error:
         failure = describe(error, filename)
-        if failure["line"] is None and failure["kind"] == "error":
-            failure["message"] = f"Your answer ran, but could not be used: {failure['message']}"
+        if failure.line is None and failure.kind == "error":
+            failure = replace(failure, message=f"Your answer ran, but could not be used: {failure.message}")
         return None, failure
     got = namespace.get("got")
     if not isinstance(got, dict):
-        return None, {"kind": "error", "message": "Your code changed the checker's own names.", "line": None}
+        return None, ErrorReport("error", "Your code changed the checker's own names.")
     return got, None
 
 

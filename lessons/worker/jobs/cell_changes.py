@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from lessons.worker.messages import CellWrite
+
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}
 
@@ -26,7 +28,7 @@ class CellWriter:
     `notes` are sentences about cells that could not be changed; `tell` takes them away.
     """
 
-    def __init__(self, cells: Sequence[dict[str, Any]], namespace: dict[str, Any]) -> None:
+    def __init__(self, cells: Sequence[CellWrite], namespace: dict[str, Any]) -> None:
         self._cells = cells
         self._namespace = namespace
         self.notes: list[str] = []
@@ -35,7 +37,7 @@ class CellWriter:
         """Change the cells that belong behind a top-level statement of a part (`setup` or a step). Never raises."""
         here = (part, statement.lineno, statement.col_offset)
         for cell in self._cells:
-            if (cell["part"], cell["line"], cell["column"]) == here:
+            if (cell.part, cell.line, cell.column) == here:
                 try:
                     self._write(cell)
                 except CellRefused as error:
@@ -49,24 +51,24 @@ class CellWriter:
         notes, self.notes = self.notes, []
         return notes
 
-    def _note(self, cell: dict[str, Any], why: str) -> None:
-        where = f"[{','.join(map(str, cell['index']))}]" if cell["index"] else ""
-        self.notes.append(f"Your change {cell['name']}{where} = {cell['value']} was not made: {why}.")
+    def _note(self, cell: CellWrite, why: str) -> None:
+        where = f"[{','.join(map(str, cell.index))}]" if cell.index else ""
+        self.notes.append(f"Your change {cell.name}{where} = {cell.value} was not made: {why}.")
 
-    def _write(self, cell: dict[str, Any]) -> None:
-        tensor = self._find(cell["name"])
-        index = tuple(cell["index"])
+    def _write(self, cell: CellWrite) -> None:
+        tensor = self._find(cell.name)
+        index = cell.index
         if not isinstance(tensor, torch.Tensor):
             kind = "None" if tensor is None else ARTICLE.get(type(tensor).__name__, f"a {type(tensor).__name__}")
-            raise CellRefused(f"{cell['name']} is {kind}, not a tensor")
+            raise CellRefused(f"{cell.name} is {kind}, not a tensor")
         if len(index) != tensor.dim() or not all(
             -size <= at < size for at, size in zip(index, tensor.shape, strict=True)
         ):
             shape = " by ".join(map(str, tensor.shape)) or "a single number"
-            raise CellRefused(f"there is no such cell, since {cell['name']} is {shape}")
+            raise CellRefused(f"there is no such cell, since {cell.name} is {shape}")
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
-            raise CellRefused(f"{cell['name']} shows one number in several cells")
-        value = _fitting(cell["name"], tensor.dtype, cell["value"])
+            raise CellRefused(f"{cell.name} shows one number in several cells")
+        value = _fitting(cell.name, tensor.dtype, cell.value)
         with torch.no_grad():
             tensor[index] = value
 

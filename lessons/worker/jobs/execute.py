@@ -10,11 +10,13 @@ import linecache
 import re
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
+from lessons.results import code_unit
 from lessons.worker.advice import advice
 from lessons.worker.advice.own import with_own
 from lessons.worker.advice.safe_reading import is_a
+from lessons.worker.messages import ErrorReport
 
 # Bound before any learner's code runs, which may replace the builtins.
 _compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type
@@ -24,19 +26,16 @@ _line, _file, _said, _errno = (
     for kind, name in ((SyntaxError, "lineno"), (SyntaxError, "filename"), (SyntaxError, "msg"), (OSError, "errno"))
 )
 
-YOUR_CODE = "<your code>"
+YOUR_CODE = code_unit.ANSWER.filename
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 LONGEST = 2000
 SENTENCE_ENDS = (".", "!", "?", ":")
-
-Failed = dict[str, Any]
-"""A failure as it travels: kind, message, line. See `lessons.results.result.Failure`."""
 
 After = Callable[[ast.stmt], None]
 """Called after each top-level statement."""
 
 
-def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> Failed | None:
+def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> ErrorReport | None:
     """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises.
 
     With `after`, the top-level statements are run one by one and it is called between them.
@@ -44,11 +43,7 @@ def execute(source: str, filename: str, namespace: dict[str, Any], after: After 
     if found := NO_TEXT.search(source):
         # Python's own complaint about these names no line.
         line = source.count("\n", 0, found.start()) + 1
-        return {
-            "kind": "error",
-            "message": "This is not Python: there is a byte that is no text (UTF-8).",
-            "line": line,
-        }
+        return ErrorReport("error", "This is not Python: there is a byte that is no text (UTF-8).", line)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
         if after is None:
@@ -73,14 +68,14 @@ def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: Af
         after(statement)
 
 
-def describe(error: BaseException, filename: str) -> Failed:
+def describe(error: BaseException, filename: str) -> ErrorReport:
     """An exception as a failure: what happened, what to do, and the last line of `filename` on the way to it."""
     return with_own(_describe, error, filename)
 
 
-def _describe(error: BaseException, filename: str) -> Failed:
+def _describe(error: BaseException, filename: str) -> ErrorReport:
     line = _last_line(_trace(error), filename)
-    kind = "error"
+    kind: Literal["error", "memory"] = "error"
     if is_a(error, SyntaxError):
         at = _line(error)
         line = at if _file(error) == filename and type(at) is int else line
@@ -100,7 +95,7 @@ def _describe(error: BaseException, filename: str) -> Failed:
         else:
             name = _type(error).__name__
             message = _advised(f"{name}: {text}" if text else name, error, filename)
-    return {"kind": kind, "message": message[:LONGEST], "line": line}
+    return ErrorReport(kind, message[:LONGEST], line)
 
 
 def _advised(message: str, error: BaseException, filename: str) -> str:

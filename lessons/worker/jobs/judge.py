@@ -1,9 +1,9 @@
 """Judging an answer, in a process that never runs it: it knows the answer only by what that gave, as plain values.
 
-`decide` makes hidden inputs from seeds, waits for what the answer made of them, does the same with the model answer
+`judge` makes hidden inputs from seeds, waits for what the answer made of them, does the same with the model answer
 and evaluates the checks. Nothing that the learner's process says is more than data, so neither `sys.exit(0)` nor a
 patched comparison decides anything. If the answer is wrong, it may then be asked why: `diagnose` compares it with
-every known mistake on the same inputs, `part` finds the first intermediate result that differs.
+every known mistake on the same inputs, `find_difference` finds the first intermediate result that differs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,28 @@ import torch
 from lessons.format import template
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import KnownMistake
-from lessons.worker import wire
+from lessons.results.result import CheckResult, Intermediate
+from lessons.results.tensor_questions import Refusal
+from lessons.worker import messages
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import attempted
 from lessons.worker.jobs.lesson_run import seed as seed_generators
+from lessons.worker.messages import (
+    CheckRequest,
+    CompareResults,
+    ComparisonReport,
+    Decide,
+    Decision,
+    Diagnose,
+    DiagnosisReport,
+    Difference,
+    DifferenceReport,
+    FindDifference,
+    FoundMistake,
+    HiddenInputs,
+    Judge,
+    MistakeRequest,
+)
 
 SOLUTION = "<solution>"
 DIAGNOSIS = 2.5
@@ -33,46 +51,39 @@ DIAGNOSIS = 2.5
 CLOSE = 1e-4
 
 Values = dict[str, Any]
-Reply = tuple[dict[str, Any], bytes]
 
 
 @dataclass
 class _Case:
     """An exercise and its hidden inputs, with what the model answer and the learner's made of them."""
 
-    header: dict[str, Any]
+    exercise: Judge
     contexts: list[Values]
-    gots: list[Values]
-    wants: list[Values]
+    actual: list[Values]
+    expected: list[Values]
 
     @property
-    def probe(self) -> str:
-        return str(self.header["probe"])
-
-    @property
-    def seeds(self) -> list[int]:
-        return list(self.header["seeds"])
+    def seeds(self) -> tuple[int, ...]:
+        return self.exercise.seeds
 
     def scope(self, place: int) -> Values:
         """What checks and templates may use about one hidden input."""
-        got = self.gots[place] if place < len(self.gots) else {}
-        parts = {"got": got, "want": self.wants[place], "context": self.contexts[place]}
+        got = self.actual[place] if place < len(self.actual) else {}
+        parts = {"got": got, "want": self.expected[place], "context": self.contexts[place]}
         return exercise_tools.tools() | {name: exercise_tools.attributes(part) for name, part in parts.items()}
 
 
-def decide(job: wire.Frame, talk: socket.socket) -> None:
+def judge(exercise: Judge, talk: socket.socket) -> None:
     """Make the hidden inputs, wait for what the learner's code made of them, judge it, answer questions about it."""
-    header = job.header
-    contexts = [_context(header["context"], number) for number in header["seeds"]]
+    contexts = [_context(exercise.context, number) for number in exercise.seeds]
     tree, blob = values.encode(contexts)
-    wire.send(talk, {"op": "contexts", "contexts": tree}, blob)
-    case = _Case(header, contexts, [], [])
+    messages.send(talk, HiddenInputs(tree, exercise.seeds, blob))
+    case = _Case(exercise, contexts, [], [])
     while True:
-        question = wire.receive(talk)
-        if not case.wants:
-            case.wants = [_want(header, *pair) for pair in zip(case.contexts, case.seeds, strict=True)]
-        reply, blob = ANSWERS[question.op](case, question)
-        wire.send(talk, {"op": question.op, **reply}, blob)
+        question = messages.receive(talk)
+        if not case.expected:
+            case.expected = [_expected(exercise, *pair) for pair in zip(case.contexts, case.seeds, strict=True)]
+        messages.send(talk, HANDLERS[type(question)](case, question))
 
 
 def _context(code: str, number: int) -> Values:
@@ -83,52 +94,45 @@ def _context(code: str, number: int) -> Values:
     return context
 
 
-def _want(header: dict[str, Any], context: Values, number: int) -> Values:
+def _expected(exercise: Judge, context: Values, number: int) -> Values:
     # A copy: a solution may change its inputs in place, and the checks need them as they were.
-    want, failure = attempted(header["solution"], SOLUTION, header["probe"], deepcopy(context), number)
-    if want is None:
+    expected, failure = attempted(exercise.solution, SOLUTION, exercise.probe, deepcopy(context), number)
+    if expected is None:
         raise RuntimeError(f"the solution of this exercise fails: {failure}")
-    return want
+    return expected
 
 
 # Deciding ------------------------------------------------------------------------------------------------------------
 
 
-def verdict(case: _Case, question: wire.Frame) -> Reply:
-    """Whether what the learner's code gave passes the checks, one by one."""
+def decide(case: _Case, question: Decide) -> Decision | Refusal:
+    """Tell whether what the learner's code gave passes the checks, one by one."""
     try:
-        gots = values.decode(question.header["gots"], question.blob)
+        actual = values.decode(question.actual, question.blob)
         readable = (
-            isinstance(gots, list) and len(gots) == len(case.seeds) and all(isinstance(got, dict) for got in gots)
+            isinstance(actual, list) and len(actual) == len(case.seeds) and all(isinstance(got, dict) for got in actual)
         )
     except (ValueError, KeyError, TypeError):
         readable = False
     if not readable:
-        return {"error": "unreadable"}, b""
-    case.gots = gots
-    passed = dict.fromkeys(range(len(case.header["checks"])), True)
-    messages: dict[int, str] = {}
-    for place in range(len(case.seeds)):
-        for number, check in enumerate(case.header["checks"]):
-            ok, message = _check(check, case.scope(place))
-            if not ok and passed[number]:
-                passed[number], messages[number] = False, message
-    return {
-        "checks": [
-            {"name": check["name"], "passed": passed[number], "message": messages.get(number, "")}
-            for number, check in enumerate(case.header["checks"])
-        ]
-    }, b""
+        return Refusal("unreadable")
+    case.actual = actual
+    scopes = [case.scope(place) for place in range(len(case.seeds))]
+    results: list[CheckResult] = []
+    for check in case.exercise.checks:
+        failed = next((message for scope in scopes if (message := _failed(check, scope)) is not None), None)
+        results.append(CheckResult(check.name, failed is None, failed or ""))
+    return Decision(tuple(results))
 
 
-def _check(check: dict[str, str], scope: Values) -> tuple[bool, str]:
-    """Whether a check passes, and if not, its message."""
+def _failed(check: CheckRequest, scope: Values) -> str | None:
+    """Return the message of a check that does not pass, None if it does."""
     try:
-        if bool(eval(check["test"], dict(scope))):
-            return True, ""
+        if bool(eval(check.test, dict(scope))):
+            return None
     except Exception as error:
-        return False, f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
-    return False, template.fill(check["fail"], _filled(check["fail"], scope) or {})
+        return f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
+    return template.fill(check.fail, _filled(check.fail, scope) or {})
 
 
 def _filled(text: str, scope: Values) -> dict[str, str] | None:
@@ -142,13 +146,13 @@ def _filled(text: str, scope: Values) -> dict[str, str] | None:
 # Naming the mistake --------------------------------------------------------------------------------------------------
 
 
-def diagnose(case: _Case, question: wire.Frame) -> Reply:
+def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     """The known mistakes that give the same as the learner's code did: the same values, or the same exception."""
-    told = {item["id"]: item for item in question.header["mistakes"]}
-    mistakes = [KnownMistake.of_plain(item) for item in told.values()]
-    error = question.header["error"]
+    texts = {item.mistake.id: item for item in question.mistakes}
+    mistakes = [item.mistake for item in texts.values()]
+    error = question.error
     found = _same_values(case, mistakes) if error is None else _same_exception(case, mistakes, error)
-    return {"named": [{"id": item.id, "text": _told(case, told[item.id])} for item in found]}, b""
+    return DiagnosisReport(tuple(FoundMistake(item.id, _description(case, texts[item.id])) for item in found))
 
 
 def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: str) -> list[KnownMistake]:
@@ -166,11 +170,11 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
         got = _got(case, code, 0)
         if got is None:
             continue
-        if same(got, case.gots[0]) and _gives(case, code, 1):
+        if same(got, case.actual[0]) and _gives(case, code, 1):
             return [mistake]
         tried.append((mistake, got))
     end = time.monotonic() + DIAGNOSIS
-    for first, second, code in mistake_edits.pairs(case.header["solution"], _likely(case, tried)):
+    for first, second, code in mistake_edits.pairs(case.exercise.solution, _likely(case, tried)):
         if time.monotonic() > end:
             break
         if _gives(case, code):
@@ -181,7 +185,7 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
     """The answers with one mistake each."""
     for mistake in mistakes:
-        if (code := mistake.made_in(case.header["solution"])) is not None:
+        if (code := mistake.made_in(case.exercise.solution)) is not None:
             yield mistake, code
 
 
@@ -190,7 +194,7 @@ def _likely(case: _Case, tried: Sequence[tuple[KnownMistake, Values]]) -> list[K
 
     First come those that explain most of what it has wrong.
     """
-    want, got = dict(_leaves(case.wants[0])), dict(_leaves(case.gots[0]))
+    want, got = dict(_leaves(case.expected[0])), dict(_leaves(case.actual[0]))
     right = {path for path, value in want.items() if path in got and same(value, got[path])}
     rated: list[tuple[int, KnownMistake]] = []
     for mistake, made in tried:
@@ -215,19 +219,19 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 def _gives(case: _Case, code: str, start: int = 0) -> bool:
     """Whether a wrong answer gives just what the learner's did, on all hidden inputs from one on."""
-    return all(same(_got(case, code, place), case.gots[place]) for place in range(start, len(case.seeds)))
+    return all(same(_got(case, code, place), case.actual[place]) for place in range(start, len(case.seeds)))
 
 
 def _got(case: _Case, code: str, place: int) -> Values | None:
-    return attempted(code, "<mistake>", case.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
+    return attempted(code, "<mistake>", case.exercise.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
 
 
 def _fails_alike(case: _Case, code: str, error: str) -> bool:
     """Whether a wrong answer ends with the same message as the learner's, on the first hidden input that ends it."""
     for place, number in enumerate(case.seeds):
-        _, failure = attempted(code, "<mistake>", case.probe, deepcopy(case.contexts[place]), number)
+        _, failure = attempted(code, "<mistake>", case.exercise.probe, deepcopy(case.contexts[place]), number)
         if failure is not None:
-            return bool(_exception(failure["message"]) == _exception(error))
+            return _exception(failure.message) == _exception(error)
     return False
 
 
@@ -236,17 +240,17 @@ def _exception(message: str) -> str:
     return message.split("\n")[0].split(". ")[0].rstrip(".")
 
 
-def _told(case: _Case, mistake: dict[str, str]) -> str:
+def _description(case: _Case, mistake: MistakeRequest) -> str:
     """What to say about a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
     seen = ""
-    if mistake["seen"] and case.gots:
+    if mistake.seen and case.actual:
         for place in range(len(case.seeds)):
-            if same(case.gots[place], case.wants[place]):
+            if same(case.actual[place], case.expected[place]):
                 continue
-            filled = _filled(mistake["seen"], case.scope(place))
-            seen = "" if filled is None else template.fill(mistake["seen"], filled)
+            filled = _filled(mistake.seen, case.scope(place))
+            seen = "" if filled is None else template.fill(mistake.seen, filled)
             break
-    return " ".join(part.strip() for part in (seen, mistake["why"]) if part)
+    return " ".join(part.strip() for part in (seen, mistake.why) if part)
 
 
 def same(one: object, other: object) -> bool:
@@ -267,61 +271,60 @@ def same(one: object, other: object) -> bool:
 # Where the ways part -------------------------------------------------------------------------------------------------
 
 
-def part(case: _Case, question: wire.Frame) -> Reply:
+def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     """The first intermediate result of the model answer that the learner's code does not have, and what it has."""
     ours, theirs = _trace(case), _theirs(question)
     found = intermediates.parting(theirs, ours)
     if found is None or found.theirs is None:
-        return {"parting": None}, b""
+        return DifferenceReport(None, b"")
     blob = bytearray()
     yours, expected = theirs[found.theirs], ours[found.ours]
-    return {
-        "parting": {
-            "name": yours.name,
-            "line": yours.line,
-            "yours": tensor_entries.entry(yours.name, yours.value, blob),
-            "expected": tensor_entries.entry(expected.name, expected.value, blob),
-            "agreed": [ours[place].name for place in found.agreed if ours[place].named],
-        }
-    }, bytes(blob)
+    difference = Difference(
+        yours.name,
+        yours.line,
+        yours=tensor_entries.entry(yours.name, yours.value, blob),
+        expected=tensor_entries.entry(expected.name, expected.value, blob),
+        agreed=tuple(ours[place].name for place in found.agreed if ours[place].named),
+    )
+    return DifferenceReport(difference, bytes(blob))
 
 
-def compare(case: _Case, question: wire.Frame) -> Reply:
+def compare(case: _Case, question: CompareResults) -> ComparisonReport:
     """All intermediate results of the model answer, and those of the learner's code that are the same."""
     ours, theirs = _trace(case), _theirs(question)
     matched = intermediates.match(theirs, ours)
-    rows: dict[tuple[str, int | None], Values] = {}
+    rows: dict[tuple[str, int | None], Intermediate] = {}
     for item, at in zip(ours, matched, strict=True):
-        row = {"name": item.name, "line": item.line, "shape": list(item.value.shape), "yours": "", "your_line": None}
+        yours = ("", None) if at is None else (theirs[at].name, theirs[at].line)
         # A line that runs for several hidden inputs is told once.
-        told = row if at is None else row | {"yours": theirs[at].name, "your_line": theirs[at].line}
-        rows.setdefault((item.name, item.line), told)
-    own = [
-        {"name": "", "line": None, "shape": list(item.value.shape), "yours": item.name, "your_line": item.line}
+        rows.setdefault((item.name, item.line), Intermediate(item.name, item.line, tuple(item.value.shape), *yours))
+    own = tuple(
+        Intermediate("", None, tuple(item.value.shape), item.name, item.line)
         for item in theirs
         if not any(intermediates.equal(item.value, other.value) for other in ours)
-    ]
-    return {"intermediates": [*rows.values()], "own": own}, b""
+    )
+    return ComparisonReport(tuple(rows.values()), own)
 
 
-def _theirs(question: wire.Frame) -> list[intermediates.IntermediateResult]:
+def _theirs(question: FindDifference | CompareResults) -> list[intermediates.IntermediateResult]:
     """The results of the learner's code, as its process tells them: nothing if they cannot be read."""
     try:
-        return intermediates.of_plain(values.decode(question.header["made"], question.blob))
+        return intermediates.of_plain(values.decode(question.results, question.blob))
     except (ValueError, KeyError, TypeError):
         return []
 
 
 def _trace(case: _Case) -> list[intermediates.IntermediateResult]:
-    tracer = intermediates.Tracer(SOLUTION, case.header["solution"])
+    tracer = intermediates.Tracer(SOLUTION, case.exercise.solution)
     with tracer.running():
-        attempted(case.header["solution"], SOLUTION, case.probe, deepcopy(case.contexts[0]), case.seeds[0])
+        attempted(case.exercise.solution, SOLUTION, case.exercise.probe, deepcopy(case.contexts[0]), case.seeds[0])
     return tracer.made()
 
 
-ANSWERS: dict[str, Callable[[_Case, wire.Frame], Reply]] = {
-    "verdict": verdict,
-    "diagnose": diagnose,
-    "part": part,
-    "compare": compare,
+HANDLERS: dict[type[object], Callable[[_Case, Any], object]] = {
+    Decide: decide,
+    Diagnose: diagnose,
+    FindDifference: find_difference,
+    CompareResults: compare,
 }
+"""What answers each question."""

@@ -8,65 +8,79 @@ import random
 import socket
 import sys
 import time
-from typing import Any
 
 import torch
 
-from lessons.worker import fence, wire
+from lessons.results import code_unit
+from lessons.results.code_unit import CodeUnit
+from lessons.worker import fence, messages
 from lessons.worker.jobs import tensor_questions, trained_state
-from lessons.worker.jobs.execute import Failed
 from lessons.worker.jobs.run_state import RunState
+from lessons.worker.messages import (
+    ErrorReport,
+    Json,
+    LessonDone,
+    Program,
+    RunLesson,
+    StepReport,
+    StepRequest,
+    TensorReport,
+)
 
 
-def run_lesson(job: wire.Frame, talk: socket.socket) -> None:
+def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     """Run the setup and the steps of a job, one frame for each step, then serve questions until the peer leaves."""
-    header = job.header
-    stage = RunState(header["cells"])
-    seed(header["seed"])
-    failure = stage.run(header["setup"], "setup")
-    for step in header["steps"]:
-        start, began = out_size(), time.perf_counter()
-        tensors: list[dict[str, Any]] = []
+    stage, failure = start(job.program)
+    for step in job.program.steps:
+        before, began = out_size(), time.perf_counter()
+        tensors: tuple[TensorReport, ...] = ()
         blob = bytearray()
         text: dict[str, str] = {}
-        shapes: list[dict[str, Any]] = []
+        shapes: list[Json] = []
         if failure is None:
             failure = run_step(stage, step, job.blob)
             shapes = stage.lines
         if failure is None:
-            text, failure = stage.fill(step["fields"])
+            text, failure = stage.fill(step.fields)
         if failure is None:
-            tensors, failure = stage.show(step["id"], step["show"], blob)
-        report = {
-            "op": "step",
-            "id": step["id"],
-            "error": failure,
-            "stdout": [start, out_size()],
-            "tensors": tensors,
-            "text": text,
-            "shapes": shapes,
-            "notes": stage.patch.tell(),
-            "seconds": time.perf_counter() - began,
-        }
-        wire.send(talk, report, bytes(blob))
+            tensors, failure = stage.show(CodeUnit.step(step.id), step.show, blob)
+        report = StepReport(
+            id=step.id,
+            error=failure,
+            stdout=(before, out_size()),
+            tensors=tensors,
+            text=text,
+            shapes=tuple(shapes),
+            notes=tuple(stage.patch.tell()),
+            seconds=time.perf_counter() - began,
+            blob=bytes(blob),
+        )
+        messages.send(talk, report)
         if failure is not None:
             break
     fence.allow_questions()
-    wire.send(talk, {"op": "done"})
+    messages.send(talk, LessonDone())
     tensor_questions.serve(talk, stage)
 
 
-def run_step(stage: RunState, step: dict[str, Any], blob: bytes) -> Failed | None:
+def start(program: Program) -> tuple[RunState, ErrorReport | None]:
+    """Run the setup of a program. Returns the state of the run, and why the setup did not come to its end, if so."""
+    stage = RunState(program.cells)
+    seed(program.seed)
+    return stage, stage.run(program.setup, code_unit.SETUP)
+
+
+def run_step(stage: RunState, step: StepRequest, blob: bytes) -> ErrorReport | None:
     """Run the code of a step. If it rests on a training, it finds in `trained` what that has kept."""
-    if "untrained" in step:
-        return {"kind": "error", "message": step["untrained"], "line": None}
-    if "trained" in step:
-        start, end = step["trained"]
+    if step.untrained is not None:
+        return ErrorReport("error", step.untrained)
+    if step.trained is not None:
+        start, end = step.trained
         stage.namespace["trained"], failure = trained_state.opened(blob[start:end])
         if failure is not None:
             return failure
-    seed(step["seed"])
-    return stage.run(step["code"], step["id"])
+    seed(step.seed)
+    return stage.run(step.code, CodeUnit.step(step.id))
 
 
 def seed(number: int) -> None:

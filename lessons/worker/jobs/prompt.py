@@ -6,12 +6,13 @@ import ast
 import contextlib
 import os
 import sys
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import torch
 
-from lessons.worker.jobs import tensor_entries
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.jobs.run_state import RunState, as_tensor
+from lessons.worker.messages import InputReport, ListNames, NamesReport, RunInput, TensorReport
 
 MOST_TENSORS = 4
 MOST_AXES = 4
@@ -23,18 +24,15 @@ LONGEST_VALUE = 2000
 LAST = "_"
 """The name of the last value, as in Python's own prompt."""
 
-Question = dict[str, Any]
-Answer = tuple[dict[str, Any], bytes]
 
-
-def play(stage: RunState, question: Question) -> Answer:
+def run_input(stage: RunState, question: RunInput) -> InputReport:
     """Run an input. The value of an expression at its end is shown, else the tensors that its last statement bound."""
-    code, place = str(question["code"]), f"play {int(question['number'])}"
+    code = question.code
     start_output()
     before = stage.namespace.get(LAST)
     expression = ending(code)
     names = [segment(code, node) for node in expression.elts] if isinstance(expression, ast.Tuple | ast.List) else []
-    failure = stage.run(with_last(code), place)
+    failure = stage.run(with_last(code), question.unit)
     value: object = None
     given: list[tuple[str, object]] = []
     if failure is None and expression is not None:
@@ -45,21 +43,21 @@ def play(stage: RunState, question: Question) -> Answer:
     elif failure is None:
         given = [(name, stage.namespace.get(name)) for name in bound(code)]
     blob = bytearray()
-    entries = shown_of(stage, place, given, blob)
-    header = {
-        "error": failure,
-        "tensors": entries,
-        "value": "" if value is None or entries else described(value),
-        "shapes": stage.lines[:MOST_LINES],
-        "names": known(stage),
-        "printed": flushed_output(),
-    }
-    return {"played": header}, bytes(blob)
+    reports = shown_of(stage, question.unit, given, blob)
+    return InputReport(
+        error=failure,
+        tensors=reports,
+        value="" if value is None or reports else described(value),
+        shapes=tuple(stage.lines[:MOST_LINES]),
+        names=known(stage),
+        printed=flushed_output(),
+        blob=bytes(blob),
+    )
 
 
-def listed(stage: RunState, question: Question) -> Answer:
-    """What an input can use."""
-    return {"names": known(stage)}, b""
+def list_names(stage: RunState, question: ListNames) -> NamesReport:
+    """List what an input can use."""
+    return NamesReport(known(stage))
 
 
 # Source --------------------------------------------------------------------------------------------------------------
@@ -141,16 +139,12 @@ def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
     )
 
 
-def shown_of(stage: RunState, place: str, given: list[tuple[str, object]], blob: bytearray) -> list[dict[str, Any]]:
-    """The tensors among some values as they travel; from now on they can be asked about. Adds to the blob."""
-    entries: list[dict[str, Any]] = []
-    for name, value in given:
-        if can_be_shown(value) and len(entries) < MOST_TENSORS:
-            tensor = as_tensor(value)
-            entries.append(tensor_entries.entry(name, tensor, blob))
-            stage.explainer.show(place, name, tensor)
-            stage.kept[place, name] = tensor
-    return entries
+def shown_of(
+    stage: RunState, unit: CodeUnit, given: list[tuple[str, object]], blob: bytearray
+) -> tuple[TensorReport, ...]:
+    """Return the tensors among some values; from now on they can be asked about. Adds their numbers to the blob."""
+    tensors = [(name, value) for name, value in given if can_be_shown(value)][:MOST_TENSORS]
+    return tuple(stage.show_tensor(unit, name, as_tensor(value), blob) for name, value in tensors)
 
 
 def described(value: object) -> str:
@@ -163,15 +157,15 @@ def described(value: object) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def known(stage: RunState) -> list[list[str]]:
+def known(stage: RunState) -> tuple[tuple[str, str], ...]:
     """The names of the program and what each stands for, the newest last."""
     # Modules of Python's own and the like are not what a learner looks for, but can be completed.
     found = [
-        [name, _kind(value)]
+        (name, _kind(value))
         for name, value in list(stage.namespace.items())
         if type(name) is str and not name.startswith("_") and name.isidentifier()
     ]
-    return found[-MOST_NAMES:]
+    return tuple(found[-MOST_NAMES:])
 
 
 def _kind(value: object) -> str:

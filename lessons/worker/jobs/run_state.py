@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from lessons.format.template import FACT, Field
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
-from lessons.worker.jobs.execute import Failed, describe, execute
+from lessons.worker.jobs.execute import describe, execute
+from lessons.worker.messages import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
 from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
+
+PROSE = CodeUnit.internal("prose")
 
 
 class RunState:
@@ -23,67 +28,75 @@ class RunState:
 
     Attributes:
         namespace: what its code has defined.
-        kept: the tensors that were shown, by step and name.
+        shown: the tensors that were shown, by what shows them and name.
         recorder: records all that its code does.
         explainer: answers questions about the record.
         patch: the cells that the learner has changed.
         lines: the shapes that the lines of the code that was run last took and made.
     """
 
-    def __init__(self, cells: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(self, cells: Sequence[CellWrite] = ()) -> None:
         self.namespace: dict[str, Any] = {"__name__": "__lesson__"}
-        self.kept: dict[tuple[str, str], torch.Tensor] = {}
+        self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)
         self.patch = CellWriter(cells, self.namespace)
         self.lines: list[Line] = []
 
-    def run(self, code: str, place: str) -> Failed | None:
-        """Run a piece of code under the recorder; `place` is what it is called, `setup` or the id of a step."""
-        ribbon = ShapeCollector(self.recorder.record, self.namespace, f"<{place}>", code)
+    def run(self, code: str, unit: CodeUnit) -> ErrorReport | None:
+        """Run a piece of code under the recorder. Returns why it did not come to its end, if so."""
+        file = unit.filename
+        ribbon = ShapeCollector(self.recorder.record, self.namespace, file, code)
         self.lines = ribbon.lines
 
         def after(statement: ast.stmt) -> None:
             ribbon.note(statement)
             with self.recorder.by_hand():
-                self.patch.apply(place, statement)
+                self.patch.apply(str(unit), statement)
             self.recorder.name(self.namespace, statement)
 
-        self.recorder.watch(f"<{place}>", code)
+        self.recorder.watch(file, code)
         with self.recorder:
-            return execute(code, f"<{place}>", self.namespace, after)
+            return execute(code, file, self.namespace, after)
 
-    def show(self, step: str, specs: Sequence[dict[str, str]], blob: bytearray) -> tuple[list[Any], Failed | None]:
-        """The tensors that a step shows, as they travel, up to the first that cannot be shown. Adds to the blob."""
-        entries: list[dict[str, Any]] = []
+    def show(
+        self, unit: CodeUnit, specs: Sequence[NamedExpression], blob: bytearray
+    ) -> tuple[tuple[TensorReport, ...], ErrorReport | None]:
+        """Return the tensors that a step shows, up to the first that cannot be shown, and why it cannot.
+
+        Adds their numbers to the blob.
+        """
+        reports: list[TensorReport] = []
         for spec in specs:
-            place = f"<{step}: {spec['name']}>"
+            file = unit.expression(spec.name).filename
             try:
-                self.recorder.watch(place, spec["expr"])
+                self.recorder.watch(file, spec.expression)
                 with self.recorder:
-                    tensor = as_tensor(eval(compile(spec["expr"], place, "eval"), self.namespace))
-                self.explainer.show(step, spec["name"], tensor)
-                entry = tensor_entries.entry(spec["name"], tensor, blob)
+                    tensor = as_tensor(eval(compile(spec.expression, file, "eval"), self.namespace))
+                reports.append(self.show_tensor(unit, spec.name, tensor, blob))
             except BaseException as error:
-                failure = describe(error, f"<{step}>")
-                failure["message"] = f"{spec['name']} cannot be shown: {failure['message']}"
-                return entries, failure
-            self.kept[step, spec["name"]] = tensor
-            entries.append(entry)
-        return entries, None
+                failure = describe(error, unit.filename)
+                return tuple(reports), replace(failure, message=f"{spec.name} cannot be shown: {failure.message}")
+        return tuple(reports), None
 
-    def fill(self, fields: Sequence[dict[str, str]]) -> tuple[dict[str, str], Failed | None]:
-        """The values for the templates of a text."""
+    def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
+        """Return a tensor as it travels, and take questions about it from now on. Adds its numbers to the blob."""
+        self.explainer.show(unit, name, tensor)
+        report = tensor_entries.entry(name, tensor, blob)
+        self.shown[unit, name] = tensor
+        return report
+
+    def fill(self, fields: Sequence[TemplateField]) -> tuple[dict[str, str], ErrorReport | None]:
+        """Return the values for the templates of a text, up to the first that cannot be had, and why that cannot."""
         text: dict[str, str] = {}
         for item in fields:
-            field = Field(item["expression"], item["conversion"], item["spec"])
+            field = Field(item.expression, item.conversion, item.spec)
             try:
                 text[field.key] = field.format(eval(field.expression, self.namespace))
             except BaseException as error:
-                failure = describe(error, "<prose>")
+                failure = describe(error, PROSE.filename)
                 where = "the answer" if field.conversion == FACT else "the prose"
-                failure["message"] = f"{{{field.key}}} in {where}: {failure['message']}"
-                return text, failure
+                return text, replace(failure, message=f"{{{field.key}}} in {where}: {failure.message}")
         return text, None
 
 

@@ -6,43 +6,37 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 import torch
 
-from lessons.worker.jobs import prompt, tensor_entries
+from lessons.worker.jobs import prompt
 from lessons.worker.jobs.run_state import RunState, as_tensor
+from lessons.worker.messages import RunScratch, ScratchReport
 
 MOST_TENSORS = 8
-
-Question = dict[str, Any]
-Answer = tuple[dict[str, Any], bytes]
 
 _setprofile = sys.setprofile
 
 
-def attempt(stage: RunState, question: Question) -> Answer:
+def run(stage: RunState, question: RunScratch) -> ScratchReport:
     """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
-    place = str(question["place"])
+    unit = question.unit
     prompt.start_output()
     before = dict(stage.namespace)
     inner: dict[str, torch.Tensor] = {}
-    with _returning(f"<{place}>", inner):
-        failure = stage.run(str(question["code"]), place)
+    with _returning(unit.filename, inner):
+        failure = stage.run(question.code, unit)
     for name, value in stage.namespace.items():
         if before.get(name) is not value and not name.startswith("_") and prompt.can_be_shown(value):
             # The newest last, where both have the name.
             inner.pop(name, None)
             inner[name] = value
     blob = bytearray()
-    entries = []
-    for name, value in [*inner.items()][-MOST_TENSORS:]:
-        tensor = as_tensor(value)
-        entries.append(tensor_entries.entry(name, tensor, blob))
-        stage.explainer.show(place, name, tensor)
-        stage.kept[place, name] = tensor
-    header = {"error": failure, "tensors": entries, "shapes": stage.lines[: prompt.MOST_LINES]}
-    return {"attempt": header | {"printed": prompt.flushed_output()}}, bytes(blob)
+    tensors = tuple(
+        stage.show_tensor(unit, name, as_tensor(value), blob) for name, value in [*inner.items()][-MOST_TENSORS:]
+    )
+    shapes = tuple(stage.lines[: prompt.MOST_LINES])
+    return ScratchReport(failure, tensors, shapes, prompt.flushed_output(), bytes(blob))
 
 
 @contextmanager

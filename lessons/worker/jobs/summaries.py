@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.nn.functional import pad
 
 from lessons.results.summaries import How, row_stats
 from lessons.worker.jobs import values
+from lessons.worker.messages import BlocksReport, RowReport
 
 MOST_BLOCKS = 1 << 14
-
-Answer = tuple[dict[str, Any], bytes]
 
 
 def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
@@ -21,7 +18,7 @@ def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
     return -(-height // rows) * -(-width // cols)
 
 
-def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
+def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport:
     """The blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them: numbers, then greatest cells.
 
     Numbers travel as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
@@ -39,24 +36,18 @@ def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Answer:
         best = cells.argmax(dim=-1)
         peaks[place] = (place * rows + best // cols) * width + firsts + best % cols
         grid[place] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
-    return {"rows": down, "width": width}, values.raw(grid) + values.raw(peaks)
+    return BlocksReport(down, width, values.raw(grid) + values.raw(peaks))
 
 
-def row(matrix: torch.Tensor, place: int, top: int) -> Answer:
+def row(matrix: torch.Tensor, place: int, top: int) -> RowReport:
     """The statistics of a row, as `lessons.results.summaries.row_stats` defines them.
 
     JSON has no NaN, so values are doubles.
     """
     stats = row_stats((), place, matrix[place].tolist(), top)
     numbers = torch.tensor([stats.total, *(value for _, value in stats.top)], dtype=torch.float64)
-    header = {
-        "low": stats.low,
-        "high": stats.high,
-        "support": stats.support,
-        "bits": stats.bits,
-        "cols": [col for col, _ in stats.top],
-    }
-    return header, values.raw(numbers)
+    cols = tuple(col for col, _ in stats.top)
+    return RowReport(stats.low, stats.high, stats.support, stats.bits, cols, values.raw(numbers))
 
 
 def _mean(cells: torch.Tensor) -> torch.Tensor:

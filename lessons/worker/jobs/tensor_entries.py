@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from lessons.results.result import WHOLE
 from lessons.worker.jobs import values
+from lessons.worker.messages import LayoutReport, TensorReport
 
 CORNER = 32
 
 
-def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
+def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
     """Shape, bounds and numbers: all of a small tensor, the first corner of a large one. Adds to the blob."""
     whole = tensor.numel() <= WHOLE
     part = tensor if whole else tensor[(0,) * max(0, tensor.dim() - 2)]
@@ -20,35 +19,35 @@ def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> dict[str, Any]:
         part = part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER]
     code, data = numbers(part)
     low, high = bounds(tensor)
-    entry: dict[str, Any] = {
-        "name": name,
-        "dtype": str(tensor.dtype).removeprefix("torch."),
-        "shape": list(tensor.shape),
-        "low": low,
-        "high": high,
-        "whole": whole,
-        "rows": 1 if part.dim() < 2 else part.shape[-2],
-        "code": code,
-        "offset": len(blob),
-        "bytes": len(data),
-        "layout": layout(tensor),
-    }
+    report = TensorReport(
+        name,
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        shape=tuple(tensor.shape),
+        low=low,
+        high=high,
+        whole=whole,
+        rows=1 if part.dim() < 2 else part.shape[-2],
+        code=code,
+        offset=len(blob),
+        size=len(data),
+        layout=layout(tensor),
+    )
     blob += data
-    return entry
+    return report
 
 
-def layout(tensor: torch.Tensor) -> dict[str, Any] | None:
+def layout(tensor: torch.Tensor) -> LayoutReport | None:
     """Where the elements lie in storage, which is known by its address; None of what lies in no such storage."""
     if tensor.layout != torch.strided or tensor.is_meta:
         return None
     storage = tensor.untyped_storage()
-    return {
-        "strides": list(tensor.stride()),
-        "offset": tensor.storage_offset(),
-        "size": storage.nbytes() // tensor.element_size(),
-        "contiguous": tensor.is_contiguous(),
-        "storage": storage.data_ptr(),
-    }
+    return LayoutReport(
+        tensor.stride(),
+        int(tensor.storage_offset()),
+        storage.nbytes() // tensor.element_size(),
+        tensor.is_contiguous(),
+        storage.data_ptr(),
+    )
 
 
 def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:

@@ -1,4 +1,4 @@
-"""Questions about the tensors that a run has left: they are answered until the peer leaves."""
+"""Questions to a run that is over: about the tensors that it has left, and code to run after it."""
 
 from __future__ import annotations
 
@@ -8,100 +8,107 @@ from typing import Any
 
 import torch
 
-from lessons.worker import wire
+from lessons.results.tensor_questions import (
+    BlocksQuestion,
+    ExplainQuestion,
+    FollowQuestion,
+    Refusal,
+    RowQuestion,
+    WindowQuestion,
+)
+from lessons.worker import messages, wire
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
 from lessons.worker.jobs.run_state import RunState
+from lessons.worker.messages import BlocksReport, ExplanationReport, RowReport, WindowReport
 
 LARGEST_WINDOW = 256
-
-Question = dict[str, Any]
-
-Answer = tuple[dict[str, Any], bytes]
 
 
 class QuestionRefused(Exception):
     """A question that has no answer; the message says why."""
 
 
-def serve(talk: socket.socket, stage: RunState) -> None:
+def serve(talk: socket.socket, run: RunState) -> None:
     """Answer questions until the peer closes the connection."""
     while True:
-        question = wire.receive(talk).header
-        op = str(question.get("op"))
+        question = messages.receive(talk)
         try:
-            if op not in ANSWERS:
+            if type(question) not in HANDLERS:
                 raise QuestionRefused("unknown question")
-            header, blob = ANSWERS[op](stage, question)
+            reply = HANDLERS[type(question)](run, question)
         except QuestionRefused as error:
-            header, blob = {"error": str(error)}, b""
+            reply = Refusal(str(error))
         try:
-            wire.send(talk, {"op": op, **header}, blob)
+            messages.send(talk, reply)
         except wire.Closed:
             raise
         except wire.WireError:
-            wire.send(talk, {"op": op, "error": "the answer is too long to be told"})
+            messages.send(talk, Refusal("the answer is too long to be told"))
 
 
-def explain(stage: RunState, question: Question) -> Answer:
-    """How a cell was made: a cell of a shown tensor by its index, or an operand of an earlier answer by `ref`."""
-    step, explainer = str(question.get("step")), stage.explainer
+def explain(run: RunState, question: ExplainQuestion) -> ExplanationReport:
+    """Explain a cell of a shown tensor."""
+    return _explained(lambda: run.explainer.ask(question.unit, question.name, question.index))
+
+
+def follow(run: RunState, question: FollowQuestion) -> ExplanationReport:
+    """Explain an operand of an earlier explanation."""
+    return _explained(lambda: run.explainer.follow(question.ref, question.unit))
+
+
+def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
     try:
-        if "ref" in question:
-            told = explainer.follow(int(question["ref"]), step)
-        else:
-            told = explainer.ask(step, str(question["name"]), tuple(map(int, question["index"])))
+        return ExplanationReport(ask())
     except NoCell:
         raise QuestionRefused("no such cell") from None
     except Exception as error:
         # One number less that explains itself, but all others go on.
         raise QuestionRefused(f"this cell cannot be explained ({type(error).__name__}: {error})") from error
-    return {"explanation": told}, b""
 
 
-def window(stage: RunState, question: Question) -> Answer:
-    """A rectangle of the matrix at some leading indices."""
-    matrix = matrix_at(stage, question)
-    top, left = int(question["top"]), int(question["left"])
-    height, width = (min(int(question[key]), LARGEST_WINDOW) for key in ("height", "width"))
-    part = matrix[top : top + height, left : left + width]
+def window(run: RunState, question: WindowQuestion) -> WindowReport:
+    """Return a rectangle of the matrix at some leading indices."""
+    matrix = matrix_at(run, question)
+    height, width = min(question.height, LARGEST_WINDOW), min(question.width, LARGEST_WINDOW)
+    part = matrix[question.top : question.top + height, question.left : question.left + width]
     code, data = tensor_entries.numbers(part)
-    return {"rows": part.shape[0], "cols": part.shape[1], "code": code}, data
+    return WindowReport(part.shape[0], code, data)
 
 
-def blocks(stage: RunState, question: Question) -> Answer:
-    """The matrix at some leading indices, divided into blocks."""
-    matrix = matrix_at(stage, question)
-    rows, cols = int(question["rows"]), int(question["cols"])
+def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
+    """Return the matrix at some leading indices, divided into blocks."""
+    matrix, rows, cols = matrix_at(run, question), question.rows, question.cols
     if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > summaries.MOST_BLOCKS:
         raise QuestionRefused("no such blocks")
-    return summaries.blocks(matrix, rows, cols, "mean" if question["how"] == "mean" else "max")
+    return summaries.blocks(matrix, rows, cols, question.how)
 
 
-def row(stage: RunState, question: Question) -> Answer:
-    """What a row of the matrix at some leading indices amounts to."""
-    matrix, place = matrix_at(stage, question), int(question["row"])
-    if not 0 <= place < matrix.shape[0]:
+def row(run: RunState, question: RowQuestion) -> RowReport:
+    """Return what a row of the matrix at some leading indices amounts to."""
+    matrix = matrix_at(run, question)
+    if not 0 <= question.row < matrix.shape[0]:
         raise QuestionRefused("no such row")
-    return summaries.row(matrix, place, int(question["top"]))
+    return summaries.row(matrix, question.row, question.top)
 
 
-def matrix_at(stage: RunState, question: Question) -> torch.Tensor:
-    """The matrix that a question is about: a shown tensor at the leading indices; a vector is one row."""
-    tensor = stage.kept.get((str(question.get("step")), str(question.get("name"))))
-    lead = tuple(question.get("lead", ()))
-    if tensor is None or len(lead) != max(0, tensor.dim() - 2):
+def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQuestion) -> torch.Tensor:
+    """Return the matrix that a question is about: a shown tensor at the leading indices; a vector is one row."""
+    tensor = run.shown.get((question.unit, question.name)) if question.unit is not None else None
+    if tensor is None or len(question.lead) != max(0, tensor.dim() - 2):
         raise QuestionRefused("no such tensor")
-    matrix = tensor[lead]
+    matrix = tensor[question.lead]
     return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
 
 
-ANSWERS: dict[str, Callable[[RunState, Question], Answer]] = {
-    "explain": explain,
-    "window": window,
-    "blocks": blocks,
-    "row": row,
-    "play": prompt.play,
-    "attempt": scratch_run.attempt,
-    "names": prompt.listed,
+HANDLERS: dict[type[object], Callable[[RunState, Any], object]] = {
+    ExplainQuestion: explain,
+    FollowQuestion: follow,
+    WindowQuestion: window,
+    BlocksQuestion: blocks,
+    RowQuestion: row,
+    messages.RunInput: prompt.run_input,
+    messages.RunScratch: scratch_run.run,
+    messages.ListNames: prompt.list_names,
 }
+"""What answers each question."""

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from lessons.results.result import MOST_KEPT
-from lessons.worker.jobs.execute import Failed, describe
+from lessons.worker.jobs.execute import describe
+from lessons.worker.messages import ErrorReport
 
 
-def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | None]:
+def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
     """The tensors that a training keeps, as a file of PyTorch's."""
     try:
         tensors = eval(compile(expression, "<keep>", "eval"), namespace)
@@ -21,15 +22,15 @@ def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failed | 
         torch.save(copies, file)
     except BaseException as error:
         failure = describe(error, "<keep>")
-        return b"", failure | {"message": f"What was trained cannot be kept: {failure['message']}", "line": None}
+        return b"", ErrorReport(failure.kind, f"What was trained cannot be kept: {failure.message}")
     data = file.getvalue()
     if len(data) > MOST_KEPT:
         message = f"What was trained is too large to be kept: {len(data) >> 20} MiB, {MOST_KEPT >> 20} are allowed."
-        return b"", {"kind": "error", "message": message, "line": None}
+        return b"", ErrorReport("error", message)
     return data, None
 
 
-def opened(data: bytes) -> tuple[dict[str, torch.Tensor], Failed | None]:
+def opened(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
     """What a training has kept, from its file: tensors only, whatever else is in it."""
     try:
         tensors = torch.load(io.BytesIO(data), weights_only=True)
@@ -37,5 +38,5 @@ def opened(data: bytes) -> tuple[dict[str, torch.Tensor], Failed | None]:
             raise TypeError("no dict of tensors")
     except Exception:
         message = "What was trained cannot be read any more. Train again."
-        return {}, {"kind": "error", "message": message, "line": None}
+        return {}, ErrorReport("error", message)
     return tensors, None

@@ -10,13 +10,25 @@ from typing import Any
 
 import torch
 
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_PICTURES, MOST_STEPS
-from lessons.worker import wire
+from lessons.worker import messages
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
 from lessons.worker.jobs.run_state import RunState, as_tensor
-
-Spec = dict[str, Any]
+from lessons.worker.messages import (
+    ErrorReport,
+    NamedExpression,
+    Pause,
+    Paused,
+    Resume,
+    Snapshot,
+    TensorReport,
+    Train,
+    Trained,
+    TrainingFailed,
+    TrainingRequest,
+)
 
 
 class SnapshotError(Exception):
@@ -26,7 +38,7 @@ class SnapshotError(Exception):
 class SnapshotTaker:
     """Takes the pictures of a training: `frame(done, total)` in its code. Between them it waits while it is paused."""
 
-    def __init__(self, talk: socket.socket, stage: RunState, spec: Spec) -> None:
+    def __init__(self, talk: socket.socket, stage: RunState, spec: TrainingRequest) -> None:
         self._talk, self._namespace, self._spec = talk, stage.namespace, spec
         self._taken = 0
         # A program may replace it.
@@ -42,57 +54,51 @@ class SnapshotTaker:
         torch_state, state = torch.get_rng_state(), random.getstate()
         blob = bytearray()
         with torch.no_grad():
-            numbers = {curve["name"]: self._number(curve) for curve in self._spec["curves"]}
-            tensors = [self._tensor(spec, blob) for spec in self._spec["watch"]]
+            numbers = {curve.name: self._number(curve) for curve in self._spec.curves}
+            tensors = tuple(self._tensor(spec, blob) for spec in self._spec.watch)
         torch.set_rng_state(torch_state)
         random.setstate(state)
-        told = {"op": "picture", "done": int(done), "total": int(total), "numbers": numbers, "tensors": tensors}
-        wire.send(self._talk, told, bytes(blob))
+        messages.send(self._talk, Snapshot(int(done), int(total), numbers, tensors, bytes(blob)))
         self._listen()
 
-    def _number(self, curve: Spec) -> float | str:
+    def _number(self, curve: NamedExpression) -> float | str:
         number = float(self._value(curve))
         return number if math.isfinite(number) else str(number)
 
-    def _tensor(self, spec: Spec, blob: bytearray) -> Spec:
-        return tensor_entries.entry(spec["name"], as_tensor(self._value(spec)), blob)
+    def _tensor(self, spec: NamedExpression, blob: bytearray) -> TensorReport:
+        return tensor_entries.entry(spec.name, as_tensor(self._value(spec)), blob)
 
-    def _value(self, spec: Spec) -> Any:
+    def _value(self, spec: NamedExpression) -> Any:
         try:
-            return eval(compile(spec["expr"], f"<{spec['name']}>", "eval"), self._namespace)
+            return eval(compile(spec.expression, f"<{spec.name}>", "eval"), self._namespace)
         except Exception as error:
-            raise SnapshotError(f"{spec['name']} has no value: {describe(error, '')['message']}") from error
+            raise SnapshotError(f"{spec.name} has no value: {describe(error, '').message}") from error
 
     def _listen(self) -> None:
         """Hear whether to wait, and wait; costs no processor time."""
         while self._select([self._talk], [], [], 0)[0]:
-            if wire.receive(self._talk).op != "pause":
-                continue
-            wire.send(self._talk, {"op": "paused"})
-            while wire.receive(self._talk).op != "resume":
-                pass
+            if isinstance(messages.receive(self._talk, Pause, Resume), Pause):
+                messages.send(self._talk, Paused())
+                messages.receive(self._talk, Resume)
 
 
-def run_training(job: wire.Frame, talk: socket.socket) -> None:
+def run_training(job: Train, talk: socket.socket) -> None:
     """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
-    header, spec = job.header, job.header["training"]
-    stage = RunState(header["cells"])
-    lesson_run.seed(header["seed"])
-    failure = stage.run(header["setup"], "setup")
-    for step in header["steps"]:
+    spec = job.training
+    stage, failure = lesson_run.start(job.program)
+    for step in job.program.steps:
         if failure is None:
             failure = lesson_run.run_step(stage, step, job.blob)
     if failure is not None:
-        failure["line"] = None
-        failure["message"] = f"The training was not started: {failure['message']}"
+        failure = ErrorReport(failure.kind, f"The training was not started: {failure.message}")
     else:
-        lesson_run.seed(spec["seed"])
+        lesson_run.seed(spec.seed)
         stage.namespace["frame"] = SnapshotTaker(talk, stage, spec).frame
         # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
-        failure = execute(spec["code"], f"<{spec['id']}>", stage.namespace)
+        failure = execute(spec.code, CodeUnit.step(spec.id).filename, stage.namespace)
     if failure is None:
-        data, failure = trained_state.packed(spec["keep"], stage.namespace)
+        data, failure = trained_state.packed(spec.keep, stage.namespace)
     if failure is not None:
-        wire.send(talk, {"op": "failed", "error": failure})
+        messages.send(talk, TrainingFailed(failure))
     else:
-        wire.send(talk, {"op": "trained"}, data)
+        messages.send(talk, Trained(data))

@@ -8,40 +8,31 @@ import os
 import signal
 import socket
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
-from lessons.worker import fence, wire
+from lessons.worker import exit_codes, fence, messages, wire
 from lessons.worker.jobs import answer_run, judge, lesson_run, training
+from lessons.worker.messages import Launch
 
 TALK = 3
-CUT_OFF = 97
-"""The exit code of a child whose program has closed its connection."""
 
+JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
+    messages.RunLesson: lesson_run.run_lesson,
+    messages.Train: training.run_training,
+    messages.RunAnswer: answer_run.run_answer,
+    messages.Judge: judge.judge,
+}
+"""What does each job."""
 # Bound before any program runs, which may replace them.
 _fstat, _exit = os.fstat, os._exit
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchConfig:
-    """Where a child runs and what it may use: a scratch directory, processor seconds, MiB of memory.
+def set_up(limits: Launch, scratch: str) -> None:
+    """Set streams, signals, limits and the fence around `scratch`, in an order that leaves no gap.
 
-    `later`: processor seconds for questions, when its program has run.
+    Descriptors 1 and 2 are in place already.
     """
-
-    scratch: str
-    cpu: float
-    memory: int
-    later: float
-
-    @classmethod
-    def of(cls, header: dict[str, Any]) -> LaunchConfig:
-        """The place that a launch message describes."""
-        return cls(str(header["scratch"]), float(header["cpu"]), int(header["memory"]), float(header["later"]))
-
-
-def settle_in(place: LaunchConfig) -> None:
-    """Streams, signals, limits and fence, in an order that leaves no gap. Descriptors 1 and 2 are in place already."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -56,31 +47,24 @@ def settle_in(place: LaunchConfig) -> None:
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
     faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
-    os.chdir(place.scratch)
-    os.environ.update(HOME=place.scratch, TMPDIR=place.scratch)
+    os.chdir(scratch)
+    os.environ.update(HOME=scratch, TMPDIR=scratch)
     sys.path[:] = [entry for entry in sys.path if entry]
-    fence.limit(place.cpu, place.memory, place.later)
+    fence.limit(limits.cpu, limits.memory, limits.question_cpu)
     with contextlib.suppress(OSError):
         os.nice(5)
-    fence.confine(place.scratch)
+    fence.confine(scratch)
 
 
 def work(talk: socket.socket) -> None:
     """Take one job and do it. Returns when the peer has what it wanted or is gone."""
     try:
-        job = wire.receive(talk)
-        if job.op == "lesson":
-            lesson_run.run_lesson(job, talk)
-        elif job.op == "train":
-            training.run_training(job, talk)
-        elif job.op == "answer":
-            answer_run.answer(job, talk)
-        elif job.op == "judge":
-            judge.decide(job, talk)
+        job = messages.receive(talk, *JOBS)
+        JOBS[type(job)](job, talk)
     except wire.Closed:
         if not _is_open(TALK):
             # By the program: the peer is still there, and waits.
-            _exit(CUT_OFF)
+            _exit(exit_codes.CUT_OFF)
 
 
 def _is_open(fd: int) -> bool:

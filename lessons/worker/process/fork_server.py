@@ -5,8 +5,8 @@ takes everything that its children started with it. A child is safe to fork only
 thread and has run no tensor operation (measured: one 6x3 softmax with two threads, and every later child hangs), so
 that is asserted before every fork.
 
-Descriptors that come with a `fork` message, in order: `talk` (the child's connection to the parent), `status` (ours
-for this one child: `exit` goes out, `kill` or the end of the stream comes in), `out` and `err` (files).
+Descriptors that come with a `Launch` message, in order: `talk` (the child's connection to the parent), `status` (ours
+for this one child: `Exited` goes out, `Kill` or the end of the stream comes in), `out` and `err` (files).
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from lessons.worker import fence, wire
-
-if TYPE_CHECKING:
-    from lessons.worker.process.child import LaunchConfig
+from lessons.worker import exit_codes, fence, messages, wire
+from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
 
 FDS = 4
 TICK = 0.2
@@ -69,7 +67,7 @@ class ForkServer:
             for key, _ in self.selector.select(TICK if watched else None):
                 if key.fileobj is self.control:
                     try:
-                        self._fork(wire.receive(self.control, max_fds=FDS))
+                        self._fork(*messages.receive_launch(self.control, FDS))
                     except wire.WireError:
                         return
                 elif key.fileobj == self.wake_read:
@@ -88,30 +86,27 @@ class ForkServer:
             self._kill(child)
             self._bury_if_dead(child, wait=True)
 
-    def _fork(self, frame: wire.Frame) -> None:
-        talk, status, out, err = frame.fds
+    def _fork(self, limits: Launch, fds: tuple[int, ...]) -> None:
+        talk, status, out, err = fds
         if threads() != 1:
             with contextlib.suppress(wire.WireError):
-                wire.send(socket.socket(fileno=status), {"op": "refused", "reason": "more than one thread"})
+                messages.send(socket.socket(fileno=status), Exited(-signal.SIGKILL, "more than one thread", 0.0))
             for fd in (talk, out, err):
                 os.close(fd)
             return
-        from lessons.worker.process.child import LaunchConfig
-
         scratch = tempfile.mkdtemp(dir=self.base)
-        place = LaunchConfig.of({**frame.header, "scratch": scratch})
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._become_child(place, parent, talk, out, err)
+            self._become_child(limits, scratch, parent, talk, out, err)
         for fd in (talk, out):
             os.close(fd)
-        entry = _Child(pid, socket.socket(fileno=status), scratch, place.memory, err)
+        entry = _Child(pid, socket.socket(fileno=status), scratch, limits.memory, err)
         self.children[pid] = entry
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
-    def _become_child(self, place: LaunchConfig, parent: int, talk: int, out: int, err: int) -> NoReturn:
-        code = 99
+    def _become_child(self, limits: Launch, scratch: str, parent: int, talk: int, out: int, err: int) -> NoReturn:
+        code = exit_codes.BROKEN
         try:
             from lessons.worker.process import child
 
@@ -128,7 +123,7 @@ class ForkServer:
             os.closerange(child.TALK + 1, 4096)
             # It stays open to the very end: when it closes, the parent has us killed, and then our exit code is lost.
             connection = socket.socket(fileno=child.TALK)
-            child.settle_in(place)
+            child.set_up(limits, scratch)
             child.work(connection)
             code = 0
         except BaseException:
@@ -142,15 +137,13 @@ class ForkServer:
 
     def _hear(self, child: _Child) -> None:
         try:
-            request = wire.receive(child.status, deadline=time.monotonic() + 1)
+            request = messages.receive(child.status, SetIdle, Kill, deadline=time.monotonic() + 1)
         except (wire.WireError, TimeoutError):
             self._kill(child)
             return
-        if request.op == "settled":
-            child.busy = False
-        elif request.op == "busy":
-            child.busy = True
-        elif request.op == "kill":
+        if isinstance(request, SetIdle):
+            child.busy = not request.idle
+        else:
             self._kill(child, ask_line=True)
 
     def _kill(self, child: _Child, ask_line: bool = False) -> None:
@@ -190,9 +183,9 @@ class ForkServer:
             self._sweep()
         shutil.rmtree(child.scratch, ignore_errors=True)
         self.selector.unregister(child.status)
-        report = {"code": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
+        code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         with contextlib.suppress(wire.WireError):
-            wire.send(child.status, {"op": "exit", "reason": child.reason, **report})
+            messages.send(child.status, Exited(code, child.reason, cpu))
         child.status.close()
         os.close(child.err)
 
@@ -255,18 +248,17 @@ def main(control_fd: str, base: str) -> None:
     """Import what children need, say `ready`, serve. No tensor operation may run here."""
     control = socket.socket(fileno=int(control_fd))
     fence.prctl(fence.PR_SET_CHILD_SUBREAPER, 1)
-    began = time.perf_counter()
     gc.disable()
     try:
         load()
     except BaseException as error:
-        wire.send(control, {"op": "failed", "message": f"{type(error).__name__}: {error}"})
+        messages.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
         return
     gc.freeze()
     gc.enable()
     server = ForkServer(control, base)
     try:
-        wire.send(control, {"op": "ready", "threads": threads(), "seconds": time.perf_counter() - began})
+        messages.send(control, ServerReady(threads()))
         server.serve()
     except wire.Closed:
         pass
@@ -286,6 +278,7 @@ def load() -> None:
     import attention
     from lessons.worker.process import child
 
+    messages.prepare()
     # Names of modules, not operations: nothing has run yet.
     assert torch
     assert attention

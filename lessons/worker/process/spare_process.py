@@ -15,14 +15,15 @@ import socket
 import sys
 import threading
 
-from lessons.worker import wire
+from lessons.worker import exit_codes, messages
+from lessons.worker.messages import Launch, SpareReady
 
 
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     """Import, say `ready`, take one job, end. Descriptors 1 and 2 are the output files already."""
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
-    code = 99
+    code = exit_codes.BROKEN
     try:
         gc.disable()
         from lessons.worker.process import fork_server
@@ -31,8 +32,8 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         gc.enable()
         from lessons.worker.process import child
 
-        wire.send(talk, {"op": "ready"})
-        child.settle_in(child.LaunchConfig.of({**wire.receive(talk).header, "scratch": scratch}))
+        messages.send(talk, SpareReady())
+        child.set_up(messages.receive(talk, Launch), scratch)
         child.work(talk)
         code = 0
     except BaseException:
@@ -52,4 +53,4 @@ def _end_with(life: socket.socket, scratch: str) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(98)
+    os._exit(exit_codes.PARENT_GONE)

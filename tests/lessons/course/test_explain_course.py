@@ -11,6 +11,7 @@ import torch
 
 from lessons.format.lesson import Lesson, RunningStep, TrainStep
 from lessons.learner import trained_models
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.jobs import trained_state
 from lessons.worker.jobs.lesson_run import seed
 from lessons.worker.jobs.run_state import as_tensor
@@ -69,9 +70,9 @@ def test_names_hold_what_they_say() -> None:
         for shown in step.tensors:
             with traced.recorder:
                 tensor = as_tensor(eval(shown.expression, traced.namespace))
-            traced.explainer.show(step.id, shown.name, tensor)
+            traced.explainer.show(CodeUnit.step(step.id), shown.name, tensor)
             for index in indices(tuple(tensor.shape)):
-                told = traced.explainer.ask(step.id, shown.name, index)
+                told = traced.explainer.ask(CodeUnit.step(step.id), shown.name, index)
                 for name, at, value, *_ in told["operands"]:
                     variable = traced.namespace.get(told["names"][name])
                     if isinstance(variable, torch.Tensor):

@@ -27,6 +27,7 @@ from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
 from tests.course import COURSE
+from tests.lessons.asking import explain
 from tests.lessons.course.loops import (
     Matrix,
     Vector,
@@ -972,7 +973,7 @@ def case_of(worker: Session, lesson: Lesson) -> Case:
                 assert tensor.values is not None, f"too large to be given: {tensor.name}"
                 key = step.id, wanted[tensor.name]
                 operands[key] = nested(tensor.values, tensor.shape)
-                explained = run.explain(step.id, tensor.name, (0,) * len(tensor.shape))
+                explained = explain(run, step.id, tensor.name, (0,) * len(tensor.shape))
                 made[key] = explained.op if isinstance(explained, Explanation) else str(explained)
     finally:
         run.close()

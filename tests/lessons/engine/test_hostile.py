@@ -411,10 +411,10 @@ import os, struct, time
 def send(text, blob=b'', head=None):
     os.write(3, head or struct.pack('<4sIQ', {wire.MAGIC!r}, len(text), len(blob)))
     os.write(3, text + blob)
-loaded = b'{{"op": "loaded", "error": null, "missing": []}}'
-def answer(gots):
+loaded = b'{{"op": "answer_loaded", "error": null, "missing": []}}'
+def answer(actual):
     send(loaded)
-    send(b'{{"op": "answered", "gots": ' + gots + b'}}')
+    send(b'{{"op": "answer_report", "error": null, "actual": ' + actual + b'}}')
     time.sleep(1000)
 """
 FORGERIES = {
@@ -424,11 +424,15 @@ FORGERIES = {
     "half a frame": ("send(b'', head=b'atn1')", "crash"),
     "no object": ("send(b'[]')", "crash"),
     "another message": ("send(b'{}')", "crash"),
-    "missing of another type": ("""send(b'{"missing": 5}')""", "crash"),
-    "error of another type": ("""send(b'{"error": "none"}')""", "crash"),
-    "error without a kind": ("""send(b'{"error": {"message": 1}}')""", "crash"),
-    "error that says passed": ("""send(b'{"error": {"kind": "passed", "message": "", "line": []}}')""", "error"),
-    "verdict": ("""send(loaded); send(b'{"op": "verdict", "passed": true, "checks": []}')""", "crash"),
+    "missing of another type": ("""send(loaded.replace(b'[]', b'5'))""", "crash"),
+    "error of another type": ("""send(loaded.replace(b'null', b'"none"'))""", "crash"),
+    "error without a kind": ("""send(loaded.replace(b'null', b'{"message": "", "line": null}'))""", "crash"),
+    "error that says passed": (
+        """send(loaded.replace(b'null', b'{"kind": "passed", "message": "", "line": null}'))""",
+        "crash",
+    ),
+    "one field more": ("""send(loaded.replace(b'}', b', "verdict": "passed"}'))""", "crash"),
+    "decision": ("""send(loaded); send(b'{"op": "decision", "checks": []}')""", "crash"),
     "nothing": ("answer(b'null')", "error"),
     "text": ("""answer(b'"passed"')""", "error"),
     "NaN": ("answer(b'NaN')", "error"),
@@ -452,7 +456,12 @@ def test_forged_reply(worker: Session, forgery: str, verdict: str) -> None:
 
 
 def test_forged_result_of_a_step(worker: Session) -> None:
-    source = FORGER + """send(b'{"op": "step", "id": "one", "error": null, "stdout": [0, 0], "tensors": [{}]}')"""
+    source = (
+        FORGER
+        + """send(
+        b'{"op": "step_report", "id": "one", "error": null, "stdout": [0, 0], "tensors": [{}], "text": {},'
+        b' "shapes": [], "notes": [], "seconds": 0}')"""
+    )
     run = worker.run(lesson_of(code_step("one", source, "x"), code_step("two", "x = 2")))
     run.close()
     (one,) = run.steps

@@ -486,7 +486,7 @@ def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
     monkeypatch.setattr(wire, "send", keep)
     assert worker.check(doubling(), DOUBLED).passed
     (judge,) = [header for header in sent if header["op"] == "judge"]
-    first, second = [header for header in sent if header["op"] in ("answer", "contexts")]
+    first, second = [header for header in sent if header["op"] in ("run_answer", "hidden_inputs")]
     assert len(set(judge["seeds"])) == judging.ROUNDS
     assert set(first) == {"op", "probe", "seed", "defines", "without", "trace"}
     assert first["seed"] not in judge["seeds"]

@@ -20,10 +20,12 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
 from lessons.worker import wire
+from lessons.worker.messages import Exited
+from tests.lessons import asking
 from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of
 
 ROOT = Path(__file__).parents[3]
-KINDS = ("zygote", "spare")
+KINDS = ("fork_server", "spare_process")
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -31,7 +33,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pr
 @pytest.fixture(scope="module")
 def spare() -> Iterator[Session]:
     """A session that starts a process for each program, as on systems where a fork is not safe."""
-    session = Session(kind="spare")
+    session = Session(kind="spare_process")
     session.start()
     yield session
     session.close()
@@ -41,8 +43,8 @@ def spare() -> Iterator[Session]:
 
 
 def test_kind_of_launcher() -> None:
-    assert isinstance(make_launcher("zygote"), ForkServerLauncher)
-    assert isinstance(make_launcher("spare"), SpareLauncher)
+    assert isinstance(make_launcher("fork_server"), ForkServerLauncher)
+    assert isinstance(make_launcher("spare_process"), SpareLauncher)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Ses
     results = []
     for session in (worker, spare):
         run = session.run(lesson, "weights")
-        window = run.window("weights", "weights", (0, 11), 1020, 1020, 8, 8)
+        window = asking.window(run, "weights", "weights", (0, 11), 1020, 1020, 8, 8)
         run.close()
         assert window is not None
         results.append(([(step.tensors, step.text, step.stdout, step.error) for step in run.steps], window))
@@ -126,7 +128,7 @@ def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch
         "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    session = Session(kind="zygote")
+    session = Session(kind="fork_server")
     try:
         with pytest.raises(ForkUnsafe, match="The fork server has 2 threads"):
             session.wait_ready()
@@ -283,14 +285,14 @@ def test_server_says_how_many_threads_it_has(worker: Session) -> None:
 
 def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     job = worker._launcher.launch(Limits())
-    ends: list[launchers.Exit] = []
+    ends: list[Exited] = []
     threads = [threading.Thread(target=lambda: ends.append(job.end(ask_line=True))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(20)
     assert len(ends) == 4
-    assert len(set(ends)) == 1
+    assert len({id(end) for end in ends}) == 1
     assert (ends[0].code, ends[0].reason) in ((-signal.SIGKILL, ""), (-signal.SIGUSR1, ""))
     assert 0 <= ends[0].cpu < 10
     assert launchers.output(job.out) == ""
@@ -327,7 +329,8 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 
 @needs_linux
 @pytest.mark.parametrize(
-    ("kind", "how"), [("zygote", signal.SIGKILL), ("zygote", signal.SIGTERM), ("spare", signal.SIGKILL)]
+    ("kind", "how"),
+    [("fork_server", signal.SIGKILL), ("fork_server", signal.SIGTERM), ("spare_process", signal.SIGKILL)],
 )
 def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -343,7 +346,7 @@ def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Pa
             parent.wait(10)
             for pid in everyone:
                 await_end(pid)
-            if kind == "zygote":
+            if kind == "fork_server":
                 await_true(lambda: not any(folder.exists() for folder in folders))
         finally:
             parent.kill()
@@ -384,7 +387,7 @@ def _folders(pids: list[int]) -> list[Path]:
 def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        [sys.executable, "-c", PARENT, "zygote"], cwd=ROOT, env=environ, stderr=subprocess.PIPE
+        [sys.executable, "-c", PARENT, "fork_server"], cwd=ROOT, env=environ, stderr=subprocess.PIPE
     ) as parent:
         try:
             program, inner = _told(parent)

@@ -424,7 +424,7 @@ def test_cancel(worker: Session, pausing: bool) -> None:
 @pytest.fixture(scope="module")
 def spare() -> Iterator[Session]:
     """The launcher of systems where fork is not safe."""
-    session = Session(kind="spare")
+    session = Session(kind="spare_process")
     yield session
     session.close()
 
@@ -530,13 +530,13 @@ def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
 HOSTILE = {
     "noise": "talk.send(b'x' * 64)",
     "a frame cut short": "talk.send(b'atn1' + bytes(12))",
-    "another message": "send({'op': 'step'})",
-    "a picture of nothing": "send({'op': 'picture'})",
-    "numbers that are none": "send({'op': 'picture', 'done': 0, 'total': 1, 'numbers': {'size': 'x'}, 'tensors': []})",
-    "no tensors": "send({'op': 'picture', 'done': 0, 'total': 1, 'numbers': {'size': 1}, 'tensors': []})",
+    "another message": "send({'op': 'lesson_done'})",
+    "a picture of nothing": "send({'op': 'snapshot'})",
+    "numbers that are none": "send({'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {'size': 'x'}, 'tensors': []})",
+    "no tensors": "send({'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {'size': 1}, 'tensors': []})",
     "a picture too large": "send(picture, bytes(1 << 20))",
     "pictures without end": "for n in range(2000): send(picture, bytes(12))",
-    "a failure that is none": "send({'op': 'failed', 'error': 7})",
+    "a failure that is none": "send({'op': 'training_failed', 'error': 7})",
     "the end of the connection": "talk.close()",
 }
 
@@ -551,9 +551,9 @@ w = x
 frame(0, 1)
 talk = socket.socket(fileno=3)
 send = partial(wire.send, talk)
-tensor = dict(name='w', dtype='float32', shape=[3], low=0, high=0, whole=True, rows=1, code='f', offset=0, bytes=12)
+tensor = dict(name='w', dtype='float32', shape=[3], low=0, high=0, whole=True, rows=1, code='f', offset=0, size=12)
 tensor['layout'] = None
-picture = {{'op': 'picture', 'done': 0, 'total': 1, 'numbers': {{'size': 1}}, 'tensors': [tensor]}}
+picture = {{'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {{'size': 1}}, 'tensors': [tensor]}}
 {attack}
 talk.close()
 time.sleep(60)

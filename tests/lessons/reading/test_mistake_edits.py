@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 from lessons.format.exercises import Edit, Mistake, Variant
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import KnownMistake
+from lessons.worker import plain_codec
 from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 
 
@@ -58,7 +58,7 @@ def test_both_orders_where_they_differ() -> None:
 
 def test_it_survives_the_way_to_the_judge() -> None:
     known_one = KnownMistake.of(attending().mistakes[0])
-    assert KnownMistake.of_plain(json.loads(json.dumps(asdict(known_one)))) == known_one
+    assert plain_codec.decode(KnownMistake, json.loads(json.dumps(plain_codec.encode(known_one)))) == known_one
 
 
 def test_a_variant_is_code_or_edits() -> None:

@@ -13,6 +13,7 @@ from textual.geometry import Region
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of, row_stats
+from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
 from tui.drawings.grid import Face, Scene, draw
@@ -242,17 +243,19 @@ class OverviewApp(MatrixApp):
         self.blocks: list[tuple[tuple[int, ...], int, int, How]] = []
         self.rows: list[tuple[tuple[int, ...], int]] = []
 
-    def on_matrix_view_blocks_wanted(self, event: MatrixView.BlocksWanted) -> None:
+    def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
         assert event.control is self.matrix
-        self.blocks.append((event.lead, event.rows, event.cols, event.how))
-        if self.answers:
-            self.matrix.add_blocks(event.tensor.name, causal(*self.blocks[-1]))
-
-    def on_matrix_view_row_wanted(self, event: MatrixView.RowWanted) -> None:
-        self.rows.append((event.lead, event.row))
-        if self.answers:
-            values = [1.0 if col == event.row else 0.0 for col in range(1024)]
-            self.matrix.add_row(event.tensor.name, row_stats(event.lead, event.row, values, event.top))
+        match event.question:
+            case BlocksQuestion() as question:
+                self.blocks.append((question.lead, question.rows, question.cols, question.how))
+                if self.answers:
+                    self.matrix.add(event.tensor.name, causal(*self.blocks[-1]))
+            case RowQuestion() as question:
+                self.rows.append((question.lead, question.row))
+                if self.answers:
+                    values = [1.0 if col == question.row else 0.0 for col in range(1024)]
+                    stats = row_stats(question.lead, question.row, values, question.top)
+                    self.matrix.add(event.tensor.name, stats)
 
 
 async def test_the_overview_and_back() -> None:
@@ -395,7 +398,7 @@ async def test_what_does_not_come_is_asked_for_again() -> None:
         assert len(app.blocks) == 1
         assert app.matrix.cursor == (56, 128)
         assert app.matrix.describe().endswith("= …")
-        app.matrix.forget(MatrixView.BlocksWanted(app.matrix, large(), *app.blocks[0]))
+        app.matrix.forget(BlocksQuestion("weights", *app.blocks[0]))
         await pilot.press("down")
         assert len(app.blocks) == 2
         app.matrix.add_blocks("another", causal(*app.blocks[0]))
@@ -469,6 +472,6 @@ async def test_statistics_that_do_not_come() -> None:
     async with app.run_test() as pilot:
         await pilot.press("t")
         assert app.matrix.describe().startswith("weights[0,0,0] = …")
-        app.matrix.forget(MatrixView.RowWanted(app.matrix, large(), (0,), 0, 5))
+        app.matrix.forget(RowQuestion("weights", (0,), 0, 5))
         await pilot.press("right")
         assert app.rows == [((0,), 0), ((0,), 0)]

@@ -13,8 +13,10 @@ from textual.message import Message
 import tui
 from lessons.engine.prompt import PromptResult
 from lessons.results import formula
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, WindowQuestion
 from tests.course import COURSE
 from tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
 from tui.tty.terminal import Terminal
@@ -275,7 +277,7 @@ async def test_a_number_explains_itself() -> None:
         await pilot.press("enter")
         asked = app.posted[-1]
         assert isinstance(asked, PromptView.Asked)
-        assert (asked.step, asked.name, asked.index, asked.ref) == ("play 1", "x", (0, 0), None)
+        assert asked.question == ExplainQuestion("x", (0, 0), CodeUnit.input(1))
         app.view.explain(explained(), further=False)
         await pilot.pause()
         panel = app.query_one(ExplanationPane)
@@ -284,7 +286,7 @@ async def test_a_number_explains_itself() -> None:
         await pilot.press("enter")
         asked = app.posted[-1]
         assert isinstance(asked, PromptView.Asked)
-        assert asked.ref == 7
+        assert asked.question == FollowQuestion(7, CodeUnit.input(1))
         app.view.explain(explained(), further=True)
         await pilot.press("backspace", "escape")
         await pilot.pause()
@@ -315,9 +317,9 @@ async def test_large_tensors_ask_for_what_is_missing() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await enter(app, pilot, "x", played(3, tensors=(large,)))
         missing = next(event for event in app.posted if isinstance(event, PromptView.Missing))
-        assert missing.step == "play 3"
-        assert isinstance(missing.wanted, MatrixView.WindowWanted)
-        assert missing.wanted.tensor is large
+        assert isinstance(missing.question, WindowQuestion)
+        assert missing.question.unit == CodeUnit.input(3)
+        assert missing.tensor is large
 
 
 async def test_an_input_of_several_lines_makes_room() -> None:

@@ -23,6 +23,7 @@ from lessons.format.lesson import Question
 from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
+from lessons.results.tensor_questions import FollowQuestion
 from tests.tui.fake_session import FakeSession
 from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
@@ -93,12 +94,9 @@ class QuestionApp(App[None]):
         self.posted.append(event)
 
     def on_explaining_view_asked(self, event: QuestionView.Asked) -> None:
-        if event.ref is None:
-            found = self.run_of.explain(event.step, event.name, event.index)
-        else:
-            found = self.run_of.follow(event.step, event.ref)
+        found = self.run_of.ask(event.question)
         assert isinstance(found, Explanation)
-        event.view.explain(found, further=event.ref is not None)
+        event.view.explain(found, further=isinstance(event.question, FollowQuestion))
 
     @property
     def lines(self) -> list[str]:

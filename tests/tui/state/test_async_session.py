@@ -9,7 +9,10 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep
-from lessons.results.result import WorkerError
+from lessons.results.code_unit import CodeUnit
+from lessons.results.result import Window, WorkerError
+from lessons.results.summaries import Blocks, RowStats
+from lessons.results.tensor_questions import BlocksQuestion, ExplainQuestion, RowQuestion, WindowQuestion
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.state.async_session import AsyncSession
@@ -39,6 +42,9 @@ async def engine(session: FakeSession) -> AsyncIterator[AsyncSession]:
     made.close()
 
 
+FIRST_CELL = WindowQuestion("scores", (), 0, 0, 1, 1, CodeUnit.step("scores"))
+
+
 async def until(true: Callable[[], object], seconds: float = 10) -> None:
     """Let other tasks run until a condition holds."""
     async with asyncio.timeout(seconds):
@@ -57,8 +63,8 @@ async def test_a_run(engine: AsyncSession, course: Course) -> None:
 async def test_a_number_of_a_step_that_the_run_has_not_come_to(engine: AsyncSession, course: Course) -> None:
     run = await engine.run(course.lesson("one-query"), "scores")
     name = run.steps[-1].tensors[0].name
-    assert await engine.explain("scores", name, (0,)) is not None
-    assert await engine.explain("softmax", "weights", (0,)) is None
+    assert await engine.ask(ExplainQuestion(name, (0,), CodeUnit.step("scores"))) is not None
+    assert await engine.ask(ExplainQuestion("weights", (0,), CodeUnit.step("softmax"))) is None
 
 
 async def test_a_scratch_run_is_kept_for_its_numbers(
@@ -67,7 +73,9 @@ async def test_a_scratch_run_is_kept_for_its_numbers(
     lesson = course.lesson("attention-classes")
     with_code, run = await engine.attempt(lesson, task(course), "x = 1")
     assert with_code.steps[-1].id == run.steps[-1].id == "your-code"
-    assert await engine.explain("your-code", run.steps[-1].tensors[0].name, (0, 0)) is not None
+    assert (
+        await engine.ask(ExplainQuestion(run.steps[-1].tensors[0].name, (0,), CodeUnit.step("your-code"))) is not None
+    )
     await engine.run(course.lesson("one-query"), "scores")
     await until(session.runs[0].closed.is_set)
 
@@ -102,8 +110,8 @@ async def test_a_newer_run_takes_the_place_of_an_older_one(
     # One is kept for its numbers; the other lets go of its process.
     await until(session.runs[0].closed.is_set)
     assert not session.runs[1].closed.is_set()
-    window = await engine.window("product", "scores", (), 2, 3, 2, 2)
-    assert window is not None
+    window = await engine.ask(WindowQuestion("scores", (), 2, 3, 2, 2, CodeUnit.step("product")))
+    assert isinstance(window, Window)
     assert window.rows == ((2.003, 2.004), (3.003, 3.004))
     assert (session.runs[0].asked, session.runs[1].asked) == ([], [((), 2, 3, 2, 2)])
     assert first is not second
@@ -124,7 +132,7 @@ async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
     assert session.cancelled > before
     # It gives a result all the same, which nobody wants.
     await until(lambda: session.runs and session.runs[0].closed.is_set())
-    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
+    assert await engine.ask(FIRST_CELL) is None
 
 
 async def test_the_newest_of_many_runs_wins(engine: AsyncSession, session: FakeSession, course: Course) -> None:
@@ -159,26 +167,26 @@ async def test_a_check_stops_what_is_running(engine: AsyncSession, session: Fake
 async def test_windows_are_answered_while_something_runs(
     engine: AsyncSession, session: FakeSession, course: Course
 ) -> None:
-    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is None
+    assert await engine.ask(FIRST_CELL) is None
     await engine.run(course.lesson("one-query"), "scores")
     session.held.clear()
     exercise = task(course)
     check = asyncio.create_task(engine.check(exercise, ""))
     await until(lambda: len(session.asked) == 2)
-    assert await engine.window("scores", "scores", (), 0, 0, 1, 1) is not None
+    assert await engine.ask(FIRST_CELL) is not None
     engine.stop()
     assert not (await check).passed
 
 
 async def test_blocks_and_rows(engine: AsyncSession, course: Course) -> None:
-    assert await engine.blocks("product", "scores", (), 3, 6, "max") is None
-    assert await engine.row("product", "scores", (), 2, 5) is None
+    assert await engine.ask(BlocksQuestion("scores", (), 3, 6, "max", CodeUnit.step("product"))) is None
+    assert await engine.ask(RowQuestion("scores", (), 2, 5, CodeUnit.step("product"))) is None
     await engine.run(course.lesson("all-queries"), "product")
-    blocks = await engine.blocks("product", "scores", (), 3, 6, "max")
-    assert blocks is not None
+    blocks = await engine.ask(BlocksQuestion("scores", (), 3, 6, "max", CodeUnit.step("product")))
+    assert isinstance(blocks, Blocks)
     assert blocks.grid == ((2.005,), (5.005,))
-    stats = await engine.row("product", "scores", (), 2, 1)
-    assert stats is not None
+    stats = await engine.ask(RowQuestion("scores", (), 2, 1, CodeUnit.step("product")))
+    assert isinstance(stats, RowStats)
     assert stats.top == ((7, 2.007),)
 
 
@@ -188,8 +196,8 @@ async def test_a_prompt_and_the_lesson_side_by_side(engine: AsyncSession, sessio
     assert (await engine.enter("one")).stdout == "one\n"
     lesson, play = session.runs
     # What is asked goes to the run that it is about.
-    assert await engine.window("play 1", "x", (), 1, 0, 1, 1) is not None
-    assert await engine.window("scores", "scores", (), 2, 0, 1, 1) is not None
+    assert await engine.ask(WindowQuestion("x", (), 1, 0, 1, 1, CodeUnit.input(1))) is not None
+    assert await engine.ask(WindowQuestion("scores", (), 2, 0, 1, 1, CodeUnit.step("scores"))) is not None
     assert (lesson.asked, play.asked) == ([((), 2, 0, 1, 1)], [((), 1, 0, 1, 1)])
     engine.end_play()
     await until(play.closed.is_set)

@@ -21,6 +21,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from lessons.results.result import Tensor, Window
+from lessons.results.tensor_questions import WindowQuestion
 from tests.tui.pty_harness import Pty
 from tui.drawings.grid import (
     TILE,
@@ -449,11 +450,12 @@ class MatrixApp(App[None]):
         self.moves.append((event.index, event.value))
         self.query_one("#cell", Static).update(self.matrix.describe(), layout=False)
 
-    def on_matrix_view_window_wanted(self, event: MatrixView.WindowWanted) -> None:
+    def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
         assert event.control is self.matrix
-        self.wanted.append((event.lead, event.top, event.left, event.height, event.width))
-        if self.answers:
-            self.matrix.add_window(event.tensor.name, window(*self.wanted[-1]))
+        if isinstance(question := event.question, WindowQuestion):
+            self.wanted.append((question.lead, question.top, question.left, question.height, question.width))
+            if self.answers:
+                self.matrix.add(event.tensor.name, window(*self.wanted[-1]))
 
     def watch_refreshes(self) -> None:
         """From now on note what the matrix repaints."""

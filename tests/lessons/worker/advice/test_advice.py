@@ -18,6 +18,7 @@ from lessons.worker.advice.safe_reading import UNKNOWN, Sized, attribute, fields
 from lessons.worker.advice.scene import nearest, size
 from lessons.worker.advice.shape_effects import broadcast, product, viewed
 from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
+from lessons.worker.messages import ErrorReport
 from tests.lessons.making import doubling
 
 assert attention, "the names of the course are known, as in the worker"
@@ -58,7 +59,7 @@ def told(source: str) -> str:
     """What is told of a program that fails."""
     failure = execute(source, YOUR_CODE, {})
     assert failure is not None, "the program should fail"
-    return str(failure["message"])
+    return failure.message
 
 
 def after(message: str, advised: str) -> bool:
@@ -579,11 +580,7 @@ def test_other_sentences_stay() -> None:
 
 def test_exception_of_another_file() -> None:
     error = _raised("1 / 0")
-    assert describe(error, "<other>") == {
-        "kind": "error",
-        "message": "ZeroDivisionError: division by zero",
-        "line": None,
-    }
+    assert describe(error, "<other>") == ErrorReport("error", "ZeroDivisionError: division by zero")
 
 
 def test_message_is_cut_and_not_the_advice() -> None:
@@ -683,7 +680,7 @@ def failing(source: str) -> tuple[str, list[str]]:
     for name in set(names) - set(kept):
         del names[name]
     assert failure is not None
-    return failure["message"], [name for name, value in changed if after_it.get(name) is not value]
+    return failure.message, [name for name, value in changed if after_it.get(name) is not value]
 
 
 REPLACED = ("len", "isinstance", "next", "any", "type", "getattr", "str", "zip", "map")

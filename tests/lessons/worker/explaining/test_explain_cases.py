@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
+from lessons.results.code_unit import CodeUnit
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
 from lessons.worker.jobs.run_state import RunState
+from lessons.worker.messages import NamedExpression
 from tests.lessons.tracing import Traced
 
 ATTEND = """
@@ -20,6 +23,8 @@ both = attend(x, x, x) + attend(2 * x, x, x)
 context = attend(x, x, x) * 2
 error = context - attend(x, x, x)
 """
+
+ONE = CodeUnit.step("one")
 
 
 def test_two_calls_of_a_function() -> None:
@@ -89,21 +94,24 @@ def test_grouped_queries(grad: bool) -> None:
 def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault in a rule is not taken for a wrong index."""
     stage = RunState()
-    stage.run("import torch\nx = torch.ones(2) + 1", "one")
-    stage.explainer.show("one", "x", stage.namespace["x"])
+    stage.run("import torch\nx = torch.ones(2) + 1", ONE)
+    stage.explainer.show(ONE, "x", stage.namespace["x"])
 
-    def asked(**more: object) -> str:
+    def asked(question: ExplainQuestion | FollowQuestion) -> str:
         with pytest.raises(tensor_questions.QuestionRefused) as caught:
-            tensor_questions.explain(stage, {"step": "one", "name": "x", "index": [0], **more})
+            tensor_questions.HANDLERS[type(question)](stage, question)
         return str(caught.value)
 
-    assert asked(index=[2]) == asked(name="y") == asked(ref=10**6) == "no such cell"
+    unknown = (ExplainQuestion("x", (2,), ONE), ExplainQuestion("y", (0,), ONE))
+    assert {*map(asked, unknown), asked(FollowQuestion(10**6, ONE))} == {"no such cell"}
 
     def fault(*given: object) -> None:
         raise IndexError("list index out of range")
 
     monkeypatch.setattr(stage.explainer, "derive", fault)
-    assert asked() == "this cell cannot be explained (IndexError: list index out of range)"
+    assert (
+        asked(ExplainQuestion("x", (0,), ONE)) == "this cell cannot be explained (IndexError: list index out of range)"
+    )
     with pytest.raises(NoCell):
         stage.explainer.follow(10**6)
 
@@ -169,10 +177,10 @@ def test_numbers_of_the_code_are_no_operands() -> None:
 def test_an_expression_that_is_shown_is_on_no_line() -> None:
     """It is no code of the step."""
     stage = RunState()
-    stage.run("import torch\nx = torch.ones(2) + 1", "one")
-    _, failure = stage.show("one", [{"name": "double", "expr": "x * 2"}], bytearray())
+    stage.run("import torch\nx = torch.ones(2) + 1", ONE)
+    _, failure = stage.show(ONE, [NamedExpression("double", "x * 2")], bytearray())
     assert failure is None
-    told = x.of_json(stage.explainer.ask("one", "double", (0,)))
+    told = x.of_json(stage.explainer.ask(ONE, "double", (0,)))
     assert (told.line, told.lesson_line, told.code) == (None, None, "x * 2")
     inner = x.of_json(stage.explainer.follow(told.operands[0].ref))
     assert inner.line == 2

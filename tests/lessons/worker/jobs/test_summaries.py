@@ -16,8 +16,9 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
+from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from lessons.worker.jobs import summaries
-from lessons.worker.wire import Frame
+from tests.lessons import asking
 from tests.lessons.making import code_step, lesson_of
 
 MATRIX = (
@@ -34,9 +35,8 @@ def same(one: float, other: float) -> bool:
 
 def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
     """The blocks as they arrive."""
-    header, blob = summaries.blocks(matrix, rows, cols, how)
-    blocks = replies.blocks_in(Frame({"op": "blocks", **header}, blob), (), rows, cols, how)
-    assert blocks is not None
+    blocks = replies.result_of(BlocksQuestion("x", (), rows, cols, how), summaries.blocks(matrix, rows, cols, how))
+    assert isinstance(blocks, Blocks)
     return blocks
 
 
@@ -125,9 +125,8 @@ def test_masked_scores() -> None:
 
 
 def test_row_from_the_worker() -> None:
-    header, blob = summaries.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
-    got = replies.row_of(Frame({"op": "row", **header}, blob), (3,), 1)
-    assert got == row_stats((3,), 1, [0.25, 0.75], 5)
+    report = summaries.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
+    assert replies.result_of(RowQuestion("x", (3,), 1, 5), report) == row_stats((3,), 1, [0.25, 0.75], 5)
 
 
 # A run ---------------------------------------------------------------------------------------------------------------
@@ -146,7 +145,7 @@ class TestLarge:
 
     def test_blocks_of_every_head(self, large: Run) -> None:
         for head in (0, 11):
-            blocks = large.blocks("weights", "weights", (0, head), 96, 128, "max")
+            blocks = asking.blocks(large, "weights", "weights", (0, head), 96, 128, "max")
             assert blocks is not None
             assert blocks.lead == (0, head)
             assert (len(blocks.grid), len(blocks.grid[0])) == (11, 8)
@@ -154,20 +153,20 @@ class TestLarge:
             assert (blocks.grid[0][0], blocks.peaks[0][0]) == (1.0, (0, 0))
             assert blocks.grid[0][7] == 0.0
             row, col = blocks.peaks[5][2]
-            window = large.window("weights", "weights", (0, head), row, col, 1, 1)
+            window = asking.window(large, "weights", "weights", (0, head), row, col, 1, 1)
             assert window is not None
             assert window.rows == ((blocks.grid[5][2],),)
 
     def test_mean(self, large: Run) -> None:
-        blocks = large.blocks("weights", "weights", (0, 3), 1024, 1024, "mean")
+        blocks = asking.blocks(large, "weights", "weights", (0, 3), 1024, 1024, "mean")
         assert blocks is not None
         # Each row sums to 1.
         assert blocks.grid[0][0] == pytest.approx(1 / 1024, rel=1e-5)
 
     def test_row(self, large: Run) -> None:
-        stats = large.row("weights", "weights", (0, 3), 100, 5)
+        stats = asking.row(large, "weights", "weights", (0, 3), 100, 5)
         assert stats is not None
-        window = large.window("weights", "weights", (0, 3), 100, 0, 1, 256)
+        window = asking.window(large, "weights", "weights", (0, 3), 100, 0, 1, 256)
         assert window is not None
         want = row_stats((0, 3), 100, window.rows[0], 5)
         assert stats.top == want.top
@@ -181,25 +180,25 @@ class TestLarge:
         ("lead", "rows", "cols"), [((0,), 9, 9), ((0, 0), 0, 9), ((0, 0), 9, -1), ((0, 0), 1, 1), ((), 9, 9)]
     )
     def test_no_such_blocks(self, large: Run, lead: tuple[int, ...], rows: int, cols: int) -> None:
-        assert large.blocks("weights", "weights", lead, rows, cols, "max") is None
-        assert large.row("weights", "weights", (0, 0), 0, 1) is not None
+        assert asking.blocks(large, "weights", "weights", lead, rows, cols, "max") is None
+        assert asking.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 
     @pytest.mark.parametrize(("name", "row"), [("scores", 0), ("weights", 1024), ("weights", -1)])
     def test_no_such_row(self, large: Run, name: str, row: int) -> None:
-        assert large.row("weights", name, (0, 0), row, 5) is None
-        assert large.row("weights", "weights", (0, 0), 0, 1) is not None
+        assert asking.row(large, "weights", name, (0, 0), row, 5) is None
+        assert asking.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 
 
 def test_a_vector_is_one_row(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = torch.arange(5000.0)", "x"), setup="import torch"))
     try:
-        blocks = run.blocks("one", "x", (), 1, 1000, "max")
+        blocks = asking.blocks(run, "one", "x", (), 1, 1000, "max")
         assert blocks is not None
         assert blocks.grid == ((999.0, 1999.0, 2999.0, 3999.0, 4999.0),)
-        stats = run.row("one", "x", (), 0, 1)
+        stats = asking.row(run, "one", "x", (), 0, 1)
         assert stats is not None
         assert stats.top == ((4999, 4999.0),)
     finally:
         run.close()
-    assert run.blocks("one", "x", (), 1, 1000, "max") is None
-    assert run.row("one", "x", (), 0, 1) is None
+    assert asking.blocks(run, "one", "x", (), 1, 1000, "max") is None
+    assert asking.row(run, "one", "x", (), 0, 1) is None

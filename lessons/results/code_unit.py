@@ -1,0 +1,114 @@
+"""The pieces of code that run under a name of their own: the setup, steps, inputs of the prompt, answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+UnitKind = Literal["setup", "step", "input", "expression", "answer", "internal"]
+
+SETUP_TEXT, ANSWER_TEXT = "setup", "your code"
+INTERNAL = ("prose", "probe", "string")
+"""Names that no step has: what fills prose, what probes an answer, what Python's own library compiles."""
+
+_STEP = re.compile(r"[a-z0-9-]+")
+_INPUT = re.compile(r"play (\d+)")
+_EXPRESSION = re.compile(r"([a-z0-9-]+|play \d+): (.*)", re.DOTALL)
+_FRAME = re.compile(r'File "<([^<>\n]+)>", line (\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class CodeUnit:
+    """A piece of code by its name. `str` gives the form for people, `parse` takes it; `filename` is what Python sees.
+
+    Attributes:
+        kind: `step` and `input` are what tensors are shown of; an `expression` is evaluated to show one;
+            `answer` is the answer to an exercise while it is judged; `internal` is code of the tutor itself.
+        name: the id of a step, the expression's name, or what internal code is called.
+        number: of an input, counted from 1.
+        of: what an expression belongs to, in its form for people.
+    """
+
+    kind: UnitKind
+    name: str = ""
+    number: int = 0
+    of: str = ""
+
+    @classmethod
+    def step(cls, step_id: str) -> CodeUnit:
+        """Name the code of a step."""
+        return cls("step", step_id)
+
+    @classmethod
+    def input(cls, number: int) -> CodeUnit:
+        """Name an input of the prompt."""
+        return cls("input", number=number)
+
+    @classmethod
+    def internal(cls, name: str) -> CodeUnit:
+        """Name a piece of the tutor's own code."""
+        return cls("internal", name)
+
+    @classmethod
+    def parse(cls, text: str) -> CodeUnit:
+        """Read the form for people. Raises `ValueError` for what names no code."""
+        if text == SETUP_TEXT:
+            return SETUP
+        if text == ANSWER_TEXT:
+            return ANSWER
+        if text in INTERNAL:
+            return cls.internal(text)
+        if found := _INPUT.fullmatch(text):
+            return cls.input(int(found[1]))
+        if _STEP.fullmatch(text):
+            return cls.step(text)
+        if found := _EXPRESSION.fullmatch(text):
+            return cls("expression", found[2], of=found[1])
+        raise ValueError(f"no code is called {text!r}")
+
+    def expression(self, name: str) -> CodeUnit:
+        """Name an expression that is evaluated to show a tensor of this unit."""
+        return CodeUnit("expression", name, of=str(self))
+
+    def __str__(self) -> str:
+        if self.kind == "setup":
+            return SETUP_TEXT
+        if self.kind == "answer":
+            return ANSWER_TEXT
+        if self.kind == "input":
+            return f"play {self.number}"
+        return f"{self.of}: {self.name}" if self.kind == "expression" else self.name
+
+    @property
+    def filename(self) -> str:
+        """The name of the file that the code is compiled as, which stands in tracebacks."""
+        return f"<{self}>"
+
+    @property
+    def of_learner(self) -> bool:
+        """Whether a line of it is a line of the code that a learner sees running."""
+        return self.kind in ("step", "input", "answer")
+
+
+SETUP = CodeUnit("setup")
+ANSWER = CodeUnit("answer")
+
+
+def of_filename(filename: str) -> CodeUnit | None:
+    """Return the unit that was compiled under this name, None for a file of any other kind."""
+    if not (filename.startswith("<") and filename.endswith(">")):
+        return None
+    try:
+        return CodeUnit.parse(filename[1:-1])
+    except ValueError:
+        return None
+
+
+def learner_line(trace: str) -> int | None:
+    """Return the first line in a printed traceback that is in code of the learner's, None if there is none."""
+    for found in _FRAME.finditer(trace):
+        unit = of_filename(f"<{found[1]}>")
+        if unit is not None and unit.of_learner:
+            return int(found[2])
+    return None

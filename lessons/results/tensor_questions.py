@@ -1,0 +1,96 @@
+"""Questions about the tensors that a run has left, each with the type of its reply; only the run's process knows these.
+
+A question travels as it is from the screen to the process that holds the tensors; `ask` takes any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.result import Window
+from lessons.results.summaries import Blocks, How, RowStats
+
+Reply = TypeVar("Reply", covariant=True)
+
+
+class TensorQuestion(Generic[Reply]):
+    """A question whose reply is a `Reply`. `unit` is the step or input that shows the tensor, once that is known."""
+
+    __slots__ = ()
+
+    unit: CodeUnit | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reply to a question that cannot be answered: a sentence for people that says why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowQuestion(TensorQuestion[Window]):
+    """Ask for the rectangle of `height` by `width` cells from row `top` and column `left` on, at leading indices."""
+
+    name: str
+    lead: tuple[int, ...]
+    top: int
+    left: int
+    height: int
+    width: int
+    unit: CodeUnit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksQuestion(TensorQuestion[Blocks]):
+    """Ask for the matrix at leading indices in blocks of `rows` by `cols` cells."""
+
+    name: str
+    lead: tuple[int, ...]
+    rows: int
+    cols: int
+    how: How
+    unit: CodeUnit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowQuestion(TensorQuestion[RowStats]):
+    """Ask what a row of the matrix at leading indices amounts to, with its `top` greatest values."""
+
+    name: str
+    lead: tuple[int, ...]
+    row: int
+    top: int
+    unit: CodeUnit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainQuestion(TensorQuestion[Explanation]):
+    """Ask how a cell of a shown tensor was made."""
+
+    name: str
+    index: tuple[int, ...]
+    unit: CodeUnit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FollowQuestion(TensorQuestion[Explanation]):
+    """Ask how an operand of an earlier explanation was made; `ref` is from `Operand.ref`."""
+
+    ref: int
+    unit: CodeUnit | None = None
+
+
+PartQuestion = WindowQuestion | BlocksQuestion | RowQuestion
+"""What a matrix asks about a tensor that is too large to be here whole."""
+
+QUESTIONS: tuple[type[TensorQuestion[object]], ...] = (
+    WindowQuestion,
+    BlocksQuestion,
+    RowQuestion,
+    ExplainQuestion,
+    FollowQuestion,
+)

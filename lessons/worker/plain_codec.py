@@ -1,0 +1,162 @@
+"""Frozen dataclasses as JSON and back: their annotations say what is written, and what is taken.
+
+Decoding trusts nothing. A field that is missing, unknown or of another type raises `ValueError`: the other side may
+have run a learner's code. What only passes through, to be checked by those who understand it, is annotated `Any` or
+`dict[str, Any]`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+Convert = Callable[[Any], Any]
+Codec = tuple[Convert | None, Convert | None]
+"""How to encode and to decode a value; None: as it is."""
+
+MOST_DIGITS_OF_A_FLOAT = 1 << 1023
+"""A larger whole number cannot become a float."""
+
+
+class HasTextForm(Protocol):
+    """A dataclass that travels as the text that `str` gives and `parse` takes."""
+
+    @classmethod
+    def parse(cls, text: str) -> Any:
+        """Read the text. Raises `ValueError`."""
+
+
+def encode(value: object) -> dict[str, Any]:
+    """Return the fields of a dataclass as JSON can hold them."""
+    found: dict[str, Any] = {}
+    kind: Any = type(value)
+    for name, write, _ in _codecs(kind):
+        part = getattr(value, name)
+        found[name] = part if write is None else write(part)
+    return found
+
+
+def decode(kind: type[T], data: dict[str, Any]) -> T:
+    """Return the dataclass whose fields these are. Raises `ValueError` if they are not."""
+    codecs = _codecs(cast(Any, kind))
+    if len(data) != len(codecs):
+        raise ValueError(f"{kind.__name__} has other fields")
+    try:
+        return kind(*[data[name] if read is None else read(data[name]) for name, _, read in codecs])
+    except KeyError as missing:
+        raise ValueError(f"{kind.__name__} has no field {missing}") from None
+
+
+def prepare(kind: Any) -> None:
+    """Work out how a dataclass is encoded and decoded, which needs its module; later calls need nothing."""
+    _codecs(kind)
+
+
+@cache
+def _codecs(kind: type[Any]) -> list[tuple[str, Convert | None, Convert | None]]:
+    """The name of each field, and how it is encoded and decoded."""
+    hints = get_type_hints(kind)
+    return [(field.name, *_codec(hints[field.name])) for field in fields(kind)]
+
+
+def _codec(hint: Any) -> Codec:
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return None, None
+    if origin in (Union, types.UnionType):
+        return _union([arg for arg in args if arg is not types.NoneType], types.NoneType in args)
+    if origin is Literal:
+        return None, _checked(lambda value: type(value) is str and value in args, f"one of {args}")
+    if origin is tuple:
+        return _list(args[0]) if args[1:] == (Ellipsis,) else _pair(args)
+    if origin is dict:
+        return _dict(args[1])
+    if hasattr(hint, "parse"):
+        return str, _text_form(hint)
+    if is_dataclass(hint):
+        prepare(cast(Any, hint))
+        return encode, lambda value: decode(hint, _object(value))  # type: ignore[arg-type]
+    return None, _plain((hint,))
+
+
+def _checked(holds: Callable[[Any], bool], expected: str) -> Convert:
+    def read(value: Any) -> Any:
+        if not holds(value):
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return read
+
+
+def _plain(kinds: tuple[type, ...]) -> Convert:
+    """Check a value of one of several plain types; a whole number is a float where only that is expected."""
+    if float not in kinds or int in kinds:
+        return _checked(lambda value: type(value) in kinds, " or ".join(kind.__name__ for kind in kinds))
+
+    def read(value: Any) -> Any:
+        if type(value) is int and abs(value) < MOST_DIGITS_OF_A_FLOAT:
+            return float(value)
+        if type(value) not in kinds:
+            raise ValueError("expected a number")
+        return value
+
+    return read
+
+
+def _union(hints: list[Any], none: bool) -> Codec:
+    write, read = _codec(hints[0]) if len(hints) == 1 else (None, _plain(tuple(hints)))
+    if not none:
+        return write, read
+    optional_write = None if write is None else lambda value: None if value is None else write(value)
+    optional_read = None if read is None else lambda value: None if value is None else read(value)
+    return optional_write, optional_read
+
+
+def _list(item: Any) -> Codec:
+    write, read = _codec(item)
+
+    def read_all(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list:
+            raise ValueError("expected a list")
+        return tuple(value) if read is None else tuple([read(part) for part in value])
+
+    return (None if write is None else lambda value: [write(part) for part in value]), read_all
+
+
+def _pair(items: tuple[Any, ...]) -> Codec:
+    """Plain values of known number and types."""
+    reads = [_codec(item)[1] for item in items]
+
+    def read_all(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list or len(value) != len(reads):
+            raise ValueError(f"expected a list of {len(reads)}")
+        return tuple([part if read is None else read(part) for read, part in zip(reads, value, strict=True)])
+
+    return None, read_all
+
+
+def _dict(item: Any) -> Codec:
+    write, read = _codec(item)
+    write_all = None if write is None else lambda value: {key: write(part) for key, part in value.items()}
+    if read is None:
+        return write_all, _object
+    return write_all, lambda value: {key: read(part) for key, part in _object(value).items()}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise ValueError("expected an object")
+    return value
+
+
+def _text_form(kind: type[HasTextForm]) -> Convert:
+    def read(value: Any) -> Any:
+        if type(value) is not str:
+            raise ValueError("expected a text")
+        return kind.parse(value)
+
+    return read

@@ -1,0 +1,165 @@
+"""The list of messages: each travels and comes back, each is said and heard by someone, and nonsense is refused."""
+
+from __future__ import annotations
+
+import ast
+import json
+import socket
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from lessons.results.code_unit import CodeUnit
+from lessons.results.tensor_questions import QUESTIONS
+from lessons.worker import messages, wire
+from lessons.worker.jobs import judge, tensor_questions
+from lessons.worker.messages import MESSAGES, REPLIES, UNASKED, ListNames, RunInput, StepReport, TrainingFailed
+from lessons.worker.process import child
+
+ROOT = Path(__file__).parents[3]
+PLAIN: dict[Any, Any] = {bool: True, int: 3, float: 0.5, str: "x", bytes: b"abc", Any: [1], CodeUnit: CodeUnit.input(2)}
+
+
+def example(hint: Any, empty: bool = False) -> Any:
+    """A value of a type; an `empty` one has nothing where that is allowed."""
+    origin, args = get_origin(hint), get_args(hint)
+    if hint in PLAIN:
+        return PLAIN[hint]
+    if origin is UnionType:
+        return None if empty and NoneType in args else example(args[0], empty)
+    if origin is Literal:
+        return args[0]
+    if origin is tuple:
+        many = args[-1] is Ellipsis
+        return () if empty and many else tuple(example(arg, empty) for arg in args if arg is not Ellipsis)
+    if origin is dict:
+        return {} if empty else {"key": example(args[1])}
+    assert is_dataclass(hint), hint
+    return made(hint, empty)
+
+
+def made(kind: Any, empty: bool = False) -> Any:
+    hints = get_type_hints(kind)
+    return kind(*(example(hints[field.name], empty) for field in fields(kind)))
+
+
+def travelled(message: object) -> object:
+    """A message after its way over the wire."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        messages.send(ours, message)
+        return messages.receive(theirs, type(message))
+
+
+@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
+def test_every_message_travels(kind: type[Any], empty: bool) -> None:
+    message = made(kind, empty)
+    assert repr_of(travelled(message)) == repr_of(message)
+
+
+def repr_of(value: object) -> object:
+    """A value in a form that can be compared: most messages have no equality of their own."""
+    if isinstance(value, tuple):
+        return tuple(map(repr_of, value))
+    if is_dataclass(value):
+        return type(value), [repr_of(getattr(value, field.name)) for field in fields(value)]
+    return value
+
+
+@pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
+def test_a_field_too_many_or_too_few_or_of_another_type_is_refused(kind: type[Any]) -> None:
+    frame = messages.frame_of(made(kind))
+    header = json.loads(json.dumps(frame.header))
+    wrong = [header | {"more": 1}]
+    wrong += [{key: value for key, value in header.items() if key != name} for name in header]
+    hints = get_type_hints(kind)
+    wrong += [header | {name: object()} for name in header if name != "op" and hints[name] is not Any]
+    for other in wrong:
+        with pytest.raises(wire.WireError):
+            messages.message_of(wire.Frame(other, frame.blob))
+    if "blob" not in hints:
+        with pytest.raises(wire.WireError):
+            messages.message_of(wire.Frame(header, b"data"))
+
+
+@pytest.mark.parametrize("op", [None, 7, "", "lesson", "Message", [], {}])
+def test_an_unknown_op_is_refused(op: object) -> None:
+    with pytest.raises(wire.WireError):
+        messages.message_of(wire.Frame({"op": op}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"op": "training_failed", "error": {"kind": "stopped", "message": "", "line": None}},
+        {"op": "training_failed", "error": {"kind": "error", "message": 1, "line": None}},
+        {"op": "training_failed", "error": {"kind": "error", "message": "", "line": True}},
+        {"op": "run_input", "unit": "../x", "code": ""},
+        {"op": "exited", "code": 0, "reason": "", "cpu": 10**400},
+        {"op": "names_report", "names": [["a", "b", "c"]]},
+        {"op": "names_report", "names": {"a": "b"}},
+    ],
+)
+def test_nonsense_is_refused(header: dict[str, Any]) -> None:
+    with pytest.raises(wire.WireError):
+        messages.message_of(wire.Frame(header))
+
+
+def test_a_message_that_was_not_expected_is_refused() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        messages.send(ours, ListNames())
+        with pytest.raises(wire.WireError):
+            messages.receive(theirs, RunInput, StepReport)
+
+
+# Who says and hears them -------------------------------------------------------------------------------------------
+
+
+def names_in(folder: str) -> set[str]:
+    """The names that the code of a folder uses, but for the list itself."""
+    found: set[str] = set()
+    for path in (ROOT / folder).rglob("*.py"):
+        if path.name != "messages.py":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return found
+
+
+@pytest.mark.parametrize("side", ["lessons/engine", "lessons/worker"])
+def test_both_sides_know_every_message(side: str) -> None:
+    known = names_in(side)
+    assert [kind.__name__ for kind in MESSAGES.values() if kind.__name__ not in known] == []
+
+
+def test_every_request_is_handled() -> None:
+    """What a child is asked is in one of its tables; what is no request there is heard where it is waited for."""
+    handled = {*child.JOBS, *tensor_questions.HANDLERS, *judge.HANDLERS}
+    waited_for = {messages.Launch, messages.Pause, messages.HiddenInputs}
+    assert handled | waited_for == set(REPLIES)
+    assert set(QUESTIONS) <= set(tensor_questions.HANDLERS)
+    assert not set(UNASKED) & {*REPLIES, *(kind for kinds in REPLIES.values() for kind in kinds)}
+
+
+def test_every_message_is_in_the_list() -> None:
+    """A dataclass of the module is a message, or a part of one."""
+    parts: set[Any] = set()
+
+    def visit(hint: Any) -> None:
+        for arg in get_args(hint):
+            visit(arg)
+        if is_dataclass(hint) and hint not in parts:
+            parts.add(hint)
+            for inner in get_type_hints(hint).values():
+                visit(inner)
+
+    for kind in MESSAGES.values():
+        visit(kind)
+    own = {item for item in vars(messages).values() if isinstance(item, type) and item.__module__ == messages.__name__}
+    assert {kind for kind in own if is_dataclass(kind)} <= parts
+    assert TrainingFailed in parts

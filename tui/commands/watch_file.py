@@ -234,12 +234,12 @@ class Watch:
     def _keep(self, code: str) -> None:
         """Save the code as the learner's draft. A different draft, whose place it takes, is archived."""
         name = self._exercise.exercise
-        draft = self._progress.draft(name)
-        if draft not in (None, code, self._saved, self._exercise.starter):
-            self._progress.archive(name, draft or "", "watch")
-        self._progress.save_draft(name, code)
+        draft = self._progress.open_draft(name)
+        if draft.code is not None and draft.code not in (code, self._saved, self._exercise.starter):
+            self._progress.archive(name, draft.code, "watch")
+        self._progress.save_draft(name, code, draft.version)
         # As it is kept, which is without bytes that are no text.
-        self._saved = self._progress.draft(name)
+        self._saved = code.encode("utf-8", "replace").decode()
 
 
 @contextlib.contextmanager

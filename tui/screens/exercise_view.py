@@ -72,6 +72,11 @@ class ExerciseView(Box):
         return self._editor.text
 
     @property
+    def edited(self) -> bool:
+        """Whether the learner has changed the code since that was told last."""
+        return self._editor.text != self._told
+
+    @property
     def editing(self) -> bool:
         """Whether keys go to the editor."""
         return self._editor.has_focus
@@ -161,6 +166,11 @@ class ExerciseView(Box):
             self._told = then
         self.put(then)
         return self._set_aside
+
+    def load(self, code: str) -> None:
+        """Show code that was saved elsewhere in place of what stands in the editor, as it was saved."""
+        self._told = code
+        self.put(code)
 
     def put(self, code: str) -> None:
         """Put code in the place of what stands in the editor. An edit, not a load: it can be undone like any other."""

@@ -19,6 +19,7 @@ from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes
 from lessons.learner.progress import Progress
+from lessons.learner.records import Conflict
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
@@ -31,6 +32,7 @@ from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.async_session import AsyncSession
+from tui.state.drafts import Drafts
 from tui.state.step_results import ShownResult
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
@@ -40,6 +42,9 @@ DIM = Style(dim=True)
 CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
 
 View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
+
+
+OTHER_CODE = "Another session of yours wrote other code for this exercise. Both are kept."
 
 
 class Workbench(QuietStepView, Box):
@@ -56,6 +61,13 @@ class Workbench(QuietStepView, Box):
 
     class Changed(Message):
         """Title or keys are others."""
+
+    class Arrived(Message):
+        """What another session has done is known now, with the conflicts that this session has with it."""
+
+        def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+            self.conflicts = conflicts
+            super().__init__()
 
     def __init__(
         self, terminal: Terminal, code_theme: str, engine: AsyncSession, store: Progress, *, id: str | None = None
@@ -79,6 +91,23 @@ class Workbench(QuietStepView, Box):
         # Exercises that are done once more, from the starter and without what is known of them.
         self._reviewed: set[str] = set()
         self._gave_up: set[str] = set()
+        self._drafts = Drafts(store)
+        # Nothing has been done since the exercise was opened.
+        self._untouched = False
+        # The code of another session that f9 shows, as it says below the editor.
+        self._other_code: str | None = None
+
+    def on_mount(self) -> None:
+        """Hear of other sessions."""
+        self._store.on_exchange = self._tell_arrived
+
+    def on_unmount(self) -> None:
+        """Hear of them no more."""
+        self._store.on_exchange = None
+
+    def _tell_arrived(self, conflicts: tuple[Conflict, ...]) -> None:
+        # From the thread that writes.
+        self.post_message(self.Arrived(conflicts))
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
@@ -151,11 +180,25 @@ class Workbench(QuietStepView, Box):
             self._begin_again(step)
         self._opened += 1
         self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
-        code = self._store.draft(step.exercise)
         self._hints = 0 if step.exercise in self._reviewed else self._store.hints_used(step.exercise)
         self._show(self.writing)
-        self.writing.show_step(step, step.starter if code is None else code, self._hints)
-        self._say(self._welcome(lesson, step))
+        self.writing.show_step(step, self._drafts.open(step), self._hints)
+        self._greet(lesson, step)
+        self._untouched = True
+
+    def _greet(self, lesson: Lesson, step: ExerciseStep) -> None:
+        """Say what is to be said before anything has been done."""
+        welcome, other = self._welcome(lesson, step), self._drafts.beside(step.exercise, self.writing.code)
+        if other is None:
+            self._say(welcome)
+        else:
+            self._offer(other, welcome)
+
+    def _offer(self, other: str, more: Text | None = None) -> None:
+        """Say that there is other code, and how to see it; and below that something more."""
+        offer = Text(f"{OTHER_CODE}   {mention('exercise.reset', 'the other one (again: this one)')}")
+        self._say(offer if more is None else Text("\n").join((offer, more)))
+        self._other_code = other
 
     def show_result(self, shown: ShownResult) -> None:
         """Do nothing: an exercise is about code that has not run yet."""
@@ -164,10 +207,7 @@ class Workbench(QuietStepView, Box):
         """Put the starter in place of the learner's code, which is kept, and forget what is known of the exercise."""
         if self._store.passed(step.exercise) and step.exercise not in self._reviewed:
             self._reviewed.add(step.exercise)
-            code = self._store.draft(step.exercise)
-            if code is not None and code != step.starter:
-                self._store.archive(step.exercise, code, "review")
-                self._store.save_draft(step.exercise, step.starter)
+            self._drafts.begin_again(step)
 
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
         """What stands below the editor before anything has been checked."""
@@ -205,6 +245,8 @@ class Workbench(QuietStepView, Box):
     def _say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
         """Say something that holds until something else is said."""
         self._word = (text, of, line)
+        self._untouched = False
+        self._other_code = None
         self.writing.say(*self._word)
 
     def _back(self) -> None:
@@ -239,8 +281,23 @@ class Workbench(QuietStepView, Box):
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
         """Keep the learner's code."""
         event.stop()
-        self._armed = False
-        self._store.save_draft(event.exercise.exercise, event.code)
+        self._armed = self._untouched = False
+        self._drafts.save(event.exercise.exercise, event.code)
+
+    def on_workbench_arrived(self, event: Arrived) -> None:
+        """Offer the code of another session; before anything is done here, show the newest."""
+        event.stop()
+        lesson, step = self._lesson, self._step
+        if lesson is None or step is None:
+            return
+        for conflict in event.conflicts:
+            if conflict.exercise == step.exercise:
+                self._offer(conflict.other)
+                return
+        if self._untouched and not self.writing.edited and not self._drafts.is_newest(step.exercise):
+            self.writing.load(self._drafts.open(step))
+            self._greet(lesson, step)
+            self._untouched = True
 
     def on_resize(self) -> None:
         """As many keys are told as fit."""
@@ -441,12 +498,21 @@ class Workbench(QuietStepView, Box):
         """Back to the starter, or back from it."""
         if self._step is None or self._shown is not self.writing:
             return
-        name = self._step.exercise
-        archived = self._store.archived(name)
-        last = archived[-1].code if archived else None
+        name, self._untouched = self._step.exercise, False
+        if self._other_code is not None:
+            self._swap(name, self._other_code)
+            return
+        last = self._drafts.last_archived(name)
         aside = self.writing.reset(last)
         if aside is not None and aside != last:
             self._store.archive(name, aside, "reset")
+
+    def _swap(self, name: str, other: str) -> None:
+        """Put the code of another session in the place of this code, which is offered then."""
+        code = self.writing.code
+        self._drafts.archive(name, code)
+        self.writing.put(other)
+        self._offer(code)
 
     def action_outside(self) -> None:
         """Have the code edited by the learner's own editor, with the tutor out of the way."""
@@ -461,7 +527,7 @@ class Workbench(QuietStepView, Box):
                 edited = external_editor.edit(words, name, code)
                 if edited.code is not None:
                     # Before the screen comes back: the line may have been lost meanwhile.
-                    self._store.save_draft(name, edited.code)
+                    self._drafts.save(name, edited.code)
         except external_editor.EditorError as error:
             edited = external_editor.Edited(message=str(error))
         except SuspendNotSupported:

@@ -113,6 +113,16 @@ def test_unknown_exercise(progress: Progress) -> None:
         exercise_history(COURSE, progress, "9.9")
 
 
+def test_code_beside_that_of_another_session_can_be_had(progress: Progress) -> None:
+    progress.save_draft("two-wide", "x = 1")
+    other = Progress.open()
+    other.save_draft("two-wide", "x = 2")
+    other.close()
+    past = exercise_history(COURSE, progress, "two-wide")
+    assert past.find("k1").what.code == "x = 1"
+    assert any(line.endswith("kept beside the code of another session") for line in past.lines())
+
+
 def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
     progress.archive("of-old", "x = 1", "reset")
     past = exercise_history(COURSE, progress, "of-old")

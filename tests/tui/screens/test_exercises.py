@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -358,6 +359,83 @@ async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyP
         assert learner.store.draft(NAME) == learner.code
         await learner.press("ctrl+z")
         await learner.sees(lambda: learner.code == mine)
+
+
+# Two sessions of one learner -----------------------------------------------------------------------------------------
+
+BOTH_KEPT = ("Another session of yours wrote other code", "f9: the other one (again: this one)")
+
+
+def write_elsewhere(code: str, *, seen: bool = False) -> None:
+    """Save code for the exercise in another session, which has opened the draft before, or has not."""
+    with closing(Progress.open()) as elsewhere:
+        elsewhere.save_draft(NAME, code, elsewhere.open_draft(NAME).version if seen else "")
+
+
+async def test_code_of_another_session_is_kept_and_offered() -> None:
+    theirs = "# twenty-two characters"
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        write_elsewhere(theirs)
+        await learner.press("enter", "x")
+        await learner.sees(*BOTH_KEPT)
+        mine = learner.code
+        assert mine == typed(EXERCISE.starter, "x")
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == theirs, *BOTH_KEPT)
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == mine)
+        await learner.press("f9", "y")
+        await learner.sees(lambda: learner.code == f"y{theirs}")
+        # To go on with the code of the other session is no conflict.
+        assert learner.store.draft(NAME) == learner.code
+    with closing(Progress.open()) as progress:
+        assert progress.draft(NAME) == f"y{theirs}"
+        assert [(each.code, each.why) for each in progress.archived(NAME)] == [(theirs, "session"), (mine, "reset")]
+
+
+async def test_code_of_another_session_is_offered_again_tomorrow() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        write_elsewhere("# theirs")
+        await learner.press("enter", "x")
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees(*BOTH_KEPT, "f5: check")
+        assert learner.code == typed(EXERCISE.starter, "x")
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == "# theirs")
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        assert learner.code == "# theirs"
+        assert "Another session" not in learner.verdict
+
+
+async def test_an_exercise_shows_what_another_session_wrote_before() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "x", "escape", "m")
+        await learner.sees("course map")
+        write_elsewhere("# gone on with elsewhere", seen=True)
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees(lambda: learner.code == "# gone on with elsewhere")
+        assert "Another session" not in learner.verdict
+        await learner.press("enter", "y")
+        await learner.sees(lambda: "y" in learner.code)
+    with closing(Progress.open()) as progress:
+        assert progress.archived(NAME) == []
+
+
+async def test_a_verdict_is_not_disturbed_by_another_session() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.writes(EXERCISE.solution)
+        with closing(Progress.open()) as elsewhere:
+            await learner.sees(lambda: elsewhere.draft(NAME) == EXERCISE.solution)
+        write_elsewhere("# theirs", seen=True)
+        await learner.press("f5")
+        await learner.sees("✓ Passed.", lambda: learner.store.draft(NAME) == "# theirs")
+        assert learner.code == EXERCISE.solution
 
 
 # Passing over, testing out, coming back -----------------------------------------------------------------------------

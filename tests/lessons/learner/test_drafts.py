@@ -1,0 +1,311 @@
+"""Drafts of several sessions: one that would replace code that it has not seen loses none."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons.learner import progress_file, tables
+from lessons.learner.progress import Progress
+from lessons.learner.records import Conflict
+
+ROOT = Path(__file__).parents[3]
+TIME = "2024-01-01T00:00:00.000000+00:00"
+
+Open = Callable[..., Progress]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "progress.db"
+
+
+@pytest.fixture
+def session(path: Path) -> Iterator[Open]:
+    """Opens sessions on one file, and closes them in the end."""
+    opened = []
+
+    def start(where: Path = path, *, background: bool = False) -> Progress:
+        opened.append(Progress.open(where, background=background))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def archived(progress: Progress, exercise: str = "task") -> list[tuple[str, str]]:
+    return [(each.code, each.why) for each in progress.archived(exercise)]
+
+
+class Editor:
+    """Somebody who has opened an exercise in a session, and types."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.conflicts: list[Conflict] = []
+        progress.on_exchange = self.conflicts.extend
+        self.open()
+
+    def open(self) -> None:
+        self.draft = self.progress.open_draft("task")
+        self.seen = self.draft.version
+
+    def type(self, code: str) -> None:
+        self.seen = self.progress.save_draft("task", code, self.seen)
+
+
+def test_code_that_was_not_seen_is_archived_and_told(session: Open) -> None:
+    one, two = Editor(session()), Editor(session())
+    one.type("twenty-two characters!")
+    two.type("x")
+    for progress in (one.progress, two.progress, session()):
+        assert progress.draft("task") == "x"
+        assert archived(progress) == [("twenty-two characters!", "session")]
+    assert (one.conflicts, two.conflicts) == ([], [Conflict("task", "twenty-two characters!")])
+
+
+def test_it_is_told_to_who_replaces_it_each_time(session: Open) -> None:
+    one, two = Editor(session()), Editor(session())
+    for number in range(3):
+        one.type(f"one {number}")
+    for number in range(3):
+        two.type(f"two {number}")
+    one.type("one again")
+    assert archived(one.progress) == [("one 2", "session"), ("two 2", "session")]
+    assert (one.conflicts, two.conflicts) == ([Conflict("task", "two 2")], [Conflict("task", "one 2")])
+    assert session().draft("task") == "one again"
+
+
+def test_code_that_was_seen_is_replaced(session: Open) -> None:
+    one, two = Editor(session()), Editor(session())
+    one.type("a")
+    one.type("ab")
+    two.open()
+    two.type("abc")
+    one.open()
+    one.type("abcd")
+    assert (archived(session()), one.conflicts, two.conflicts) == ([], [], [])
+    assert session().draft("task") == "abcd"
+
+
+def test_the_same_code_is_no_conflict(session: Open) -> None:
+    one, two = Editor(session()), Editor(session())
+    one.type("same")
+    two.type("same")
+    assert (archived(session()), two.conflicts) == ([], [])
+
+
+def test_the_screen_is_told_by_its_thread(session: Open) -> None:
+    one, two = session(background=True), session(background=True)
+    told: list[Conflict] = []
+    two.on_exchange = told.extend
+    one.save_draft("task", "of one")
+    one.close()
+    version = ""
+    for code in ("o", "of", "of two"):
+        version = two.save_draft("task", code, version)
+    two.close()
+    assert told == [Conflict("task", "of one")]
+    assert archived(session()) == [("of one", "session")]
+    assert session().draft("task") == "of two"
+
+
+@pytest.mark.parametrize("late_first", [True, False])
+def test_what_could_not_be_written_for_a_while_is_not_lost(
+    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch, late_first: bool
+) -> None:
+    monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
+    other, late = Editor(session()), Editor(session())
+    if not late_first:
+        other.type("of the other")
+    with closing(sqlite3.connect(path, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        late.type("la")
+        late.type("late")
+        assert not late.progress.saved
+        lock.execute("ROLLBACK")
+    if late_first:
+        other.type("of the other")
+    late.progress.set_state("any", "event", "seen")
+    assert late.progress.saved
+    stays, kept = ("of the other", "late") if late_first else ("late", "of the other")
+    for progress in (late.progress, other.progress, session()):
+        assert progress.draft("task") == stays
+        assert archived(progress) == [(kept, "session")]
+    assert late.conflicts == [Conflict("task", "of the other")]
+
+
+def test_what_could_not_be_written_for_a_while_replaces_what_it_was_made_from(
+    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
+    Editor(session()).type("first")
+    late = Editor(session())
+    with closing(sqlite3.connect(path, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        for code in ("first, s", "first, se", "first, second"):
+            late.type(code)
+        lock.execute("ROLLBACK")
+    late.type("first, second, third")
+    assert (archived(session()), late.conflicts) == ([], [])
+    assert session().draft("task") == "first, second, third"
+
+
+TYPIST = """
+    import sys
+    from pathlib import Path
+    from lessons.learner.progress import Progress
+
+    progress = Progress.open(Path(sys.argv[1]))
+    conflicts = []
+    progress.on_exchange = conflicts.extend
+    version = progress.open_draft("task").version
+    print("open", flush=True)
+    for line in sys.stdin:
+        version = progress.save_draft("task", line.rstrip(), version)
+        print(len(conflicts), flush=True)
+"""
+
+
+def test_two_processes_lose_nothing(path: Path, session: Open) -> None:
+    typists = [
+        subprocess.Popen(
+            [sys.executable, "-c", dedent(TYPIST), path],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+
+    def say(typist: subprocess.Popen[str], code: str) -> int:
+        assert typist.stdin is not None
+        assert typist.stdout is not None
+        typist.stdin.write(f"{code}\n")
+        typist.stdin.flush()
+        return int(typist.stdout.readline())
+
+    for typist in typists:
+        assert typist.stdout is not None
+        assert typist.stdout.readline() == "open\n"
+    assert [say(typists[0], code) for code in ("a", "ab", "abc")] == [0, 0, 0]
+    assert [say(typists[1], code) for code in ("x", "xy")] == [1, 1]
+    for typist in typists:
+        typist.communicate()
+        assert typist.returncode == 0
+    assert session().draft("task") == "xy"
+    assert archived(session()) == [("abc", "session")]
+
+
+def test_import_keeps_the_other_draft(session: Open, tmp_path: Path) -> None:
+    there, here = session(tmp_path / "there.db"), session()
+    Editor(there).type("there")
+    Editor(here).type("here")
+    for _ in range(2):
+        here.restore(there.export())
+        assert here.draft("task") == "here"
+        assert archived(here) == [("there", "session")]
+    there.restore(here.export())
+    assert there.export() == here.export()
+
+
+def test_import_of_what_was_gone_on_from_replaces_it(session: Open, tmp_path: Path) -> None:
+    there, here = session(tmp_path / "there.db"), session()
+    Editor(here).type("begun here")
+    there.restore(here.export())
+    Editor(there).type("begun here, ended there")
+    here.restore(there.export())
+    assert (here.draft("task"), archived(here)) == ("begun here, ended there", [])
+    # An older state of it changes nothing.
+    begun = session(tmp_path / "third.db")
+    begun.restore(here.export())
+    assert (begun.draft("task"), archived(begun)) == ("begun here, ended there", [])
+
+
+# Files and exports of version 2 --------------------------------------------------------------------------------------
+
+VERSION_2 = f"""
+    CREATE TABLE drafts (exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL);
+    CREATE TABLE kept (exercise TEXT NOT NULL, code TEXT NOT NULL, time TEXT NOT NULL, why TEXT NOT NULL);
+    INSERT INTO drafts VALUES ('task', 'x = 1', '{TIME}');
+    INSERT INTO kept VALUES ('task', 'x = 0', '{TIME}', 'reset');
+    PRAGMA user_version = 2;
+"""
+
+
+def test_file_of_version_2_is_upgraded(path: Path, session: Open) -> None:
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(VERSION_2)
+    one, two = Editor(session()), Editor(session())
+    assert one.progress.saved
+    assert one.draft.code == "x = 1"
+    assert one.seen != ""
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (tables.VERSION,)
+    one.type("x = 1  # one")
+    assert archived(one.progress) == [("x = 0", "reset")]
+    two.type("x = 1  # two")
+    assert set(archived(two.progress)) == {("x = 0", "reset"), ("x = 1  # one", "session")}
+
+
+def test_export_of_version_2_is_the_draft_that_the_upgraded_file_has(path: Path, session: Open) -> None:
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(VERSION_2)
+    entry = {"exercise": "task", "code": "x = 1", "time": TIME}
+    progress = session()
+    progress.restore({"format": "attn-tutor progress", "version": 2, "drafts": [entry]})
+    assert (progress.draft("task"), archived(progress)) == ("x = 1", [("x = 0", "reset")])
+    one = Editor(progress)
+    one.type("x = 2")
+    # What it was made from.
+    progress.restore({"format": "attn-tutor progress", "version": 2, "drafts": [entry]})
+    assert (progress.draft("task"), archived(progress)) == ("x = 2", [("x = 0", "reset")])
+
+
+# Any order -----------------------------------------------------------------------------------------------------------
+
+EVENTS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(["open", "type", "type", "other event"])), max_size=15
+)
+
+
+@given(EVENTS, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_no_order_of_events_loses_code_that_was_not_seen(events: list[tuple[str, str]], background: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "progress.db"
+        editors = {name: Editor(Progress.open(path, background=background)) for name in "abc"}
+        # What each editor has been shown or has written last, and what somebody has yet to see.
+        shows: dict[str, str | None] = dict.fromkeys("abc")
+        unseen: set[str] = set()
+        for number, (name, kind) in enumerate(events):
+            editor = editors[name]
+            if kind == "open":
+                editor.open()
+                shows[name] = editor.draft.code
+            elif kind == "type":
+                unseen.discard(shows[name] or "")
+                shows[name] = f"{name}{number}"
+                editor.type(f"{name}{number}")
+                unseen.add(f"{name}{number}")
+            else:
+                editor.progress.set_position("any", str(number))
+        for editor in editors.values():
+            editor.progress.close()
+        with closing(Progress.open(path)) as last:
+            there = {last.draft("task"), *(each.code for each in last.archived("task"))}
+            assert unseen <= there

@@ -1,0 +1,57 @@
+"""The learner's code as one screen edits it: which draft is in the editor, and what another session wrote beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lessons.learner.records import OTHER_SESSION
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import ExerciseStep
+    from lessons.learner.progress import Progress
+
+
+class Drafts:
+    """The drafts of all exercises, each with the version that the editor has shown or saved last."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._seen: dict[str, str] = {}
+
+    def open(self, step: ExerciseStep) -> str:
+        """Return the code to edit: the newest draft, or the starter."""
+        draft = self._progress.open_draft(step.exercise)
+        self._seen[step.exercise] = draft.version
+        return step.starter if draft.code is None else draft.code
+
+    def is_newest(self, exercise: str) -> bool:
+        """Whether no other session has saved the exercise since it was opened or saved here."""
+        return self._progress.open_draft(exercise).version == self._seen.get(exercise, "")
+
+    def save(self, exercise: str, code: str) -> None:
+        """Save code that was made from what the editor has shown."""
+        self._seen[exercise] = self._progress.save_draft(exercise, code, self._seen.get(exercise, ""))
+
+    def begin_again(self, step: ExerciseStep) -> None:
+        """Put the starter in place of the draft, which is archived, for a review."""
+        draft = self._progress.open_draft(step.exercise)
+        if draft.code is not None and draft.code != step.starter:
+            self._progress.archive(step.exercise, draft.code, "review")
+            self._seen[step.exercise] = self._progress.save_draft(step.exercise, step.starter, draft.version)
+
+    def last_archived(self, exercise: str) -> str | None:
+        """Return the code that other code replaced last."""
+        archived = self._progress.archived(exercise)
+        return archived[-1].code if archived else None
+
+    def archive(self, exercise: str, code: str) -> None:
+        """Archive code that the learner takes out of the editor, once."""
+        if all(each.code != code for each in self._progress.archived(exercise)):
+            self._progress.archive(exercise, code, "reset")
+
+    def beside(self, exercise: str, code: str) -> str | None:
+        """Return what another session wrote beside this code; None if the learner has dealt with it since."""
+        archived = self._progress.archived(exercise)
+        if not archived or archived[-1].why != OTHER_SESSION or self._progress.passed(exercise):
+            return None
+        return archived[-1].code if archived[-1].code != code else None

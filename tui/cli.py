@@ -12,7 +12,7 @@ from typing import Any
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import discard_output, print_error
-from tui.commands.registry import VERBS, Verb
+from tui.commands.verbs import VERBS, Verb
 from tui.tty.exit_codes import ExitCode, ended_by
 
 VERSION = "0.1.0"

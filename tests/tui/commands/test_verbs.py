@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tui.commands
-from tui.commands.registry import VERBS, Verb
+from tui.commands.verbs import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
 README = ROOT / "README.md"
@@ -52,5 +52,5 @@ def test_help_imports_no_verb() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     modules = done.stdout.splitlines()[-1].split()
-    assert "tui.commands.registry" in modules
+    assert "tui.commands.verbs" in modules
     assert not {f"tui.commands.{verb.module}" for verb in VERBS} & set(modules)

@@ -13,9 +13,10 @@ import asyncio
 from collections import deque
 from contextlib import ExitStack
 
-from textual.app import App, ScreenStackError
+from textual.app import App
 from textual.events import Event, Key, MouseEvent, Paste
 from textual.message import Message
+from textual.screen import Screen
 
 PAINT_EVERY = 0.25
 """Seconds after which the screen is painted although there is more input to handle."""
@@ -58,11 +59,8 @@ class OrderedInputApp(App[None]):
 
     def _is_text(self, event: Event) -> bool:
         """Return whether the widget that has the focus writes this down."""
-        return (
-            isinstance(event, Key)
-            and self.focused is not None
-            and self.focused.check_consume_key(event.key, event.character)
-        )
+        focused = self._top_screen.focused if self._top_screen is not None else None
+        return isinstance(event, Key) and focused is not None and focused.check_consume_key(event.key, event.character)
 
     def _await_rest(self) -> None:
         """Go on with the next event when there is nothing left to do for the one before."""
@@ -81,10 +79,13 @@ class OrderedInputApp(App[None]):
         """Return whether the screen has not been painted for long, or a handler has left something for after that."""
         if self._unpainted_since is not None and now - self._unpainted_since > PAINT_EVERY:
             return True
-        try:
-            return self.is_running and bool(self.screen._callbacks)
-        except ScreenStackError:
-            return False
+        return self.is_running and self._top_screen is not None and bool(self._top_screen._callbacks)
+
+    @property
+    def _top_screen(self) -> Screen[object] | None:
+        """The screen that is shown; before the first and behind the last there is none."""
+        stack = self.screen_stack
+        return stack[-1] if stack else None
 
     def _paint(self) -> None:
         self._unpainted_since = None

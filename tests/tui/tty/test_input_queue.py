@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.events import Key
 from textual.widgets import Input
 
-from tests.tui.packets import BACKSPACE, DELETE, END, ENTER, F12, HOME, LEFT, RIGHT, Line, pasted
+from lessons.learner.progress import Progress
+from tests.course import COURSE
+from tests.tui.learner import at, task, tutor, typed
+from tests.tui.packets import BACKSPACE, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
 from tui.tty.input_queue import OrderedInputApp
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.prompt_input import PromptInput
@@ -102,7 +106,7 @@ async def sends(app: TypingApp, packets: list[bytes]) -> None:
     app.ended.clear()
     for packet in (*packets, F12):
         app.line.read(packet)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await app.ended.wait()
 
 
@@ -129,3 +133,54 @@ def test_random_packets(kind: Kind, data: st.DataObject) -> None:
             assert (app.text, tuple(app.entered)) == (buffer.text, buffer.entered)
 
     asyncio.run(run())
+
+
+# In the tutor -------------------------------------------------------------------------------------------------------
+
+EXERCISE = task("3.1")
+LESSON = COURSE.exercise("3.1")[0]
+BEFORE, AFTER = (LESSON.steps[LESSON.index(EXERCISE.id) + by] for by in (-1, 1))
+
+
+async def test_text_follows_the_keys_that_open_an_editor() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON.id, BEFORE.id)
+        Line(learner.app).read(F8 + ENTER + b"12" + BACKSPACE + b"3")
+        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "13"))
+
+
+async def test_a_key_behind_text_finds_all_of_it() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON.id, EXERCISE.id)
+        Line(learner.app).read(ENTER + b"12" + BACKSPACE + b"3" + F5)
+        await learner.sees("Not yet")
+    progress = Progress.open()
+    assert [attempt.code for attempt in progress.attempts(EXERCISE.exercise)] == [typed(EXERCISE.starter, "13")]
+    progress.close()
+
+
+async def test_step_keys_behind_an_escape_do_not_reach_the_editor() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON.id, EXERCISE.id)
+        line = Line(learner.app)
+        line.read(ENTER + b"nbq")
+        learner.app.post_message(Key("escape", "\x1b"))
+        line.read(b"nbn")
+        await learner.sees(at(LESSON.id, AFTER.id))
+        assert learner.code == typed(EXERCISE.starter, "nbq")
+
+
+async def test_keys_behind_the_one_that_opens_a_lesson() -> None:
+    async with tutor() as learner:
+        Line(learner.app).read(DOWN * 2 + ENTER + F8)
+        lesson = COURSE.lessons[1]
+        await learner.sees(at(lesson.id, lesson.steps[1].id))
+
+
+async def test_input_behind_the_end_is_nothing() -> None:
+    async with tutor() as learner:
+        line = Line(learner.app)
+        line.read(b"q" + b"ab")
+        await learner.sees(lambda: not learner.app.is_running)
+    line.read(b"ab")
+    assert learner.app.return_code == 0

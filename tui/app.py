@@ -126,8 +126,9 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="open")
     async def open_when_made(self, lesson: Lesson, step: str, review: bool = False) -> None:
-        """Open a step; a learner who is quicker than the loading waits for the views."""
-        await self.assembled.wait()
+        """Open a step; a learner who is quicker than the loading waits for the views, and their keys do."""
+        with self.input_held():
+            await self.assembled.wait()
         self.parts.steps.open(lesson, lesson.index(step), review=review)
 
     # Messages ----------------------------------------------------------------------------------------------------

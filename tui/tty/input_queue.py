@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from textual.app import App
 from textual.events import Event, Key, MouseEvent, Paste
@@ -31,6 +32,8 @@ class OrderedInputApp(App[None]):
         self._input_in_effect: Event | None = None
         self._unpainted = ExitStack()
         self._unpainted_since: float | None = None
+        self._holds = 0
+        self._at_rest_but_held = False
 
     def post_message(self, message: Message) -> bool:
         """Post a message to the app; new input waits until the input before it has taken effect."""
@@ -40,12 +43,21 @@ class OrderedInputApp(App[None]):
         self._hand_on()
         return True
 
+    @contextmanager
+    def input_held(self) -> Iterator[None]:
+        """Let new input wait while a handler of the input before it awaits a thread or a timer."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            if self._at_rest_but_held and not self._holds:
+                self._at_rest_but_held = False
+                asyncio.get_running_loop().call_soon(self._await_rest)
+
     def _hand_on(self) -> None:
         """Handle the next event, unless the one before it is still in effect; text may follow text at once."""
-        while self._waiting_input and (
-            self._input_in_effect is None
-            or (self._is_text(self._input_in_effect) and self._is_text(self._waiting_input[0]))
-        ):
+        while self._waiting_input and self._may_follow(self._waiting_input[0]):
             event = self._waiting_input.popleft()
             if self._input_in_effect is None:
                 asyncio.get_running_loop().call_soon(self._await_rest)
@@ -53,9 +65,13 @@ class OrderedInputApp(App[None]):
             super().post_message(event)
         if not self._waiting_input:
             self._paint()
-        elif self._unpainted_since is None:
+        elif self._unpainted_since is None and not self._at_rest_but_held:
             self._unpainted_since = asyncio.get_running_loop().time()
             self._unpainted.enter_context(self.batch_update())
+
+    def _may_follow(self, event: Event) -> bool:
+        before = self._input_in_effect
+        return before is None or (self._is_text(before) and self._is_text(event))
 
     def _is_text(self, event: Event) -> bool:
         """Return whether the widget that has the focus writes this down."""
@@ -66,8 +82,12 @@ class OrderedInputApp(App[None]):
         """Go on with the next event when there is nothing left to do for the one before."""
         loop = asyncio.get_running_loop()
         if getattr(loop, "_ready", ()):
-            # A message is on its way, or its handler is. What waits for a thread or a timer is not in there.
+            # A message is on its way, or its handler is running. asyncio has no public name for what is ready to run;
+            # what awaits a thread or a timer is not.
             loop.call_soon(self._await_rest)
+        elif self._holds:
+            self._at_rest_but_held = True
+            self._paint()
         elif self._painting_is_due(loop.time()):
             self._paint()
             self.call_after_refresh(self._await_rest)
@@ -79,6 +99,7 @@ class OrderedInputApp(App[None]):
         """Return whether the screen has not been painted for long, or a handler has left something for after that."""
         if self._unpainted_since is not None and now - self._unpainted_since > PAINT_EVERY:
             return True
+        # Textual calls these after it has painted: the cursor goes to the end of code that has a size by then.
         return self.is_running and self._top_screen is not None and bool(self._top_screen._callbacks)
 
     @property

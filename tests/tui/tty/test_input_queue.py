@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -17,8 +18,11 @@ from textual.widgets import Input
 
 from lessons.learner.progress import Progress
 from tests.course import COURSE
-from tests.tui.learner import at, task, tutor, typed
+from tests.tui.fake_session import FakeSession
+from tests.tui.learner import SSH, Learner, at, task, tutor, typed
 from tests.tui.packets import BACKSPACE, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
+from tui.app import TutorApp
+from tui.controllers import startup
 from tui.tty.input_queue import OrderedInputApp
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.prompt_input import PromptInput
@@ -175,6 +179,25 @@ async def test_keys_behind_the_one_that_opens_a_lesson() -> None:
         Line(learner.app).read(DOWN * 2 + ENTER + F8)
         lesson = COURSE.lessons[1]
         await learner.sees(at(lesson.id, lesson.steps[1].id))
+
+
+async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learner who opens a lesson while the tutor still loads types into the lesson, not into the map."""
+    importing, load = threading.Event(), startup.import_views
+    monkeypatch.setattr(startup, "import_views", lambda: (importing.wait(), load()))
+    app = TutorApp(SSH, FakeSession())
+    try:
+        async with app.run_test() as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees(app.loaded.is_set, "Start", lambda: learner.focus == "lessons")
+            Line(app).read(ENTER + F8)
+            await pilot.pause()
+            importing.set()
+            lesson = COURSE.lessons[0]
+            await learner.sees(at(lesson.id, lesson.steps[1].id))
+    finally:
+        importing.set()
+        app.close()
 
 
 async def test_input_behind_the_end_is_nothing() -> None:

@@ -1,4 +1,4 @@
-"""What a learner has to do: code that is judged by what it does, and questions about what a run will show."""
+"""Exercises: code that is judged by what it computes, and questions about what a run will show."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lessons.format.steps import BaseStep, Limits, RunningStep, ShownTensor
 
 
 def _together(value: Any) -> Any:
-    """One edit stands for a list of one."""
+    """Accept a single edit for a list of one."""
     return [value] if isinstance(value, dict) else value
 
 
 class Edit(Model):
-    """Code is changed: the text `find`, wherever it stands, becomes `replace`."""
+    """A change of code: every occurrence of the text `find` becomes `replace`."""
 
     find: Text
     replace: str
@@ -29,17 +29,17 @@ Edits = Annotated[tuple[Edit, ...], BeforeValidator(_together), Field(min_length
 class Mistake(Model):
     """A mistake that learners make.
 
-    `lessons/mistakes/` holds the library of them; an exercise names those that can be made in it. A mistake is made
-    in a right answer: by the first of `edits` that fits, or by writing `code` in its place.
+    `lessons/mistakes/` is the library of mistakes; an exercise names the ones that can be made in it. The judge makes a
+    mistake in a right answer, by the first of `edits` that fits, or replaces the answer by `code`.
 
     Attributes:
-        id: under this name an answer is said to show it.
-        name: in a few words, what was done: "softmax over the columns".
-        seen: what it did to the learner's numbers: a template over `got`, `want` and `context`, left out where it
+        id: the id by which verdicts and exercises refer to it.
+        name: a few words for what was done: "softmax over the columns".
+        seen: its effect on the learner's numbers, a template over `got`, `want` and `context`; left out where it
             cannot be filled.
         why: what is wrong about it and what is right.
         edits: ways to make it; the first that fits counts.
-        code: a whole answer that shows it, in an exercise where no edit makes it.
+        code: a whole answer that shows it, for an exercise where no edit makes it.
     """
 
     id: Slug
@@ -51,7 +51,7 @@ class Mistake(Model):
 
 
 class Variant(Model):
-    """Another answer than the solution: `code`, or the solution with `edits` made in it."""
+    """An answer that differs from the solution: `code`, or the solution with `edits` made in it."""
 
     name: Text
     code: OptionalCode = ""
@@ -59,10 +59,10 @@ class Variant(Model):
 
 
 class Check(Model):
-    """One thing that an answer is judged by.
+    """One test of an answer.
 
-    `test` is a Python expression over `got` (what the learner's code gave), `want` (what the solution gave) and
-    `context` (the hidden inputs); `fail` is the template of the message when it is not true.
+    `test` is a Python expression over `got` (from the learner's code), `want` (from the solution) and `context` (the
+    hidden inputs); `fail` is the template of the message if it is not true.
     """
 
     name: Text
@@ -73,12 +73,12 @@ class Check(Model):
 Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
 
 
-class _Asked(Model):
-    """What all exercises have.
+class _ExerciseFields(Model):
+    """The fields that all exercises have.
 
-    `exercise` is their name in the course, `number` the one in the book's numbering if they have one. `hints` lead on
-    step by step: a nudge, where, nearly all; `why` says, when it is solved, why that is so. Whoever solves the
-    `challenge` of a lesson may pass over the rest of it.
+    `exercise` is its name in the course, `number` its number in the book, if it has one. `hints` go step by step from a
+    nudge to nearly the whole solution; `why` explains the solution once it is found. A learner who solves the
+    `challenge` of a lesson may skip the rest of it.
     """
 
     exercise: Slug
@@ -88,7 +88,7 @@ class _Asked(Model):
     challenge: bool = False
 
 
-class ExerciseStep(_Asked, BaseStep):
+class ExerciseStep(_ExerciseFields, BaseStep):
     """A task for the learner, and how the answer is judged.
 
     The judge makes hidden inputs with `context` (code that sets `context`, a dict), runs the learner's code in one
@@ -96,13 +96,13 @@ class ExerciseStep(_Asked, BaseStep):
     `checks` where the learner's code never ran.
 
     Attributes:
-        form: what the learner does: writes code, completes it, repairs it, makes two things agree, chooses arguments.
+        form: the task: write code, complete it, repair it, make two things agree, or choose arguments.
         defines: the names that the answer must define.
-        without: modules that the answer may not import, because they hold what is to be written.
+        without: modules that the answer may not import, because they contain the solution.
         attempt: code that calls the answer on the lesson's own values, so that a learner can look at its matrices.
-        mistakes: those that are named when an answer shows them, alone or two at once.
-        accepted: other right answers.
-        cheats: answers that must not pass, beside those that no exercise accepts.
+        mistakes: the mistakes that a verdict names if an answer shows them, alone or two at once.
+        accepted: right answers that differ from the solution.
+        cheats: answers that must not pass, in addition to the cheats that no exercise accepts.
     """
 
     kind: Literal["exercise"]
@@ -122,20 +122,20 @@ class ExerciseStep(_Asked, BaseStep):
 
 
 class Wrong(Model):
-    """What is said of one wrong answer: `is` (an expression) gives that answer, `why` says what led to it."""
+    """The feedback on one wrong answer: `is` (an expression) is that answer, `why` says what led to it."""
 
     answer: Annotated[Expression, Field(alias="is")]
     why: Template
 
 
-class _Question(_Asked, RunningStep):
-    """A question about a run: `code` and `show` are there from the start, `reveal` is shown when it is answered."""
+class _Question(_ExerciseFields, RunningStep):
+    """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
 
     reveal: tuple[ShownTensor, ...] = ()
 
     @property
     def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run gives: those that are shown from the start come first."""
+        """All tensors that the run shows; the ones that are visible from the start come first."""
         return (*self.show, *self.reveal)
 
 
@@ -160,9 +160,9 @@ class ChoiceStep(_Question):
 
 
 class PredictStep(_Question):
-    """Something to predict before it is shown: a number, a shape, or an order (numbers from 1, best first).
+    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
 
-    `answer` is an expression over the run's variables. A number is right if it is no further than `within` away.
+    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
     """
 
     kind: Literal["predict"]
@@ -173,7 +173,7 @@ class PredictStep(_Question):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The right answer, then the wrong ones of which something is said."""
+        """The right answer, then the wrong answers that have feedback."""
         return (self.answer, *(item.answer for item in self.wrong))
 
     @property
@@ -183,10 +183,10 @@ class PredictStep(_Question):
 
 
 class PointStep(_Question):
-    """A cell to be pointed at in the shown tensor `on`. `blank` hides its numbers until then.
+    """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
 
-    `cells` is an expression that gives a tensor of the same shape, true where the right cells are; so is the `is` of
-    a wrong answer.
+    `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
+    is one for its cells.
     """
 
     kind: Literal["point"]
@@ -197,7 +197,7 @@ class PointStep(_Question):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The right cells, then the wrong ones of which something is said."""
+        """The right cells, then the wrong cells that have feedback."""
         return (self.cells, *(item.answer for item in self.wrong))
 
     @property

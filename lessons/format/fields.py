@@ -1,4 +1,4 @@
-"""The types of the fields of a lesson file, and what its models have in common."""
+"""The types of the fields of a lesson file, and the base class of its models."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lessons.format import template
 
 
 def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
-    """Text that must be Python: statements or an expression. Empty text is for optional fields."""
+    """Return a validator for text that must be Python, statements or an expression; empty text is allowed."""
 
     def compiles(text: str) -> str:
-        if not text:  # an optional field that is not given; the types of the others forbid it
+        if not text:  # an optional field that is missing; the types of required fields forbid it
             return text
         try:
             compile(text.strip() if mode == "eval" else text, "lesson", mode)
@@ -42,7 +42,7 @@ def _number(value: object) -> object:
 
 
 def is_text(value: object) -> object:
-    """Complain of the words that YAML takes for truth values. Raises `ValueError`."""
+    """Refuse the words that YAML reads as truth values. Raises `ValueError`."""
     if isinstance(value, bool):
         raise ValueError("on, off, yes and no mean true and false in YAML: put quotes around them")
     return value
@@ -60,6 +60,6 @@ Number = Annotated[int | float, BeforeValidator(_number)]
 
 
 class Model(BaseModel):
-    """What a lesson file consists of: nothing unknown, and nothing that changes."""
+    """A part of a lesson file: unknown fields are errors, and nothing changes after it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)

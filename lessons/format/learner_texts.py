@@ -17,7 +17,7 @@ class LearnerText:
     """A text that a learner reads.
 
     Attributes:
-        path: where it stands in its step.
+        path: its path in its step.
         text: the text as the author wrote it, with its fields.
         is_task: whether it says exactly what is wanted in an exercise, or why the solution works.
         is_sentence: whether it consists of whole sentences.

@@ -1,7 +1,7 @@
-"""What a lesson is: the only definition of the lesson format, with `lessons.format.exercises` for the exercises.
+"""The lesson format. Its models are defined here and in the other modules of `lessons.format`, and nowhere else.
 
-A lesson is one folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models below are what that
-file may hold; `lessons.reading.loader` reads a file into them and turns every complaint into file, line, column and
+A lesson is a folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models describe what that file
+may contain; `lessons.reading.loader` reads a file into them and reports every error with file, line, column and
 remedy.
 """
 
@@ -59,13 +59,13 @@ __all__ = [
 ]
 
 Exercise = ExerciseStep | ChoiceStep | PredictStep | PointStep
-"""What a learner has to do: write code, or answer a question."""
+"""A step that asks the learner to do something: write code, or answer a question."""
 
 Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator="kind")]
 
 
 SETUP = "setup"
-"""The name of a lesson's setup where steps are named by their ids."""
+"""The name of the setup of a lesson wherever steps are named by their ids."""
 
 
 class LessonFile(Model):
@@ -73,9 +73,9 @@ class LessonFile(Model):
 
     `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
     that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map;
-    `knobs` are what a learner may change in the code, to see what comes of it; `axes` name those of variables that no
-    step shows, or not under their own name; `constants` are the numbers that prose may hold although no run gives
-    them, each with where it comes from.
+    `knobs` are what a learner may change in the code, to see the effect; `axes` names the axes of variables that no
+    step shows, or not under their own name; `constants` are numbers that prose may contain although no run computes
+    them, each with its source.
     """
 
     title: Text
@@ -92,25 +92,25 @@ class LessonFile(Model):
 
 
 class Lesson(LessonFile):
-    """A lesson file and where it stands in the course: `id` is the slug of its folder, `number` its place."""
+    """A lesson file with its position in the course: `id` is the slug of its folder, `number` comes before it."""
 
     id: Slug
     number: int
     folder: str
 
     def step(self, step_id: str) -> ReadStep | RunStep | TrainStep | Exercise:
-        """The step of that id; raises `KeyError` if there is none."""
+        """Return the step with an id. Raises `KeyError` if there is none."""
         return self.steps[self.index(step_id)]
 
     def index(self, step_id: str) -> int:
-        """Position of a step, from 0; raises `KeyError` if there is none."""
+        """Return the position of a step, from 0. Raises `KeyError` if there is none."""
         for position, step in enumerate(self.steps):
             if step.id == step_id:
                 return position
         raise KeyError(step_id)
 
     def seed_of(self, step: RunningStep) -> int:
-        """The seed that a step begins with: its own, or else the lesson's."""
+        """Return the seed that a step starts with: its own, or else the lesson's."""
         return self.seed if step.seed is None else step.seed
 
     def knob(self, name: str) -> Knob:
@@ -140,7 +140,7 @@ class Lesson(LessonFile):
 
     @property
     def challenge(self) -> Exercise | None:
-        """The exercise whose solver may pass over the rest of the lesson."""
+        """The exercise that lets a learner who solves it skip the rest of the lesson."""
         return next((step for step in self.exercises if step.challenge), None)
 
     @property
@@ -155,14 +155,14 @@ class Course(Model):
     lessons: tuple[Lesson, ...]
 
     def lesson(self, name: str) -> Lesson:
-        """A lesson by id or by number (`"3"`); raises `KeyError` if there is none."""
+        """Return a lesson by id or by number (`"3"`). Raises `KeyError` if there is none."""
         for lesson in self.lessons:
             if name in (lesson.id, str(lesson.number)):
                 return lesson
         raise KeyError(name)
 
     def exercise(self, name: str) -> tuple[Lesson, Exercise]:
-        """An exercise by id or by number (`"3.1"`), with its lesson; raises `KeyError` if there is none."""
+        """Return an exercise by id or by number (`"3.1"`), with its lesson. Raises `KeyError` if there is none."""
         for lesson in self.lessons:
             for step in lesson.exercises:
                 if name and name in (step.exercise, step.number, f"{lesson.id}/{step.id}"):

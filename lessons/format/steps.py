@@ -10,20 +10,20 @@ from lessons.format import template
 from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
 
 Kind = Literal["score", "weight", "mask", "vector"]
-"""What the numbers of a tensor are: it decides how they are coloured, not what they say."""
+"""The meaning of the numbers of a tensor, which decides how they are colored."""
 
 AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", "index"]
-"""What an axis of a tensor runs over. `token`, `query` and `key` are labelled with the words of the lesson."""
+"""The name of an axis of a tensor. `token`, `query` and `key` are labeled with the words of the lesson."""
 
 
 Drawing = Literal["matrix", "bars", "memory"]
-"""How a tensor is drawn: as a matrix; as bars, one for each number, in groups if there are two axes; as memory."""
+"""The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
 
 
 class ShownTensor(Model):
-    """One tensor that a step shows, as a matrix with labelled rows and columns unless `draw` says otherwise.
+    """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
 
-    `expr` is the Python expression that gives it (default: the name itself). `axes` names every axis, outermost
+    `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
     first; `labels` replaces the usual labels of an axis.
     """
 
@@ -41,7 +41,7 @@ class ShownTensor(Model):
 
 
 class Limits(Model):
-    """What a learner's program may use: processor seconds, wall seconds, memory in MiB."""
+    """Limits for the program of a learner: processor seconds, wall seconds, memory in MiB."""
 
     cpu: Annotated[float, Field(gt=0, le=600)] = 5
     wall: Annotated[float, Field(gt=0, le=600)] = 20
@@ -49,7 +49,7 @@ class Limits(Model):
 
 
 class BaseStep(Model):
-    """What every step has."""
+    """The fields that every step has."""
 
     id: Slug
     title: Text
@@ -62,12 +62,12 @@ class BaseStep(Model):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Expressions whose values the run gives beside those in the templates."""
+        """Expressions whose values the run computes in addition to the fields of the templates."""
         return ()
 
     @property
     def fields(self) -> tuple[template.Field, ...]:
-        """All that a run fills in: the fields of the templates, then the facts."""
+        """Everything that a run fills in: the fields of the templates, then the facts."""
         found = [field for text in self.templates for field in template.fields(text)]
         return tuple(dict.fromkeys([*found, *map(template.fact, self.facts)]))
 
@@ -83,8 +83,9 @@ class RunningStep(BaseStep):
     """A piece of text and code that runs live; `show` names the tensors to draw.
 
     `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
-    random numbers differ between processors for one seed (dropout), so that its recorded output is no reference.
-    `claims` are expressions over the run's variables that the prose says are true; `attn-tutor lint` evaluates them.
+    random numbers differ between processors for one seed (dropout), so that its recorded output is not a reference.
+    `claims` are expressions over the run's variables that must be true for the prose to be true; `attn-tutor lint`
+    evaluates them.
     """
 
     code: OptionalCode = ""
@@ -96,19 +97,19 @@ class RunningStep(BaseStep):
 
     @property
     def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run gives, in order."""
+        """All tensors that the run shows, in order."""
         return self.show
 
 
 class RunStep(RunningStep):
-    """A step whose code is the point of it."""
+    """A step that runs and shows code."""
 
     kind: Literal["run"]
     code: Code
 
 
 class Curve(Model):
-    """A number that is drawn over the course of a training: `expr` gives it whenever a picture is taken."""
+    """A number that is plotted over a training; `expr` is evaluated for every snapshot."""
 
     name: Text
     label: Text
@@ -119,13 +120,13 @@ class TrainStep(RunningStep):
     """A training that the learner starts, watches, pauses and looks back through.
 
     Attributes:
-        training: the loop. It calls `frame(done, total)` whenever a picture is to be taken: steps done, steps in all.
-        curves: the numbers that go with a picture.
-        watch: the tensors that go with a picture.
-        keep: an expression that gives a dict of tensors when the training is done, such as `model.state_dict()`.
-        code: what runs instead of the training wherever the lesson is run: it makes of `trained`, the tensors that
-            were kept, what the loop would have left. `show` is what it shows.
-        limits: what the training may use.
+        training: the loop. It calls `frame(done, total)` to take a snapshot: steps done, steps in all.
+        curves: the numbers of a snapshot.
+        watch: the tensors of a snapshot.
+        keep: an expression for the trained state, a dict of tensors such as `model.state_dict()`.
+        code: the code that runs in place of the training wherever the lesson is run: it builds what the loop would
+            have built from `trained`, the trained state. `show` is what it shows.
+        limits: the limits for the training.
     """
 
     kind: Literal["train"]

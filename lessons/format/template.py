@@ -1,4 +1,4 @@
-"""Numbers in prose: `{weights[1,1]:.4f}` is an expression filled from the run, never a number typed by the author.
+"""Templates for prose: `{weights[1,1]:.4f}` is filled from the run, so that no author types a number.
 
 The grammar is Python's own format strings with any expression in the braces; `{{` and `}}` are literal braces.
 """
@@ -14,7 +14,7 @@ from string import Formatter
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60
 FACT = "j"
-"""The conversion to JSON, for values that the tutor itself asks for: nobody can write it in a template."""
+"""The conversion to JSON, for values that the tutor itself asks for; a template cannot contain it."""
 
 
 class TemplateError(ValueError):
@@ -31,7 +31,7 @@ class Field:
 
     @property
     def key(self) -> str:
-        """The text between the braces: the name under which its value travels."""
+        """The text between the braces, which is the key of its value."""
         return (
             self.expression
             + (f"!{self.conversion}" if self.conversion else "")
@@ -39,7 +39,7 @@ class Field:
         )
 
     def format(self, value: object) -> str:
-        """The value as the field prints it. Raises what the value raises."""
+        """Format a value. Raises whatever the formatting of the value raises."""
         if self.conversion == FACT:
             return json.dumps(value, default=_plain)
         if self.conversion == "r":
@@ -50,7 +50,7 @@ class Field:
 
 
 def _plain(value: object) -> object:
-    """A tensor as nested lists. Raises `TypeError` for what is none."""
+    """Convert a tensor to nested lists. Raises `TypeError` for anything else."""
     try:
         return value.tolist()  # type: ignore[attr-defined]
     except AttributeError:
@@ -58,12 +58,12 @@ def _plain(value: object) -> object:
 
 
 def fact(expression: str) -> Field:
-    """The field under which the value of an expression travels as JSON: a tensor, size or tuple as lists."""
+    """Return a field for the value of an expression as JSON: a tensor, size or tuple becomes lists."""
     return Field(expression.strip(), FACT, "")
 
 
 def parse(text: str) -> list[str | Field]:
-    """Literal pieces and fields, in order. Raises `TemplateError` for braces or expressions that cannot be read."""
+    """Split a template into literal pieces and fields, in order. Raises `TemplateError` for what cannot be read."""
     pieces: list[str | Field] = []
     try:
         for literal, expression, spec, conversion in FORMATTER.parse(text):
@@ -88,10 +88,10 @@ def parse(text: str) -> list[str | Field]:
 
 
 def fields(text: str) -> list[Field]:
-    """The fields of a template, in order."""
+    """Return the fields of a template, in order. Raises `TemplateError`."""
     return [piece for piece in parse(text) if isinstance(piece, Field)]
 
 
 def fill(text: str, values: Mapping[str, str], missing: str = "…") -> str:
-    """The template with every field replaced by `values[field.key]`, or by `missing` where there is none."""
+    """Replace every field of a template by `values[field.key]`, or by `missing` where there is no value."""
     return "".join(piece if isinstance(piece, str) else values.get(piece.key, missing) for piece in parse(text))

@@ -1,4 +1,4 @@
-"""Before and after: what a change has done to a shown tensor. Plain data on both sides.
+"""The difference between a shown tensor before and after a change. Plain data.
 
 Numbers are compared exactly. NaN before and NaN after is no change, and the difference of two equal infinities is 0.
 """
@@ -14,13 +14,13 @@ from lessons.results.result import Tensor, Window
 
 @dataclass(frozen=True, slots=True)
 class TensorDifference:
-    """What has changed from one tensor to another of the same shape.
+    """The difference between two tensors of the same shape.
 
     Attributes:
-        tensor: after minus before, a `vector` with the name, axes and labels of after; like these it is whole, or has
-            a window only: the part of their windows that both have.
-        changed: the flat positions (row by row, from 0) of all that differs, as far as it is known.
-        known: whether that is all of it: whether both tensors were whole.
+        tensor: after minus before, a `vector` with the name, axes and labels of the later tensor. It is whole if both
+            tensors are; else it has a window only: the overlap of their windows.
+        changed: the flat positions (row by row, from 0) of all cells that are known to differ.
+        known: whether these are all: whether both tensors are whole.
     """
 
     tensor: Tensor
@@ -29,7 +29,7 @@ class TensorDifference:
 
 
 def difference(before: Tensor, after: Tensor) -> TensorDifference | None:
-    """The difference; None if the shapes differ. Of large tensors it is that of the windows that came with them."""
+    """Compute the difference of two tensors, or of the windows of large ones; None if the shapes differ."""
     if before.shape != after.shape:
         return None
     blank = replace(after, kind="vector", dtype=_dtype(before.dtype, after.dtype), values=None, window=None)
@@ -38,7 +38,9 @@ def difference(before: Tensor, after: Tensor) -> TensorDifference | None:
         low, high = _bounds(values)
         tensor = replace(blank, values=values, low=low, high=high)
         pairs = enumerate(zip(before.values, after.values, strict=True))
-        return TensorDifference(tensor, frozenset(at for at, (old, new) in pairs if not same(old, new)), known=True)
+        return TensorDifference(
+            tensor, frozenset(position for position, (old, new) in pairs if not same(old, new)), known=True
+        )
     window = window_difference(before.window, after.window)
     low, high = _bounds([value for row in window.rows for value in row] if window else [])
     tensor = replace(blank, window=window, low=low, high=high)
@@ -46,7 +48,7 @@ def difference(before: Tensor, after: Tensor) -> TensorDifference | None:
 
 
 def window_difference(before: Window | None, after: Window | None) -> Window | None:
-    """After minus before where two windows of the same matrix overlap; None if they do not."""
+    """Subtract two windows of the same matrix where they overlap, after minus before; None if they do not."""
     common = _common(before, after)
     if common is None:
         return None
@@ -56,7 +58,7 @@ def window_difference(before: Window | None, after: Window | None) -> Window | N
 
 
 def changed_in(before: Window | None, after: Window | None, shape: Sequence[int]) -> frozenset[int]:
-    """The flat positions, in a tensor of this shape, of what differs where two windows overlap."""
+    """Return the flat positions, in a tensor of this shape, of cells that differ where two windows overlap."""
     common = _common(before, after)
     if common is None:
         return frozenset()
@@ -74,12 +76,12 @@ def changed_in(before: Window | None, after: Window | None, shape: Sequence[int]
 
 
 def same(before: float, after: float) -> bool:
-    """Whether a number is unchanged."""
+    """Return whether a number is unchanged; NaN equals NaN."""
     return before == after or (math.isnan(before) and math.isnan(after))
 
 
 def _common(before: Window | None, after: Window | None) -> tuple[Window, Window] | None:
-    """Both windows cut to what they have in common."""
+    """Cut both windows to their overlap; None if they have none."""
     if before is None or after is None or before.lead != after.lead or not before.rows or not after.rows:
         return None
     top, left = max(before.top, after.top), max(before.left, after.left)
@@ -96,7 +98,7 @@ def _common(before: Window | None, after: Window | None) -> tuple[Window, Window
 
 
 def _minus(before: Sequence[float], after: Sequence[float]) -> tuple[float, ...]:
-    """After minus before; 0 where nothing changed."""
+    """Subtract element by element, after minus before; 0 where nothing changed, also for infinities and NaN."""
     pairs = zip(before, after, strict=True)
     return tuple(new - old if not same(old, new) else 0 if isinstance(new, int) else 0.0 for old, new in pairs)
 

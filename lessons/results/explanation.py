@@ -1,4 +1,4 @@
-"""How one number was made, as plain data: the formula, its operands, the line, and what else there is to say."""
+"""The explanation of one number as plain data: the formula, its operands, the line, and notes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Index = tuple[int, ...]
 
 
 def label(name: str, index: Index) -> str:
-    """A cell as Python would write it: `weights[1,0]`, `(a @ b)[0]`."""
+    """Write a cell as Python would: `weights[1,0]`, `(a @ b)[0]`."""
     return f"{primary(name)}[{','.join(map(str, index))}]" if index else name
 
 
 @functools.lru_cache(maxsize=1024)
 def primary(name: str) -> str:
-    """A name or a piece of code that an index may follow: what has signs between its parts gets brackets."""
+    """Return code that an index may follow: an expression with operators gets parentheses."""
     depth = 0
     for character in name:
         depth += (character in "([{") - (character in ")]}")
@@ -31,14 +31,15 @@ def primary(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A cell that a number was made from.
+    """A cell that a number was computed from.
 
     Attributes:
-        name, index: what it is called. Without a name in the code, `name` is the piece of code that made its tensor.
-        value: in the precision of its tensor.
-        dtype: as torch calls it.
-        ref: by which the worker explains it in turn.
-        leaf: it was made from nothing else: an input, a draw, a constant.
+        name, index: the cell as the code would write it. If the code has no name for its tensor, `name` is the piece
+            of code that made it.
+        value: the number, in the precision of its tensor.
+        dtype: the name of the type in torch.
+        ref: the reference by which the worker explains it in turn.
+        leaf: whether it was computed from nothing else: an input, a draw, a constant.
     """
 
     name: str
@@ -50,24 +51,24 @@ class Operand:
 
     @property
     def label(self) -> str:
-        """Its name with its index."""
+        """The name with the index."""
         return label(self.name, self.index)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a number was made.
+    """The explanation of one number.
 
     Attributes:
-        name, index, value, dtype: the number.
-        op: the operation: `matmul`, `softmax`, `masked_fill`, `dropout`, `draw`, `literal`, ...
-        code: the piece of code that made it, `file` and `line` where it stands. A file is `setup`, the id of a step, or
-            a module of the `attention` package.
+        name, index, value, dtype: the number and its cell.
+        op: the operation that computed it: `matmul`, `softmax`, `masked_fill`, `dropout`, `draw`, `literal`, ...
+        code: the piece of code that computed it, at `line` of `file`. A file is `setup`, the id of a step, or a module
+            of the `attention` package.
         lesson_line: the line of the lesson from which that was called.
-        formula: over `operands`; of a leaf its value.
+        formula: over `operands`; for a leaf its value.
         notes: sentences for people.
         details: rows of numbers that help to follow the formula, such as the exponentials of a softmax.
-        lit: for each tensor that the step shows, the indices of the cells that are operands.
+        lit: the indices of the operands in each tensor that the step shows, by the name of the tensor.
     """
 
     name: str
@@ -87,29 +88,29 @@ class Explanation:
 
     @property
     def label(self) -> str:
-        """Its name with its index."""
+        """The name with the index."""
         return label(self.name, self.index)
 
     @property
     def values(self) -> list[float]:
-        """Values of the operands, by which the formula can be evaluated."""
+        """The values of the operands, with which the formula can be evaluated."""
         return [operand.value for operand in self.operands]
 
     @property
     def leaf(self) -> bool:
-        """Whether it was made from nothing else."""
+        """Whether it was computed from nothing else."""
         return not self.operands
 
 
 def of_json(data: dict[str, Any]) -> Explanation:
-    """An explanation from the worker's answer. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    """Read an explanation from the worker's reply. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     names, dtypes = ([clean(str(item), keep="") for item in data[key]] for key in ("names", "dtypes"))
     operands = tuple(
         Operand(names[name], _index(index), float(value), dtypes[name], int(ref), bool(leaf))
         for name, index, value, ref, leaf in data["operands"]
     )
     formula = f.from_json(data["formula"])
-    if any(not 0 <= place < len(operands) for place in f.cells(formula)):
+    if any(not 0 <= position < len(operands) for position in f.operand_positions(formula)):
         raise ValueError("a formula of operands that are not there")
     return Explanation(
         name=clean(str(data["name"]), keep=""),
@@ -130,8 +131,8 @@ def of_json(data: dict[str, Any]) -> Explanation:
 
 
 def _index(given: Any) -> Index:
-    index = tuple(int(place) for place in given)
-    if any(abs(place) >= 1 << 63 for place in index):
+    index = tuple(map(int, given))
+    if any(abs(position) >= 1 << 63 for position in index):
         raise ValueError("no index")
     return index
 
@@ -141,7 +142,7 @@ def _line(given: Any) -> int | None:
 
 
 def python(explanation: Explanation) -> str:
-    """The formula in Python's notation with the labels of the operands; of a leaf the number itself."""
+    """Write the formula in Python's notation with the labels of the operands; for a leaf, the number itself."""
     if explanation.leaf:
         return repr(shortest(explanation.value, explanation.dtype))
     return f.text(explanation.formula, [operand.label for operand in explanation.operands], repr)

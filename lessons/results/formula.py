@@ -1,6 +1,6 @@
-"""Arithmetic as a small tree: written with names or with digits, evaluated, shortened.
+"""Formulas as small trees, which can be written with names or digits, evaluated, and shortened.
 
-A leaf is an operand (`OperandRef`, its index in a list of operands) or a number; everything else is an operation on
+A leaf is an operand (`OperandRef`, its position in a list of operands) or a number; everything else is an operation on
 parts. A formula in Python's own notation can be evaluated by any Python; `people` notation is for the screen.
 """
 
@@ -20,14 +20,14 @@ Style = Literal["python", "people"]
 
 @dataclass(frozen=True, slots=True)
 class OperandRef:
-    """An operand: its place in the list of operands."""
+    """An operand, by its position in the list of operands."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number that the code itself gives; `code` is how the code writes it, if that says more than the digits."""
+    """A number that the code itself gives; `code` is its spelling there, if that says more than the digits."""
 
     value: float
     code: str = ""
@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An operation: `+` and `*` take any number of parts, the others as many as in Python."""
+    """An operation on parts: `+` and `*` take any number of them, the others as many as in Python."""
 
     op: str
     parts: tuple[Formula, ...]
@@ -49,22 +49,22 @@ _COMPARING, _LOGIC, _CHOICE, _CALL = 5, 3, 1, 50
 
 
 def add(*parts: Formula) -> Formula:
-    """A sum; a single part is itself."""
+    """Return a sum; a single part is returned as it is."""
     return parts[0] if len(parts) == 1 else Op("+", parts)
 
 
 def multiply(*parts: Formula) -> Formula:
-    """A product."""
+    """Return a product; a single part is returned as it is."""
     return parts[0] if len(parts) == 1 else Op("*", parts)
 
 
 def call(name: str, *parts: Formula) -> Formula:
-    """A function by its name in `FUNCTIONS`."""
+    """Return a call of a function of `FUNCTIONS`, by name."""
     return Op(name, parts)
 
 
 def choose(test: Formula, yes: Formula, no: Formula) -> Formula:
-    """`yes` where `test` is not 0, else `no`."""
+    """Return a choice: `yes` if `test` is not 0, else `no`."""
     return Op("if", (test, yes, no))
 
 
@@ -112,19 +112,19 @@ def _least(*values: float) -> float:
     return math.nan if any(map(math.isnan, values)) else min(values)
 
 
-def _place(extreme: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
-    """The place of the greatest or least number, of the first NaN if there is one."""
-    odd = next((place for place, value in enumerate(values) if math.isnan(value)), None)
-    return float(values.index(extreme(values)) if odd is None else odd)
+def _position(extreme: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
+    """Return the position of the greatest or least number; of the first NaN if there is one."""
+    nan = next((position for position, value in enumerate(values) if math.isnan(value)), None)
+    return float(values.index(extreme(values)) if nan is None else nan)
 
 
 def _median_low(*values: float) -> float:
-    """The middle number in order, of two the lower; NaN if there is one."""
+    """Return the middle number in order, of two the lower; NaN if there is one."""
     return math.nan if any(map(math.isnan, values)) else statistics.median_low(values)
 
 
 def _bits(function: Callable[[int, int], int]) -> Callable[[float, float], float]:
-    """An operation on the bits of whole numbers."""
+    """Return an operation on the bits of integers that takes and gives floats; NaN for what is not finite."""
     return lambda a, b: float(function(int(a), int(b))) if math.isfinite(a) and math.isfinite(b) else math.nan
 
 
@@ -143,8 +143,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": abs,
     "max": _greatest,
     "min": _least,
-    "argmax": lambda *values: _place(max, values),
-    "argmin": lambda *values: _place(min, values),
+    "argmax": lambda *values: _position(max, values),
+    "argmin": lambda *values: _position(min, values),
     "tanh": math.tanh,
     "erf": math.erf,
     "sin": _sine(math.sin),
@@ -161,7 +161,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "bitor": _bits(operator.or_),
     "bitxor": _bits(operator.xor),
 }
-"""What a formula may call, with the arithmetic of IEEE 754: no function raises, what is undefined is NaN."""
+"""The functions that a formula may call, with the arithmetic of IEEE 754: none raises, undefined results are NaN."""
 
 _OPERATORS: dict[str, Callable[[float, float], Any]] = {
     "-": operator.sub,
@@ -179,7 +179,7 @@ _OPERATORS: dict[str, Callable[[float, float], Any]] = {
 
 
 def evaluate(formula: Formula, values: Sequence[float]) -> float:
-    """The value of a formula for these operands, in double precision with exactly rounded sums."""
+    """Return the value of a formula for these operands, in double precision with exactly rounded sums."""
     if isinstance(formula, OperandRef):
         return values[formula.position]
     if isinstance(formula, Number):
@@ -195,7 +195,7 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
     if formula.op == "neg":
         return -parts[0]
     if formula.op in ("and", "or"):
-        # As in Python: the part that decides.
+        # As in Python, the value is that of the part that decides.
         return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
     if formula.op == "not":
         return float(not parts[0])
@@ -205,7 +205,7 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
 
 
 def total(parts: Sequence[float]) -> float:
-    """A sum: exact if everything is finite, else by the rules of IEEE 754."""
+    """Return a sum: exactly rounded if everything is finite, else by the rules of IEEE 754."""
     try:
         return math.fsum(parts)
     except (OverflowError, ValueError):
@@ -215,16 +215,16 @@ def total(parts: Sequence[float]) -> float:
 # Writing -----------------------------------------------------------------------------------------------------------
 
 LONG_SUM = 32
-"""A sum of more parts is written `sum([...])` in Python's notation, which does not nest."""
+"""Parts up to which a sum is written with `+` in Python's notation; a longer one is `sum([...])`, without nesting."""
 
 
 def text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style = "python") -> str:
-    """The formula with these texts for its operands; `number` writes its own numbers."""
+    """Write the formula with these texts for its operands; `number` formats its own numbers."""
     return _text(formula, operands, number, style)[0]
 
 
 def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], str], style: Style) -> tuple[str, int]:
-    """The text and how tightly it binds."""
+    """Write the formula; return the text and how tightly it binds."""
     if isinstance(formula, OperandRef):
         shown = operands[formula.position]
         return shown, 30 if shown.startswith("-") else 100
@@ -243,7 +243,7 @@ def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], s
         rank = _BINARY[op]
         sign = {"*": "·", "**": "^"}.get(op, op) if style == "people" else op
         joint = sign if style == "people" and op in ("*", "**") else f" {sign} " if op != "**" else "**"
-        # What follows a sign needs brackets if it has a sign of its own, or if order matters.
+        # A part after an operator needs parentheses if it has a sign of its own, or if the order matters.
         later = rank + 1 if op in ("-", "/", "//", "%") else rank
         first = part(parts[0], rank + 1 if op == "**" else rank)
         rest = (_unsigned(part(item, max(later, 31 if op != "+" else later)), op) for item in parts[1:])
@@ -263,7 +263,7 @@ def _text(formula: Formula, operands: Sequence[str], number: Callable[[float], s
 
 
 def _unsigned(shown: str, op: str) -> str:
-    """A part that follows `+`, in brackets if it begins with a minus: `a + (-b)`."""
+    """Return a part that follows `+`, in parentheses if it begins with a minus: `a + (-b)`."""
     return f"({shown})" if op == "+" and shown.startswith("-") else shown
 
 
@@ -272,12 +272,12 @@ def _unsigned(shown: str, op: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """A formula of whose longest sum only the largest terms are left, and what the others add up to.
+    """A sum that is cut to its largest terms, with the sum of the others.
 
     Attributes:
-        formula: the sum of the terms that are left (the rest is not in it), or the formula itself.
-        left_out: how many terms the rest has.
-        rest: their sum.
+        formula: the sum of the remaining terms, or the whole formula.
+        left_out: how many terms were cut.
+        rest: the sum of the terms that were cut.
     """
 
     formula: Formula
@@ -286,22 +286,21 @@ class Shortened:
 
 
 def shorten(formula: Formula, values: Sequence[float], most: int) -> Shortened:
-    """Keep the `most` largest terms of a sum, in their order; the others become one number."""
+    """Keep the `most` largest terms of a sum, in their order, and add up the others."""
     if not (isinstance(formula, Op) and formula.op == "+") or len(formula.parts) <= most:
         return Shortened(formula)
     terms = [evaluate(part, values) for part in formula.parts]
-    largest = sorted(range(len(terms)), key=lambda place: (-_size(terms[place]), place))[:most]
-    kept = set(largest)
-    rest = total([term for place, term in enumerate(terms) if place not in kept])
-    return Shortened(add(*(formula.parts[place] for place in sorted(kept))), len(terms) - len(kept), rest)
+    largest = set(sorted(range(len(terms)), key=lambda position: (-_size(terms[position]), position))[:most])
+    rest = total([term for position, term in enumerate(terms) if position not in largest])
+    return Shortened(add(*(formula.parts[position] for position in sorted(largest))), len(terms) - len(largest), rest)
 
 
 def _size(term: float) -> float:
     return math.inf if math.isnan(term) else abs(term)
 
 
-def cells(formula: Formula) -> list[int]:
-    """Places of the operands that occur, in order, each once."""
+def operand_positions(formula: Formula) -> list[int]:
+    """Return the positions of the operands that occur, in the order of their first occurrence, each once."""
     found: dict[int, None] = {}
 
     def walk(item: Formula) -> None:
@@ -315,11 +314,11 @@ def cells(formula: Formula) -> list[int]:
     return list(found)
 
 
-# On the wire -------------------------------------------------------------------------------------------------------
+# As JSON -----------------------------------------------------------------------------------------------------------
 
 
 def to_json(formula: Formula) -> Any:
-    """The formula as JSON: a whole number is an operand, `["n", text, code]` a number, `[op, part, ...]` the rest."""
+    """Return the formula as JSON: an operand is an integer, a number `["n", text, code]`, the rest `[op, *parts]`."""
     if isinstance(formula, OperandRef):
         return formula.position
     if isinstance(formula, Number):
@@ -334,7 +333,7 @@ MOST_DEPTH = 50
 
 
 def from_json(tree: Any, depth: int = 0) -> Formula:
-    """The formula again. Raises `ValueError` for what is none: the worker has run the learner's code."""
+    """Read a formula from JSON. Raises `ValueError` for anything else, since the worker has run a learner's code."""
     if depth > MOST_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(tree, int) and not isinstance(tree, bool):

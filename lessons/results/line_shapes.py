@@ -1,4 +1,4 @@
-"""The shapes that the lines of a step took and made, as plain data: what stands beside the code."""
+"""The shapes of the tensors that each line of a step took and made, as plain data, shown beside the code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Joint = Literal["@", ","]
-"""What stands between two tensors that a line took: a matrix product, or anything else."""
+"""The sign between two tensors that a line took: `@` for a matrix product, a comma for anything else."""
 
 AxesOf = Callable[[str, int], tuple[str, ...]]
-"""The names of the axes of a tensor of that name with so many axes; nothing if they are not known."""
+"""Returns the axis names of a tensor by its name and number of axes; an empty tuple if they are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Shape:
     """A tensor in a line of code.
 
     Attributes:
-        name: what the line calls it, say `keys.T`; "" if nothing names it.
-        sizes: of its axes, outermost first.
-        axes: their names; "" for one that is not known.
+        name: its name in the line, such as `keys.T`; "" if it has none.
+        sizes: the sizes of its axes, outermost first.
+        axes: the names of its axes; "" for one that is not known.
     """
 
     name: str
@@ -30,9 +30,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class LineShapes:
-    """What a line of code took and made. In a loop it is that of the last round.
+    """The tensors that a line of code took and made, in a loop in its last round.
 
-    `joints` stand between the tensors that it took: one less than these.
+    `joints` are the signs between the tensors that it took: one fewer than these.
     """
 
     line: int
@@ -42,7 +42,7 @@ class LineShapes:
 
 
 def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:
-    """The shapes of a step from the worker's report, their axes named.
+    """Read the shapes of a step from the worker's report, and name their axes.
 
     Raises `ValueError`, `KeyError` or `TypeError` for a wrong report.
     """
@@ -58,15 +58,15 @@ def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShap
 
 
 def _named(item: dict[str, Any], axes_of: AxesOf) -> Shape:
-    """A shape whose axes are some of those of a tensor with a name (`base`), which has `dims` of them."""
+    """Read a shape; its axes are among the `dims` axes of the tensor called `base`, and get their names."""
     sizes = tuple(map(int, item["sizes"]))
     names = axes_of(str(item["base"]), int(item["dims"]))
-    axes = (names[place] if names and place is not None else "" for place in item["axes"])
+    axes = (names[axis] if names and axis is not None else "" for axis in item["axes"])
     return Shape(str(item["name"]), sizes, tuple(name for name, _ in zip(axes, sizes, strict=True)))
 
 
 def to_json(lines: tuple[LineShapes, ...]) -> list[dict[str, Any]]:
-    """The shapes as JSON can hold them."""
+    """Return the shapes as plain data for JSON."""
 
     def shape(item: Shape) -> dict[str, Any]:
         return {"name": item.name, "shape": list(item.sizes), "axes": list(item.axes)}
@@ -83,7 +83,7 @@ def to_json(lines: tuple[LineShapes, ...]) -> list[dict[str, Any]]:
 
 
 def of_json(data: list[dict[str, Any]]) -> tuple[LineShapes, ...]:
-    """The way back. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    """Read what `to_json` returned. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
 
     def shape(item: dict[str, Any]) -> Shape:
         return Shape(str(item["name"]), tuple(map(int, item["shape"])), tuple(map(str, item["axes"])))

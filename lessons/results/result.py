@@ -1,4 +1,4 @@
-"""What a run gives back: plain data, without torch, for screens, the plain renderer and JSON alike."""
+"""The results of runs: plain data, without torch, for screens, the plain renderer and JSON alike."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.steps import Drawing
 
 WHOLE = 4096
-"""Tensors of up to this many elements travel whole; of larger ones only windows do."""
+"""Elements of a tensor up to which it travels whole; only windows of a larger one do."""
 
 
 LONGEST_AXIS, MOST_AXES = 100_000, 8
-"""Longer axes, and more of them, are not shown: every row and column has a label."""
+"""The longest axis, and the most axes, of a tensor that can be shown: every row and column has a label."""
 
 
 MOST_PICTURES, MOST_STEPS = 1000, 10**9
-"""Pictures that one training may take, and steps that it may count: times are worked out with them."""
+"""Snapshots that one training may take, and steps that it may count: durations are computed from them."""
 
 MOST_KEPT = 4 << 20
-"""Bytes that a training may keep."""
+"""Bytes of trained state that a training may hand over."""
 
 
 class WorkerError(Exception):
-    """The worker cannot run anything: it did not start, or it is gone and did not come back."""
+    """The worker cannot run anything: it did not start, or it ended and could not be restarted."""
 
 
 FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
@@ -37,7 +37,7 @@ FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a program did not come to its end: one sentence for people, and the line of their code if it is known."""
+    """The reason why a program did not finish: one sentence for people, and the line of their code if it is known."""
 
     kind: FailureKind
     message: str
@@ -46,7 +46,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A rectangle of a tensor's last two axes: rows `top..`, columns `left..`, at the leading indices `lead`."""
+    """A rectangle of the last two axes of a tensor: rows `top..`, columns `left..`, at the leading indices `lead`."""
 
     lead: tuple[int, ...]
     top: int
@@ -54,7 +54,7 @@ class Window:
     rows: tuple[tuple[float, ...], ...]
 
     def row(self, row: int, left: int, right: int) -> Sequence[float] | None:
-        """Values `left..right-1` of a row, or None if this window does not hold them all."""
+        """Return values `left..right-1` of a row; None if this window does not hold all of them."""
         if not (self.top <= row < self.top + len(self.rows)):
             return None
         values = self.rows[row - self.top]
@@ -65,14 +65,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLayout:
-    """Where the elements of a tensor lie in its storage, counted in elements.
+    """The layout of a tensor in its storage, counted in elements.
 
     Attributes:
-        strides: how far it is to the next index of each axis, outermost first.
-        offset: where the first element lies.
+        strides: the distance to the next index on each axis, outermost first.
+        offset: the position of the first element.
         size: how many elements the storage holds.
-        contiguous: whether they lie row by row, without gaps.
-        storage: a letter for each storage that the tensors of a step lie in: equal letters share their numbers.
+        contiguous: whether the elements lie row by row, without gaps.
+        storage: a letter for each storage that the tensors of a step use: tensors of one letter share numbers.
     """
 
     strides: tuple[int, ...]
@@ -84,18 +84,19 @@ class MemoryLayout:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor as it is shown.
+    """A tensor with everything that is needed to show it.
 
     Attributes:
-        name, kind: as the lesson names it; `kind` is score, weight, mask or vector.
-        dtype: `float32`, `bool`, `int64`, ... as torch calls it.
-        shape: sizes, outermost first; a scalar has none.
+        name: its name in the lesson.
+        kind: score, weight, mask or vector.
+        dtype: the name of the type in torch: `float32`, `bool`, `int64`, ...
+        shape: the sizes of the axes, outermost first; a scalar has none.
         axes, labels: a name and the labels for every axis, outermost first.
         low, high: the least and greatest finite value, None if there is none.
         values: all elements, row by row, if there are at most `WHOLE`; else None.
-        window: of a larger tensor, the corner that came with it.
-        draw: how it is drawn, unless as a matrix.
-        layout: where its elements lie, if that is what is drawn.
+        window: for a larger tensor, the corner that came with it.
+        draw: the kind of drawing.
+        layout: the layout in memory, if that is drawn.
     """
 
     name: str
@@ -113,32 +114,32 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         return prod(self.shape)
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of what is drawn at once: a vector is one row, a scalar one cell."""
+        """Rows and columns of one drawing: a vector is one row, a scalar one cell."""
         rows, cols = ((1, 1, *self.shape))[-2:]
         return rows, cols
 
     @property
     def lead_shape(self) -> tuple[int, ...]:
-        """Sizes of the axes before the last two: (batch,) or (batch, heads), say."""
+        """The sizes of the axes before the last two, such as (batch,) or (batch, heads)."""
         return self.shape[:-2]
 
     @property
     def row_labels(self) -> tuple[str, ...]:
-        """Labels of the drawn rows; empty for a vector or scalar."""
+        """The labels of the drawn rows; empty for a vector or scalar."""
         return self.labels[-2] if len(self.shape) > 1 else ()
 
     @property
     def col_labels(self) -> tuple[str, ...]:
-        """Labels of the drawn columns; empty for a scalar."""
+        """The labels of the drawn columns; empty for a scalar."""
         return self.labels[-1] if self.shape else ()
 
     def row(self, lead: Sequence[int], row: int, left: int, right: int) -> Sequence[float] | None:
-        """Values `left..right-1` of one row at the leading indices; None if they are not here but in the worker."""
+        """Return values `left..right-1` of a row at the leading indices; None if only the worker has them."""
         rows, cols = self.matrix_shape
         if self.values is None:
             if self.window is not None and tuple(lead) == self.window.lead:
@@ -152,15 +153,23 @@ class Tensor:
 
 
 Origin = Literal["own", "course", "missing"]
-"""Whose training a step rests on: the learner's own, the one that ships with the course, or none."""
+"""The training that a step uses: the learner's own, the one that ships with the course, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one step gave: its output, the tensors it shows, the values for its prose, and what went wrong if it did.
+    """The result of one step.
 
-    `notes` are sentences about cells that the learner changed and that could not be; `shapes` are those of its lines;
-    `trained` says whose training it rests on, if it rests on one.
+    Attributes:
+        id: the id of the step.
+        stdout: its output.
+        error: what went wrong, if anything did.
+        tensors: the tensors that it shows.
+        text: the values for the fields of its prose, by field.
+        seconds: how long it ran.
+        notes: sentences about cells that the learner changed although they cannot be.
+        shapes: the shapes that its lines took and made.
+        trained: the training that it uses, if it uses one.
     """
 
     id: str
@@ -176,7 +185,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSnapshot:
-    """A moment of a training: after `done` of `total` steps, the numbers of its curves by name, its tensors."""
+    """A training after `done` of `total` steps: the numbers of its curves by name, and its tensors."""
 
     done: int
     total: int
@@ -186,7 +195,7 @@ class TrainingSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How a training ended: what was seen of it, and why it did not come to its end, if it did not."""
+    """A training that ended: its snapshots, and why it did not finish, if it did not."""
 
     pictures: tuple[TrainingSnapshot, ...]
     error: Failure | None = None
@@ -199,7 +208,7 @@ Verdict = Literal["passed", "failed", "error", "timeout", "memory", "crash"]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check of an exercise: `message` says what was found when it did not pass."""
+    """The result of one check of an exercise; `message` says what was found if it did not pass."""
 
     name: str
     passed: bool
@@ -208,7 +217,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class NamedMistake:
-    """A known mistake that an answer shows: its id, its name in a few words, what to tell the learner about it."""
+    """A known mistake that an answer shows: its id, its name in a few words, and the explanation for the learner."""
 
     id: str
     name: str
@@ -220,11 +229,11 @@ class AnswerDifference:
     """The first intermediate result of an answer that the model answer does not have.
 
     Attributes:
-        name: what the answer calls it, or the code that makes it.
-        line: the line of the answer that makes it.
+        name: its name in the answer, or the code that computes it.
+        line: the line of the answer that computes it.
         yours: the tensor.
-        expected: what the model answer has at this place, None if it has nothing of that shape there.
-        agreed: what both have before that, by the names of the model answer.
+        expected: the corresponding result of the model answer; None if it has none of that shape there.
+        agreed: the earlier results that both have, by their names in the model answer.
     """
 
     name: str
@@ -236,16 +245,16 @@ class AnswerDifference:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge says of an answer.
+    """The judgement on an answer.
 
     Attributes:
-        message: one sentence: what is wrong, or that nothing is.
-        line: the line of the answer that it is about, if one is known.
-        mistakes: the known mistakes that the answer shows: one, or two that were made together.
-        difference: where the answer leaves the way of the model answer, if no known mistake tells it.
-        checks: in the order of the exercise.
-        seed: what the hidden inputs were made from; with it, the same check can be made again.
-        stopped: the learner stopped the judging, so that nothing was decided.
+        message: one sentence that says what is wrong, or that nothing is.
+        line: the line of the answer that the message is about, if one is known.
+        mistakes: the known mistakes that the answer shows: one, or two at once.
+        difference: the first result that differs from the model answer, if no known mistake explains it.
+        checks: the results of the checks, in the order of the exercise.
+        seed: the seed of the hidden inputs, with which the judgement can be repeated.
+        stopped: whether the learner stopped the judging, so that nothing was decided.
     """
 
     exercise: str
@@ -278,8 +287,8 @@ class Intermediate:
     """One intermediate result of the model answer, and whether an answer has it too.
 
     Attributes:
-        name, line, shape: in the model answer.
-        yours, your_line: what the answer calls the same tensor and where it makes it; empty and None if it does not.
+        name, line, shape: the result in the model answer.
+        yours, your_line: name and line of the same tensor in the answer; "" and None if it does not have it.
     """
 
     name: str
@@ -291,7 +300,7 @@ class Intermediate:
 
 @dataclass(frozen=True, slots=True)
 class AnswerComparison:
-    """An answer beside the model answer: the intermediates of the latter, and those that only the answer has."""
+    """An answer compared with the model answer: the intermediates of the latter, and the ones only in the answer."""
 
     intermediates: tuple[Intermediate, ...]
     own: tuple[Intermediate, ...] = ()

@@ -68,7 +68,7 @@ def groups(explanation: Explanation) -> tuple[Group, ...]:
     e = explanation
     found: dict[tuple[int, str], list[int]] = {}
     for term in _terms(e.formula):
-        for column, place in enumerate(_factors(term) or f.cells(term)):
+        for column, place in enumerate(_factors(term) or f.operand_positions(term)):
             name = _base(e.operands[place].name)
             row = found.setdefault((column if _factors(term) else -1, name), [])
             if place not in row:
@@ -220,7 +220,7 @@ def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unic
     def write(value: float) -> str:
         return shown(value, "float64", decimals)
 
-    cells = set(f.cells(formula))
+    cells = set(f.operand_positions(formula))
     operands = [operand if place in cells else None for place, operand in enumerate(e.operands)]
     texts = [shown(operand.value, operand.dtype, decimals) if operand else "nan" for operand in operands]
     got = f.evaluate(_rounded(formula, lambda value: float(write(value))), [float(text) for text in texts])

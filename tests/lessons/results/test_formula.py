@@ -124,7 +124,7 @@ def test_shortening_keeps_the_largest_terms(terms: list[float], most: int) -> No
     """What is left and the rest come to the whole."""
     formula = f.add(*map(f.OperandRef, range(len(terms))))
     short = f.shorten(formula, terms, most)
-    kept = f.cells(short.formula)
+    kept = f.operand_positions(short.formula)
     assert len(kept) == min(most, len(terms)) == len(terms) - short.left_out
     assert f.evaluate(short.formula, terms) + short.rest == pytest.approx(math.fsum(terms), abs=1e-6)
     left = [abs(term) for place, term in enumerate(terms) if place not in kept]

@@ -78,7 +78,8 @@ async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
             root = loader.nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view, text = app.show(lesson, step, results.get(step.id, StepResult(step.id)))
-                await pilot.pause()
+                # Until all messages are handled; without the 0 Textual also waits for the processor to be idle.
+                await pilot.pause(0)
                 for field, problem, remedy in _of_view(view, text):
                     where = place(locate(root, ("steps", position, field))[1].start_mark)
                     found.append(Finding(*where, problem, remedy))

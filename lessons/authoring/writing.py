@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessons.format.learner_texts import LearnerText, Path, texts
+from lessons.format.learner_texts import LearnerText, Path
 from lessons.format.lesson import (
     ExerciseStep,
     Lesson,
     Question,
     RunningStep,
-    TrainStep,
 )
 from lessons.reading import loader
 from lessons.reading.yaml_nodes import Finding, locate, place
@@ -62,11 +61,11 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
             yield (*at, "title"), f"the title is longer than {LONGEST_TITLE} characters", "Shorten it."
         if step.title[-1] in ".!":
             yield (*at, "title"), "a title has no full stop", "Take it away."
-        for text in texts(step):
+        for text in step.learner_texts:
             for problem, remedy in _of_text(text, lesson):
                 yield (*at, *text.path), problem, remedy
         if isinstance(step, RunningStep):
-            for field, code in _codes(step):
+            for field, code in step.programs:
                 yield from (((*at, field), problem, remedy) for problem, remedy in _of_code(code))
 
 
@@ -120,12 +119,6 @@ def _of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[tuple[str, s
         yield "spaces are left over", "Keep one."
     if learner_text.is_sentence and text.strip()[-1] not in ".?!":
         yield "the text does not end like a sentence", "End it with a full stop."
-
-
-def _codes(step: RunningStep) -> Iterator[tuple[str, str]]:
-    yield "code", step.code
-    if isinstance(step, TrainStep):
-        yield "training", step.training
 
 
 def _of_code(code: str) -> Iterator[tuple[str, str]]:

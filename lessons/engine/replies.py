@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from lessons.engine.launchers import ChildProcess, output
 from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, ReadStep, RunningStep, ShownTensor, TrainStep
+from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.learner.trained_models import TrainedModel
 from lessons.results import explanation, line_shapes
@@ -62,7 +62,7 @@ from lessons.worker.messages import (
 T = TypeVar("T")
 
 
-def step_request(lesson: Lesson, step: ReadStep | RunningStep) -> StepRequest:
+def step_request(lesson: Lesson, step: FilledStep) -> StepRequest:
     """Return what the worker needs to know to run a step."""
     fields = tuple(TemplateField(field.expression, field.conversion, field.spec) for field in step.fields)
     if not isinstance(step, RunningStep):
@@ -75,7 +75,7 @@ def _expressions(shown: Iterable[ShownTensor]) -> tuple[NamedExpression, ...]:
 
 
 def program_of(
-    lesson: Lesson, steps: Sequence[ReadStep | RunningStep], cells: list[dict[str, Any]], *, changed: bool
+    lesson: Lesson, steps: Sequence[FilledStep], cells: list[dict[str, Any]], *, changed: bool
 ) -> tuple[Program, dict[str, TrainedModel], bytes]:
     """Return the setup and these steps as the worker runs them, what was found of their trainings, and its files."""
     blob = bytearray()
@@ -133,7 +133,7 @@ def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
     ]
 
 
-def step_result(lesson: Lesson, step: ReadStep | RunningStep, report: StepReport, job: ChildProcess) -> StepResult:
+def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: ChildProcess) -> StepResult:
     """Return the result of a step from the worker's report. Raises what a wrong report makes it raise."""
     shown = step.tensors if isinstance(step, RunningStep) else ()
     return StepResult(

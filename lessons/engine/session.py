@@ -20,7 +20,7 @@ from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLa
 from lessons.engine.question_judging import judge
 from lessons.engine.run import Run
 from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, Lesson, Limits, Question, ReadStep, RunningStep, TrainStep
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, Question, TrainStep
 from lessons.learner import trained_models
 from lessons.results.result import (
     AnswerComparison,
@@ -90,9 +90,7 @@ class Session:
         cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
-        steps: list[ReadStep | RunningStep] = [
-            step for step in lesson.steps[:last] if isinstance(step, ReadStep | RunningStep)
-        ]
+        steps: list[FilledStep] = [step for step in lesson.steps[:last] if isinstance(step, FilledStep)]
         results: list[StepResult] = []
         job = self._launch(lesson.limits, QUESTION_CPU)
         try:
@@ -110,7 +108,7 @@ class Session:
     def _run_steps(
         self,
         lesson: Lesson,
-        steps: list[ReadStep | RunningStep],
+        steps: list[FilledStep],
         cells: list[dict[str, Any]],
         job: ChildProcess,
         results: list[StepResult],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
 from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
-from lessons.format.steps import BaseStep, Limits, RunningStep, ShownTensor
+from lessons.format.learner_texts import LearnerText
 
 
 def _together(value: Any) -> Any:
@@ -73,7 +76,7 @@ class Check(Model):
 Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
 
 
-class _ExerciseFields(Model):
+class BaseExercise(BaseStep):
     """The fields that all exercises have.
 
     `exercise` is its name in the course, `number` its number in the book, if it has one. `hints` go step by step from a
@@ -81,14 +84,22 @@ class _ExerciseFields(Model):
     `challenge` of a lesson may skip the rest of it.
     """
 
+    is_exercise: ClassVar[bool] = True
+
     exercise: Slug
     number: str = ""
     hints: Hints
     why: Template
     challenge: bool = False
 
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also why it is so, and the hints."""
+        hints = (LearnerText(("hints", number), hint) for number, hint in enumerate(self.hints))
+        return (*super().learner_texts, LearnerText(("why",), self.why), *hints)
 
-class ExerciseStep(_ExerciseFields, BaseStep):
+
+class ExerciseStep(BaseExercise):
     """A task for the learner, and how the answer is judged.
 
     The judge makes hidden inputs with `context` (code that sets `context`, a dict), runs the learner's code in one
@@ -105,6 +116,8 @@ class ExerciseStep(_ExerciseFields, BaseStep):
         cheats: answers that must not pass, in addition to the cheats that no exercise accepts.
     """
 
+    noun: ClassVar[str] = "exercise"
+
     kind: Literal["exercise"]
     form: Literal["write", "complete", "repair", "agree", "arguments"] = "write"
     defines: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -120,6 +133,12 @@ class ExerciseStep(_ExerciseFields, BaseStep):
     cheats: tuple[Variant, ...] = ()
     limits: Limits = Limits()
 
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order; the task and why the solution works may be longer."""
+        texts = super().learner_texts
+        return tuple(replace(text, is_task=text.path in (("prose",), ("why",))) for text in texts)
+
 
 class Wrong(Model):
     """The feedback on one wrong answer: `is` (an expression) is that answer, `why` says what led to it."""
@@ -128,8 +147,15 @@ class Wrong(Model):
     why: Template
 
 
-class _Question(_ExerciseFields, RunningStep):
+def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
+    for number, item in enumerate(wrong):
+        yield LearnerText(("wrong", number, "why"), item.why)
+
+
+class BaseQuestion(BaseExercise, RunningStep):
     """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
+
+    noun: ClassVar[str] = "question"
 
     reveal: tuple[ShownTensor, ...] = ()
 
@@ -147,7 +173,7 @@ class Option(Model):
     right: bool = False
 
 
-class ChoiceStep(_Question):
+class ChoiceStep(BaseQuestion):
     """Multiple choice: one option is right."""
 
     kind: Literal["choice"]
@@ -158,8 +184,21 @@ class ChoiceStep(_Question):
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(text for option in self.options for text in (option.text, option.why)))
 
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also the options, and what is said of each."""
+        options = (
+            text
+            for number, option in enumerate(self.options)
+            for text in (
+                LearnerText(("options", number, "text"), option.text, is_sentence=False),
+                LearnerText(("options", number, "why"), option.why),
+            )
+        )
+        return (*super().learner_texts, *options)
 
-class PredictStep(_Question):
+
+class PredictStep(BaseQuestion):
     """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
 
     `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
@@ -181,8 +220,13 @@ class PredictStep(_Question):
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(item.why for item in self.wrong))
 
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also what is said of wrong answers."""
+        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
 
-class PointStep(_Question):
+
+class PointStep(BaseQuestion):
     """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
 
     `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
@@ -205,5 +249,13 @@ class PointStep(_Question):
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(item.why for item in self.wrong))
 
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also what is said of wrong answers."""
+        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
+
 
 Question = ChoiceStep | PredictStep | PointStep
+
+Exercise = ExerciseStep | Question
+"""A step that asks the learner to do something: write code, or answer a question."""

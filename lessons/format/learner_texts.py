@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-from lessons.format.exercises import ChoiceStep, ExerciseStep, PointStep, PredictStep
-from lessons.format.lesson import Question, Step
 
 Path = tuple[int | str, ...]
 """Keys and indices that lead to a node of a lesson file, such as `("hints", 0)`."""
@@ -27,21 +23,3 @@ class LearnerText:
     text: str
     is_task: bool = False
     is_sentence: bool = True
-
-
-def texts(step: Step) -> Iterator[LearnerText]:
-    """Iterate over the texts of a step: its prose, and for an exercise its hints and what is said of answers."""
-    is_task = isinstance(step, ExerciseStep)
-    yield LearnerText(("prose",), step.prose, is_task)
-    if not isinstance(step, ExerciseStep | Question):
-        return
-    yield LearnerText(("why",), step.why, is_task)
-    for number, hint in enumerate(step.hints):
-        yield LearnerText(("hints", number), hint)
-    if isinstance(step, ChoiceStep):
-        for number, option in enumerate(step.options):
-            yield LearnerText(("options", number, "text"), option.text, is_sentence=False)
-            yield LearnerText(("options", number, "why"), option.why)
-    if isinstance(step, PredictStep | PointStep):
-        for number, wrong in enumerate(step.wrong):
-            yield LearnerText(("wrong", number, "why"), wrong.why)

@@ -11,10 +11,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
 from lessons.format.exercises import (
     Check,
     ChoiceStep,
     Edit,
+    Exercise,
     ExerciseStep,
     Mistake,
     Option,
@@ -27,7 +29,7 @@ from lessons.format.exercises import (
 from lessons.format.fields import Model, OptionalCode, Slug, Text
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
-from lessons.format.steps import AxisName, Curve, Kind, Limits, ReadStep, RunningStep, RunStep, ShownTensor, TrainStep
+from lessons.format.steps import Curve, ReadStep, RunStep, Step, TrainStep
 
 __all__ = [
     "SETUP",
@@ -39,6 +41,7 @@ __all__ = [
     "Edit",
     "Exercise",
     "ExerciseStep",
+    "FilledStep",
     "Kind",
     "Lesson",
     "LessonFile",
@@ -57,12 +60,6 @@ __all__ = [
     "Variant",
     "Wrong",
 ]
-
-Exercise = ExerciseStep | ChoiceStep | PredictStep | PointStep
-"""A step that asks the learner to do something: write code, or answer a question."""
-
-Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator="kind")]
-
 
 SETUP = "setup"
 """The name of the setup of a lesson wherever steps are named by their ids."""
@@ -98,7 +95,7 @@ class Lesson(LessonFile):
     number: int
     folder: str
 
-    def step(self, step_id: str) -> ReadStep | RunStep | TrainStep | Exercise:
+    def step(self, step_id: str) -> Step:
         """Return the step with an id. Raises `KeyError` if there is none."""
         return self.steps[self.index(step_id)]
 
@@ -135,8 +132,9 @@ class Lesson(LessonFile):
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """All code that a knob may change: the parts, and each training under the id of its step."""
-        trainings = ((step.id, step.training) for step in self.steps if isinstance(step, TrainStep))
-        return (*self.parts, *trainings)
+        running = [step for step in self.steps if isinstance(step, RunningStep)]
+        others = ((step.id, code) for step in running for field, code in step.programs if field != "code")
+        return (*self.parts, *others)
 
     @property
     def challenge(self) -> Exercise | None:

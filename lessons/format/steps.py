@@ -1,4 +1,4 @@
-"""The steps of a lesson that are read or run, and what a step shows."""
+"""The kinds of steps that a lesson may have: those that are read or run, and the union of all."""
 
 from __future__ import annotations
 
@@ -6,99 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lessons.format import template
-from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
-
-Kind = Literal["score", "weight", "mask", "vector"]
-"""The meaning of the numbers of a tensor, which decides how they are colored."""
-
-AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", "index"]
-"""The name of an axis of a tensor. `token`, `query` and `key` are labeled with the words of the lesson."""
+from lessons.format.base_steps import FilledStep, Limits, RunningStep, ShownTensor
+from lessons.format.exercises import Exercise
+from lessons.format.fields import Code, Expression, Model, Text
 
 
-Drawing = Literal["matrix", "bars", "memory"]
-"""The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
-
-
-class ShownTensor(Model):
-    """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
-
-    `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
-    first; `labels` replaces the usual labels of an axis.
-    """
-
-    name: Text
-    kind: Kind
-    draw: Drawing = "matrix"
-    axes: tuple[AxisName, ...] = ()
-    expr: OptionalExpression = ""
-    labels: dict[AxisName, tuple[str, ...]] = {}
-
-    @property
-    def expression(self) -> str:
-        """The Python expression whose value is shown."""
-        return self.expr or self.name
-
-
-class Limits(Model):
-    """Limits for the program of a learner: processor seconds, wall seconds, memory in MiB."""
-
-    cpu: Annotated[float, Field(gt=0, le=600)] = 5
-    wall: Annotated[float, Field(gt=0, le=600)] = 20
-    memory: Annotated[int, Field(ge=64, le=8192)] = 1024
-
-
-class BaseStep(Model):
-    """The fields that every step has."""
-
-    id: Slug
-    title: Text
-    prose: Template
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose,)
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Expressions whose values the run computes in addition to the fields of the templates."""
-        return ()
-
-    @property
-    def fields(self) -> tuple[template.Field, ...]:
-        """Everything that a run fills in: the fields of the templates, then the facts."""
-        found = [field for text in self.templates for field in template.fields(text)]
-        return tuple(dict.fromkeys([*found, *map(template.fact, self.facts)]))
-
-
-class ReadStep(BaseStep):
-    """A piece of text. `source` (`module:Class`) shows the code of the `attention` package itself."""
+class ReadStep(FilledStep):
+    """A piece of text."""
 
     kind: Literal["read"]
-    source: str = ""
-
-
-class RunningStep(BaseStep):
-    """A piece of text and code that runs live; `show` names the tensors to draw.
-
-    `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
-    random numbers differ between processors for one seed (dropout), so that its recorded output is not a reference.
-    `claims` are expressions over the run's variables that must be true for the prose to be true; `attn-tutor lint`
-    evaluates them.
-    """
-
-    code: OptionalCode = ""
-    source: str = ""
-    show: tuple[ShownTensor, ...] = ()
-    seed: int | None = None
-    varies: bool = False
-    claims: tuple[Expression, ...] = ()
-
-    @property
-    def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run shows, in order."""
-        return self.show
 
 
 class RunStep(RunningStep):
@@ -136,3 +52,12 @@ class TrainStep(RunningStep):
     watch: tuple[ShownTensor, ...] = ()
     keep: Expression
     limits: Limits = Limits()
+
+    @property
+    def programs(self) -> tuple[tuple[str, str], ...]:
+        """All code of the step that runs and that a knob may change: the name of the field, and the code."""
+        return (("code", self.code), ("training", self.training))
+
+
+Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator="kind")]
+"""A step of any kind: what stands in a lesson file under `steps`, told by its `kind`."""

@@ -87,13 +87,13 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
 
     A step to read or to run is done then; an exercise that was not passed is skipped.
     """
-    if not is_exercise(step):
+    if not step.is_exercise:
         progress.set_state(lesson.id, step.id, "done")
         return ""
     if progress.state(lesson.id, step.id) in BEHIND:
         return ""
     progress.set_state(lesson.id, step.id, "skipped")
-    return "exercise skipped" if step.kind == "exercise" else "question skipped"
+    return f"{step.noun} skipped"
 
 
 def due(course: Course, progress: Progress) -> list[tuple[Lesson, Exercise]]:
@@ -107,11 +107,6 @@ def is_due(progress: Progress, lesson: Lesson, step: Exercise) -> bool:
     if first:
         return False
     return review.is_due(progress.attempts(step.exercise), progress.give_ups(step.exercise), datetime.now(UTC))
-
-
-def is_exercise(step: Step) -> bool:
-    """Whether a step is an exercise or a question; told by its kind, since the models are not loaded yet."""
-    return step.kind not in ("read", "run", "train")
 
 
 def _states(lesson: Lesson, progress: Progress) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from lessons.format.fields import Model, Text
-from lessons.format.learner_texts import texts
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.loader import COURSE
 from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
@@ -79,7 +78,7 @@ class Glossary(Model):
 
     def of(self, step: Step) -> tuple[Term, ...]:
         """The terms that stand in the texts of a step, or name a tensor that it shows, in the order of the text."""
-        told = " ".join(each.text for each in texts(step))
+        told = " ".join(each.text for each in step.learner_texts)
         if isinstance(step, RunningStep):
             told += " " + " ".join(shown.name.replace("_", " ") for shown in step.show)
         found = [(match.start(), term) for term in self.terms if (match := term.pattern.search(told))]

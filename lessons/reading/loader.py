@@ -19,11 +19,11 @@ from lessons.format.lesson import (
     Course,
     Exercise,
     ExerciseStep,
+    FilledStep,
     Lesson,
     LessonFile,
     PointStep,
     Question,
-    ReadStep,
     RunningStep,
     ShownTensor,
     TrainStep,
@@ -294,7 +294,7 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
         if step.id == lesson_format.SETUP:
             yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
-        if isinstance(step, ReadStep | RunningStep) and step.source:
+        if isinstance(step, FilledStep) and step.source:
             try:
                 package_source.read(step.source)
             except LookupError as error:

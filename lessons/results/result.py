@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from lessons.results.line_shapes import LineShapes
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from lessons.format.steps import Drawing
+    from lessons.format.base_steps import Drawing
 
 WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""

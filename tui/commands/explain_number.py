@@ -7,7 +7,7 @@ import argparse
 from pydantic import ValidationError
 
 from lessons.engine import explanation_tree
-from lessons.format.lesson import Lesson
+from lessons.format.lesson import Lesson, RunningStep
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
@@ -75,7 +75,7 @@ def _shown(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
         lesson = find_lesson(read_course(), name)
         return explanation_tree.showing(lesson, step, tensor), step
     except KeyError:
-        known = ", ".join(step.id for step in lesson.steps if step.kind in ("run", "train"))
+        known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
         raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}") from None
     except ValidationError as error:
         raise UsageError(f"{error.errors()[0]['msg']}") from None

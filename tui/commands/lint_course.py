@@ -15,7 +15,6 @@ from typing import Any
 from lessons.authoring import claims, coverage, proofs, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.session import Session
-from lessons.format.learner_texts import texts
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.reading import glossary
 from lessons.reading.loader import COURSE, read_course
@@ -101,7 +100,7 @@ class Report:
             "exercises": sum(isinstance(step, ExerciseStep) for step in steps),
             "questions": sum(isinstance(step, Question) for step in steps),
             "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
-            "words": sum(writing.words(text.text) for step in steps for text in texts(step)),
+            "words": sum(writing.words(text.text) for step in steps for text in step.learner_texts),
         }
 
 

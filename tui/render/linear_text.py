@@ -15,10 +15,10 @@ from lessons.format.lesson import (
     ChoiceStep,
     Course,
     ExerciseStep,
+    FilledStep,
     Lesson,
     PointStep,
     Question,
-    ReadStep,
     RunningStep,
     Step,
     TrainStep,
@@ -96,7 +96,7 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
     yield f"Step {place}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
-    if isinstance(step, ReadStep | RunningStep) and step.source:
+    if isinstance(step, FilledStep) and step.source:
         yield ""
         yield f"The code of {step.source.partition(':')[2]}:"
         yield from _indented(package_source.read(step.source))

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lessons.format import template
-from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, Step
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
@@ -66,7 +66,7 @@ class LessonView(QuietStepView, ExplainingView):
     def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
         super().__init__(terminal, "matrix", most=most, id=id)
         self._code_theme = code_theme
-        self._step: ReadStep | RunningStep | None = None
+        self._step: FilledStep | None = None
         self._active = 0
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
@@ -113,7 +113,7 @@ class LessonView(QuietStepView, ExplainingView):
         self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
     ) -> None:
         """Show a step of the lesson as it stands, with the changes that the learner has made, and take the keys."""
-        assert isinstance(step, ReadStep | RunningStep)
+        assert isinstance(step, FilledStep)
         self._whatif.history = history
         self._show(lesson, step, shown)
         self.focus_active()
@@ -123,7 +123,7 @@ class LessonView(QuietStepView, ExplainingView):
         if self._lesson is not None and self._step is not None:
             self._show(self._lesson, self._step, shown)
 
-    def _show(self, lesson: Lesson, step: ReadStep | RunningStep, shown: ShownResult) -> None:
+    def _show(self, lesson: Lesson, step: FilledStep, shown: ShownResult) -> None:
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
         altered = apply(lesson, shown.changes)
         other_code = fresh or altered is not self._altered
@@ -181,7 +181,7 @@ class LessonView(QuietStepView, ExplainingView):
             if cells.variable(shown) == cell.name
         ]
 
-    def _lines_changed(self, step: ReadStep | RunningStep, altered: Lesson) -> frozenset[int]:
+    def _lines_changed(self, step: FilledStep, altered: Lesson) -> frozenset[int]:
         other = altered.step(step.id)
         if altered is self._lesson or not isinstance(step, RunningStep) or not isinstance(other, RunningStep):
             return frozenset()
@@ -212,7 +212,7 @@ class LessonView(QuietStepView, ExplainingView):
         sizes = tuple(self._matrices[place].natural_size() for place in places)
         return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
 
-    def _code_text(self, step: ReadStep | RunningStep | ExerciseStep) -> Text:
+    def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         text = Text()
         if not isinstance(step, ExerciseStep) and step.source:
             module, _, name = step.source.partition(":")
@@ -224,7 +224,7 @@ class LessonView(QuietStepView, ExplainingView):
             text.append_text(rich_code(step.code, self._code_theme))
         return text
 
-    def _prose_text(self, step: ReadStep | RunningStep, result: StepResult) -> Text:
+    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
         return text if self._shown.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)

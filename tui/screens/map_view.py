@@ -116,7 +116,7 @@ class MapView(Box):
             text.append("\n")
         named, states = {exercise.exercise for _, exercise in due}, store.states()
         for step in lesson.steps:
-            exercise = milestones.is_exercise(step)
+            exercise = step.is_exercise
             state: str = states.get((lesson.id, step.id), "new")
             if exercise and getattr(step, "exercise", "") in named:
                 state = "due"
@@ -180,8 +180,7 @@ class MapView(Box):
 
 def _kind(step: Step) -> str:
     """What sort of exercise a step is, and its number if it has one."""
-    kind = "exercise" if step.kind == "exercise" else "question"
-    return f"{kind} {getattr(step, 'number', '')}".rstrip()
+    return f"{step.noun} {getattr(step, 'number', '')}".rstrip()
 
 
 def picture(tensor: Tensor, terminal: Terminal) -> Text:

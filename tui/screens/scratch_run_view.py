@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.text import Text
 from textual.message import Message
 
-from lessons.format.lesson import Lesson, ReadStep, RunningStep, RunStep
+from lessons.format.lesson import FilledStep, Lesson, RunStep
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
 from tui.actions.hints import hint, key_line
@@ -41,7 +41,7 @@ class ScratchRunView(LessonView):
         """What went wrong is in the code."""
         return super()._first_pane() if self._result.error is None else CODE
 
-    def _prose_text(self, step: ReadStep | RunningStep, result: StepResult) -> Text:
+    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         """What went wrong, where the text of a step stands."""
         error = result.error
         if error is None:

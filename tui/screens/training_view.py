@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from lessons.format.lesson import ExerciseStep, Lesson, ReadStep, RunningStep, TrainStep
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
@@ -129,7 +129,7 @@ class TrainingView(LessonView):
         """Return a view that shows nothing yet."""
         return cls(context.terminal, context.code_theme, context.replays, id="training")
 
-    def _show(self, lesson: Lesson, step: ReadStep | RunningStep, shown: ShownResult) -> None:
+    def _show(self, lesson: Lesson, step: FilledStep, shown: ShownResult) -> None:
         """Show a step with its training: the learner's own if there is one, else the recorded one."""
         assert isinstance(step, TrainStep)
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
@@ -361,14 +361,14 @@ class TrainingView(LessonView):
 
     # As every step, but ------------------------------------------------------------------------------------------
 
-    def _code_text(self, step: ReadStep | RunningStep | ExerciseStep) -> Text:
+    def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         """The loop, and what stands for it where the lesson is run."""
         assert isinstance(step, TrainStep)
         text = rich_code(step.training, self._code_theme)
         text.append(f"\n\n{INSTEAD}", DIM)
         return text.append_text(rich_code(step.code, self._code_theme, numbered=False))
 
-    def _lines_changed(self, step: ReadStep | RunningStep, altered: Lesson) -> frozenset[int]:
+    def _lines_changed(self, step: FilledStep, altered: Lesson) -> frozenset[int]:
         other = altered.step(step.id)
         if altered is self._lesson or not isinstance(step, TrainStep) or not isinstance(other, TrainStep):
             return frozenset()

@@ -203,7 +203,7 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "key of another kind of step": (
         "source: " + STEP,
         "code: x = 1",
-        [("code: x", "'code' is not known here. Known are: id, title, prose, kind, source.")],
+        [("code: x", "'code' is not known here. Known are: id, title, prose, source, kind.")],
     ),
     "unknown key in a shown tensor": (
         "expr:",

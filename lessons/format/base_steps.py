@@ -1,0 +1,121 @@
+"""What the steps of a lesson have in common, and what a step shows."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from lessons.format import template
+from lessons.format.fields import Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
+from lessons.format.learner_texts import LearnerText
+
+Kind = Literal["score", "weight", "mask", "vector"]
+"""The meaning of the numbers of a tensor, which decides how they are colored."""
+
+AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", "index"]
+"""The name of an axis of a tensor. `token`, `query` and `key` are labeled with the words of the lesson."""
+
+
+Drawing = Literal["matrix", "bars", "memory"]
+"""The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
+
+
+class ShownTensor(Model):
+    """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
+
+    `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
+    first; `labels` replaces the usual labels of an axis.
+    """
+
+    name: Text
+    kind: Kind
+    draw: Drawing = "matrix"
+    axes: tuple[AxisName, ...] = ()
+    expr: OptionalExpression = ""
+    labels: dict[AxisName, tuple[str, ...]] = {}
+
+    @property
+    def expression(self) -> str:
+        """The Python expression whose value is shown."""
+        return self.expr or self.name
+
+
+class Limits(Model):
+    """Limits for the program of a learner: processor seconds, wall seconds, memory in MiB."""
+
+    cpu: Annotated[float, Field(gt=0, le=600)] = 5
+    wall: Annotated[float, Field(gt=0, le=600)] = 20
+    memory: Annotated[int, Field(ge=64, le=8192)] = 1024
+
+
+class BaseStep(Model):
+    """The fields that every step has.
+
+    Attributes:
+        is_exercise: whether the learner has something to do in steps of this kind.
+        noun: what a step of this kind is called in front of learners.
+    """
+
+    is_exercise: ClassVar[bool] = False
+    noun: ClassVar[str] = "step"
+
+    id: Slug
+    title: Text
+    prose: Template
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All texts that are filled with values of the run."""
+        return (self.prose,)
+
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order."""
+        return (LearnerText(("prose",), self.prose),)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Expressions whose values the run computes in addition to the fields of the templates."""
+        return ()
+
+    @property
+    def fields(self) -> tuple[template.Field, ...]:
+        """Everything that a run fills in: the fields of the templates, then the facts."""
+        found = [field for text in self.templates for field in template.fields(text)]
+        return tuple(dict.fromkeys([*found, *map(template.fact, self.facts)]))
+
+
+class FilledStep(BaseStep):
+    """A step that a run of the lesson comes to: the run fills in its texts.
+
+    `source` (`module:Class`) shows the code of the `attention` package itself.
+    """
+
+    source: str = ""
+
+
+class RunningStep(FilledStep):
+    """A piece of text and code that runs live; `show` names the tensors to draw.
+
+    `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
+    random numbers differ between processors for one seed (dropout), so that its recorded output is not a reference.
+    `claims` are expressions over the run's variables that must be true for the prose to be true; `attn-tutor lint`
+    evaluates them.
+    """
+
+    code: OptionalCode = ""
+    show: tuple[ShownTensor, ...] = ()
+    seed: int | None = None
+    varies: bool = False
+    claims: tuple[Expression, ...] = ()
+
+    @property
+    def tensors(self) -> tuple[ShownTensor, ...]:
+        """All tensors that the run shows, in order."""
+        return self.show
+
+    @property
+    def programs(self) -> tuple[tuple[str, str], ...]:
+        """All code of the step that runs and that a knob may change: the name of the field, and the code."""
+        return (("code", self.code),)

@@ -58,13 +58,13 @@ class ExerciseView(Box):
         self._said, self._said_of = Text(), ""
         self._stale = True
         self._focused: Widget | None = None
-        self._task_pane = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="task")
+        self.task_pane = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="task")
         self._editor = CodeEditor(unicode=terminal.unicode, id="editor")
         self._verdict = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="verdict")
 
     def compose(self) -> ComposeResult:
         """Task, editor, verdict."""
-        yield from (self._task_pane, self._editor, self._verdict)
+        yield from (self.task_pane, self._editor, self._verdict)
 
     @property
     def code(self) -> str:
@@ -90,7 +90,7 @@ class ExerciseView(Box):
             self.call_after_refresh(self._editor.go_to_last_line)
         self._show_task(at_end=False)
         self._focused = None
-        self._task_pane.focus(scroll_visible=False)
+        self.task_pane.focus(scroll_visible=False)
 
     def action_edit(self) -> None:
         """Go to the editor."""
@@ -98,7 +98,7 @@ class ExerciseView(Box):
 
     def come_back(self) -> None:
         """Give the keys to the pane that had them when the learner went to look at something else."""
-        (self._focused or self._task_pane).focus(scroll_visible=False)
+        (self._focused or self.task_pane).focus(scroll_visible=False)
 
     def _show_task(self, at_end: bool = True) -> None:
         exercise = self._exercise
@@ -114,7 +114,7 @@ class ExerciseView(Box):
                 text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
                 text.append_text(self._prose(exercise.hints[place]))
         # The newest hint is the last line.
-        self._task_pane.show(text, at_end=at_end and self._hints > 0)
+        self.task_pane.show(text, at_end=at_end and self._hints > 0)
         self._arrange()
 
     def _prose(self, prose: str) -> Text:
@@ -186,7 +186,7 @@ class ExerciseView(Box):
 
         Tab does not lead into the editor, since it would indent there.
         """
-        panes: list[Widget] = [self._task_pane, self._verdict, *([self._editor] if editor else [])]
+        panes: list[Widget] = [self.task_pane, self._verdict, *([self._editor] if editor else [])]
         place = next((place for place, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(place + step) % len(panes)].focus(scroll_visible=False)
 
@@ -228,15 +228,15 @@ class ExerciseView(Box):
         self.set_class(wide, "wide")
         if wide:
             left = width * 2 // 5
-            task = max(3, min(self._task_pane.lines_at(left) + 1, height * 2 // 3))
+            task = max(3, min(self.task_pane.lines_at(left) + 1, height * 2 // 3))
             self.styles.grid_columns = f"{left} 1fr"
             self.styles.grid_rows = f"{task} 1fr"
-            for pane in (self._task_pane, self._editor, self._verdict):
+            for pane in (self.task_pane, self._editor, self._verdict):
                 pane.styles.height = "1fr"
             return
         least = min(EDITOR_LINES, height // 2)
         verdict = min(self._verdict.lines_at(width), max(2, (height - least) // 2))
-        task = min(self._task_pane.lines_at(width) + 1, max(3, height - least - verdict))
+        task = min(self.task_pane.lines_at(width) + 1, max(3, height - least - verdict))
         editor = max(1, height - task - verdict)
-        for widget, lines in ((self._task_pane, task), (self._editor, editor), (self._verdict, verdict)):
+        for widget, lines in ((self.task_pane, task), (self._editor, editor), (self._verdict, verdict)):
             set_height(widget, lines)

@@ -105,6 +105,11 @@ class LessonView(QuietStepView, ExplainingView):
         return cls(context.terminal, context.code_theme, id="lesson")
 
     @property
+    def text_pane(self) -> TextPane:
+        """The pane of the prose."""
+        return self._prose
+
+    @property
     def title(self) -> str:
         """The title of the step."""
         return self._step.title if self._step is not None else ""

@@ -169,6 +169,11 @@ class QuestionView(ExplainingView):
             self._go_to(self._first_pane())
 
     @property
+    def text_pane(self) -> TextPane:
+        """The pane of the prose."""
+        return self._prose
+
+    @property
     def title(self) -> str:
         """The title of the question."""
         return self._step.title if self._step is not None else ""

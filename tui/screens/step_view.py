@@ -11,6 +11,7 @@ from lessons.what_if.changes import ChangeHistory
 from tui.state.async_session import AsyncSession
 from tui.state.step_results import ShownResult, TrainingReplays
 from tui.tty.terminal import Terminal
+from tui.widgets.text_pane import TextPane
 
 
 class View(Protocol):
@@ -74,6 +75,10 @@ class StepView(View, Protocol):
 
     def focus_active(self) -> None:
         """Give the keys to the active pane."""
+
+    @property
+    def text_pane(self) -> TextPane:
+        """The pane that holds the text of the step."""
 
     @property
     def busy(self) -> bool:

@@ -37,6 +37,7 @@ from tui.state.step_results import ShownResult
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
+from tui.widgets.text_pane import TextPane
 
 DIM = Style(dim=True)
 CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
@@ -125,6 +126,11 @@ class Workbench(QuietStepView, Box):
         return self.writing, self._scratch, self._difference, self._solution
 
     # What is told to the tutor -----------------------------------------------------------------------------------
+
+    @property
+    def text_pane(self) -> TextPane:
+        """The pane of the task."""
+        return self.writing.task_pane
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""Where the rules of operations are kept, and what a rule returns."""
+"""The registry of rules by operation, and helpers that rules share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.recording.recorder import Region
 
 Rule = Callable[[Derivation, Index, float], RuleResult]
-"""Gets the work (the event and its operands so far), the index of a cell in the result, and its value."""
+"""Takes a derivation (the event and its operands so far), the index of a cell in the result, and its value."""
 
 MOST_TERMS = 4096
-"""Numbers that are joined in one cell, up to which they are listed."""
+"""Operands of one cell up to which all are listed."""
 
 MOST_UNKNOWN = 64
-"""Operands of an operation without a rule that are listed."""
+"""Operands that are listed of an operation without a rule."""
 
 ONE = f.Number(1.0)
 ZERO = f.Number(0.0)

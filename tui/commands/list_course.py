@@ -40,11 +40,10 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 def _list_knobs(lesson: Lesson, *, as_json: bool) -> ExitCode:
-    entries = [documents.knob(lesson, knob) for knob in lesson.knobs]
     if as_json:
-        print_json({"lesson": lesson.id, "knobs": entries})
+        print_json({"lesson": lesson.id, "knobs": [documents.knob(lesson, knob) for knob in lesson.knobs]})
     else:
-        print_lines(linear_text.knobs(entries))
+        print_lines(linear_text.knobs(lesson))
     return ExitCode.OK
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from rich.cells import cell_len
 
@@ -77,18 +76,16 @@ def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     yield ""
 
 
-def knobs(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each knob of a lesson.
-
-    An entry has a `name`, `label`, `kind` and `default`, and either `values` or `least` and `most`.
-    """
-    for entry in entries:
-        if "values" in entry:
-            what = ", ".join(str(value) for value in entry["values"])
+def knobs(lesson: Lesson) -> Iterator[str]:
+    """Yield a line for each knob of a lesson: name, label, what it can be set to, and its initial setting."""
+    for knob in lesson.knobs:
+        limits, initial = knob.limits(), knob.initial(lesson)
+        if "values" in limits:
+            settings = ", ".join(map(str, limits["values"]))
         else:
-            what = f"{entry['least']} to {entry['most']}{' words' if entry['kind'] == 'words' else ''}"
-        now = "" if entry["default"] is None else f"  (is: {entry['default']})"
-        yield f"{entry['name']:14} {entry['label']}: {what}{now}"
+            settings = f"{limits['least']} to {limits['most']} {knob.unit}".rstrip()
+        now = "" if initial is None else f"  (is: {initial})"
+        yield f"{knob.name:14} {knob.label}: {settings}{now}"
 
 
 def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) -> Iterator[str]:

@@ -77,12 +77,14 @@ class Knob(Model, abc.ABC):
         can_turn: whether the arrow keys change it.
         is_endless: whether it has more settings than can be tried one by one.
         replaced_in: the field of the lesson file that holds the text it writes.
+        unit: the unit of its limits, if they have one.
         caution: what a learner should know while it is changed, if anything.
     """
 
     can_turn: ClassVar[bool] = True
     is_endless: ClassVar[bool] = False
     replaced_in: ClassVar[str] = "kind"
+    unit: ClassVar[str] = ""
     caution: ClassVar[str] = ""
 
     name: Slug

@@ -23,6 +23,7 @@ class WordsKnob(Knob):
 
     can_turn: ClassVar[bool] = False
     is_endless: ClassVar[bool] = True
+    unit: ClassVar[str] = "words"
     caution: ClassVar[str] = "toy embeddings, drawn from the letters: they mean nothing"
 
     kind: Literal["words"]

@@ -105,14 +105,14 @@ def start_rows(runs: int) -> Iterable[Row]:
 
 def byte_rows() -> Iterable[Row]:
     """How much is sent."""
-    for colours, environ in (
-        ("16 colours", {}),
-        ("256 colours", {"TERM": "xterm-256color"}),
+    for colors, environ in (
+        ("16 colors", {}),
+        ("256 colors", {"TERM": "xterm-256color"}),
         ("truecolor", {"COLORTERM": "truecolor"}),
-        ("no colour", {"NO_COLOR": "1"}),
+        ("no color", {"NO_COLOR": "1"}),
     ):
         for name, sizes in screen.bytes_sent(environ).items():
-            yield Row(f"{colours}: {name}", "B", tuple(map(float, sizes)))
+            yield Row(f"{colors}: {name}", "B", tuple(map(float, sizes)))
 
 
 def worker_rows(runs: int) -> Iterable[Row]:

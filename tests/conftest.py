@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
-COLOURS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
+COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
 SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
 
 MOST_JOBS = 8
@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in FOLDERS:
         monkeypatch.setenv(name, str(place / name.lower()))
     for name in list(os.environ):
-        if name in COLOURS or name in SESSION or name.startswith(("ATTN_TUTOR_", "TEXTUAL", "LC_")):
+        if name in COLORS or name in SESSION or name.startswith(("ATTN_TUTOR_", "TEXTUAL", "LC_")):
             monkeypatch.delenv(name)
     # Also what goes to the directory for temporary files.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -21,7 +21,7 @@ from tests.tui.pty_harness import Pty
 ROOT = Path(__file__).parents[2]
 TUTOR = [sys.executable, "-m", "tui"]
 KB = 1024
-# By what a budget says of a slow line: xterm has 16 colours, and 80x24 is what SSH gives.
+# By what a budget says of a slow line: xterm has 16 colors, and 80x24 is what SSH gives.
 START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 5 * KB, 2560
 # A view of an exercise is a whole screen with other text, as the next step is; of giving up the text is longer.
 CHECKED, VIEW = 4 * KB, 4 * KB
@@ -37,7 +37,7 @@ LAST = COURSE.lessons[-1].title
 LOADING = 90
 """Seconds that PyTorch may take to load on a busy machine."""
 
-COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
+COLOR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -319,13 +319,13 @@ def test_a_line_that_is_lost_while_an_editor_runs(
     progress.close()
 
 
-def test_no_colour(environ: dict[str, str]) -> None:
+def test_no_color(environ: dict[str, str]) -> None:
     stand_at("all-queries", "weights")
     with Pty(TUTOR, {**environ, "NO_COLOR": "1"}) as terminal:
         sent = terminal.send(b"", LAST, quiet=0.1)
         sent += terminal.send(ENTER, "weights[0,0] =", quiet=0.1)
         sent += terminal.send(RIGHT, "weights[0,1] =", quiet=0.1)
-        assert COLOUR.findall(sent.decode()) == []
+        assert COLOR.findall(sent.decode()) == []
 
 
 # Input --------------------------------------------------------------------------------------------------------------

@@ -156,47 +156,47 @@ def draw(scene: Scene, y: int) -> Runs:
 
 def _draw_bar(scene: Scene, place: BarsLayout, line: StyledLine, number: int) -> None:
     """Label, number, bar: digits do not move, and a cursor that passes changes nothing right of them."""
-    face, colours = scene.face, scene.palette
+    face, colors = scene.face, scene.palette
     row, col = divmod(number, place.cols)
     current = (row, col) == (scene.row, scene.col)
     line.add(" ")
     if place.group:
         # Told once for each group, and again at the top of what is in view.
         label = face.row_labels[row] if col == 0 or number == place.top else ""
-        label = truncated(label, place.group, ellipsis(colours))
-        line.add(label, colours.current if row == scene.row else None)
+        label = truncated(label, place.group, ellipsis(colors))
+        line.add(label, colors.current if row == scene.row else None)
         line.pad_to(3 + place.group)
     if place.label:
-        label = truncated(face.col_labels[col], place.label, ellipsis(colours))
+        label = truncated(face.col_labels[col], place.label, ellipsis(colors))
         line.pad_to(place.gutter - 1 - cell_len(label))
-        line.add(label, colours.current if current else None)
+        line.add(label, colors.current if current else None)
         line.add(" ")
     value = values_of(scene, row)[col]
     senses = (scene.marked.row(scene.lead, row, col, 1) or (0,))[0]
     look = face.scale.look(value)
     style = None if value is None or isfinite(value) else look.style
-    digits = face.numbers.text(value) if value is not None else dot(colours).rjust(face.numbers.width)
-    before, after = ("▐", "▌") if colours.unicode else ("[", "]")
-    mark = mark_style(look, colours) if current else None
+    digits = face.numbers.text(value) if value is not None else dot(colors).rjust(face.numbers.width)
+    before, after = ("▐", "▌") if colors.unicode else ("[", "]")
+    mark = mark_style(look, colors) if current else None
     if senses:
-        line.add(sign(senses, colours.unicode), marked_style(look, senses, colours))
+        line.add(sign(senses, colors.unicode), marked_style(look, senses, colors))
     else:
         line.add(before if current else " ", mark)
-    line.add(digits, colours.cursor if current and scene.focused else style)
+    line.add(digits, colors.cursor if current and scene.focused else style)
     line.add(after if current else " ", mark)
-    ruler = Ruler.of(face.tensor.low, face.tensor.high, place.bar, colours.unicode)
+    ruler = Ruler.of(face.tensor.low, face.tensor.high, place.bar, colors.unicode)
     below, above = ruler.bar(value)
     line.add(" ")
-    line.add(below, _bar_style(colours, below=True) if below.strip() else None)
+    line.add(below, _bar_style(colors, below=True) if below.strip() else None)
     if ruler.left:
-        line.add("│" if colours.unicode else "|", colours.muted)
-    line.add(above, _bar_style(colours, below=False))
+        line.add("│" if colors.unicode else "|", colors.muted)
+    line.add(above, _bar_style(colors, below=False))
 
 
-def _bar_style(colours: Palette, *, below: bool) -> Style | None:
-    """The colour of numbers below or above zero, as vectors have it."""
-    ramp = colours.ramps["vector"]
-    if not colours.coloured:
+def _bar_style(colors: Palette, *, below: bool) -> Style | None:
+    """The color of numbers below or above zero, as vectors have it."""
+    ramp = colors.ramps["vector"]
+    if not colors.colored:
         return ramp[0].style if below else None
     style = ramp[2 if below else -3].style
     return Style(color=style.bgcolor) if style else None

@@ -25,7 +25,7 @@ WANTED = 6
 """Lines of a curve with its axes where there is room: a title, the axis of steps, four of dots."""
 
 _NAME, _MUTED = Style(bold=True), Style(dim=True)
-COLOURS = (Style(color="cyan"), Style(color="yellow"), Style(color="green"), Style(color="magenta"))
+COLORS = (Style(color="cyan"), Style(color="yellow"), Style(color="green"), Style(color="magenta"))
 """Only to please: every curve stands below its own name."""
 
 _BRAILLE = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))

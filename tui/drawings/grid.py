@@ -39,7 +39,7 @@ class Face:
 
     Attributes:
         tensor: what is drawn.
-        numbers, scale: how its values are written and coloured.
+        numbers, scale: how its values are written and colored.
         row_labels, col_labels: for every row and column; `..._width` is that of the widest, as far as it is drawn.
         shape: what the header says that the shape is.
         shades: cells are two columns of shade, without digits.
@@ -66,9 +66,9 @@ class Face:
         return 2 if self.shades else max(self.numbers.width + 3, self.col_label_width + 1)
 
     @classmethod
-    def of(cls, tensor: Tensor, colours: Palette) -> Face:
+    def of(cls, tensor: Tensor, colors: Palette) -> Face:
         """The face of a tensor."""
-        space = "␣" if colours.unicode else "_"
+        space = "␣" if colors.unicode else "_"
         rows, cols = tensor.matrix_shape
         dimensions = len(tensor.shape)
         row_labels = _labels(tensor, dimensions - 2, rows, space) if dimensions > 1 else ()
@@ -76,7 +76,7 @@ class Face:
         return cls(
             tensor,
             number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values),
-            colours.scale(tensor.kind, tensor.low, tensor.high),
+            colors.scale(tensor.kind, tensor.low, tensor.high),
             row_labels,
             col_labels,
             min(LABEL_WIDTH, max(map(cell_len, row_labels), default=0)),
@@ -307,7 +307,7 @@ def draw_header(
     scene: Scene, line: StyledLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
 ) -> None:
     """Name and shape, what the axes are in the longest words that fit, legend and note."""
-    face, place, colours = scene.face, scene.layout, scene.palette
+    face, place, colors = scene.face, scene.layout, scene.palette
     name, shape = visible(face.tensor.name), _shape(face)
     more = [scene.caption] if scene.caption else []
     if scene.lead and place.lead < 0:
@@ -333,7 +333,7 @@ def draw_header(
     )
     left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
     line.add(" ")
-    line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colours)), colours.name)
+    line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colors)), colors.name)
     line.add(left)
     right = StyledLine()
     if with_legend:
@@ -348,8 +348,8 @@ def draw_header(
 
 def draw_lead(scene: Scene, line: StyledLine) -> None:
     """Which of the leading indices is drawn, and the keys to others."""
-    tensor, colours = scene.face.tensor, scene.palette
-    line.add(" " + _lead_text(tensor, scene.lead), colours.name)
+    tensor, colors = scene.face.tensor, scene.palette
+    line.add(" " + _lead_text(tensor, scene.lead), colors.name)
     keys = []
     if tensor.lead_shape[-1] > 1:
         keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or "axis"))
@@ -359,61 +359,61 @@ def draw_lead(scene: Scene, line: StyledLine) -> None:
     while keys and line.width + 3 + cell_len("  ".join(keys)) >= scene.layout.width:
         keys.pop()
     if keys:
-        line.add("   " + "  ".join(keys), colours.muted)
+        line.add("   " + "  ".join(keys), colors.muted)
 
 
 def _draw_labels(scene: Scene, line: StyledLine) -> None:
-    face, place, colours = scene.face, scene.layout, scene.palette
+    face, place, colors = scene.face, scene.layout, scene.palette
     if face.shades:
         _draw_ticks(scene, line)
         return
     cols = face.tensor.matrix_shape[1]
-    before, after = ("‹", "›") if colours.unicode else ("<", ">")
+    before, after = ("‹", "›") if colors.unicode else ("<", ">")
     line.pad_to(place.gutter - 1)
     line.add(before if place.left else " ")
     for col in range(place.left, place.left + place.cols):
-        label = truncated(face.col_labels[col], place.period - 1, ellipsis(colours))
+        label = truncated(face.col_labels[col], place.period - 1, ellipsis(colors))
         line.add(" " * (place.period - 1 - cell_len(label)))
-        line.add(label, colours.current if col == scene.col else None)
+        line.add(label, colors.current if col == scene.col else None)
         line.add(" ")
     if place.left + place.cols < cols:
         line.add_last(after, place.width)
 
 
 def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
-    face, place, colours = scene.face, scene.layout, scene.palette
+    face, place, colors = scene.face, scene.layout, scene.palette
     current = row == scene.row
-    label = truncated(face.row_labels[row], place.gutter - 2, ellipsis(colours)) if face.row_labels else ""
+    label = truncated(face.row_labels[row], place.gutter - 2, ellipsis(colors)) if face.row_labels else ""
     line.add(" " * (place.gutter - 1 - cell_len(label)))
-    line.add(label, colours.current if current else None)
+    line.add(label, colors.current if current else None)
     line.add(" ")
     values = values_of(scene, row)
     marks = scene.marked.row(scene.lead, row, place.left, len(values)) or [0] * len(values)
     if face.shades:
         _draw_shades(scene, line, row, values, marks)
         return
-    before, after = ("▐", "▌") if colours.unicode else ("[", "]")
+    before, after = ("▐", "▌") if colors.unicode else ("[", "]")
     margin = " " * (place.period - face.numbers.width - 1)
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = face.scale.look(value)
-        digits = face.numbers.text(value) if value is not None else dot(colours).rjust(face.numbers.width)
+        digits = face.numbers.text(value) if value is not None else dot(colors).rjust(face.numbers.width)
         if not (current and place.left + offset == scene.col):
             if not senses:
                 line.add(margin + digits + look.glyph, look.style)
                 continue
             # The sign takes the place of the last space, so that nothing moves.
-            before_digits = sign(senses, colours.unicode) if margin else ""
+            before_digits = sign(senses, colors.unicode) if margin else ""
             line.add(margin[:-1], look.style)
-            line.add(before_digits + digits, marked_style(look, senses, colours))
+            line.add(before_digits + digits, marked_style(look, senses, colors))
             line.add(look.glyph, look.style)
             continue
-        mark = mark_style(look, colours)
+        mark = mark_style(look, colors)
         line.add(margin[:-1], look.style)
         if senses:
-            line.add(sign(senses, colours.unicode), marked_style(look, senses, colours))
+            line.add(sign(senses, colors.unicode), marked_style(look, senses, colors))
         else:
             line.add(before, mark)
-        line.add(digits, colours.cursor if scene.focused else look.style)
+        line.add(digits, colors.cursor if scene.focused else look.style)
         line.add(after, mark)
 
 
@@ -421,39 +421,39 @@ def _draw_shades(
     scene: Scene, line: StyledLine, row: int, values: Sequence[float | None], marks: Sequence[int]
 ) -> None:
     """The cells of a row as two columns each: shade, or sign and shade."""
-    place, colours = scene.layout, scene.palette
+    place, colors = scene.layout, scene.palette
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = scene.face.scale.look(value)
-        style = marked_style(look, senses, colours)
+        style = marked_style(look, senses, colors)
         if row == scene.row and place.left + offset == scene.col:
-            line.add(sign(senses, colours.unicode) if senses else "[", colours.cursor if scene.focused else style)
-            line.add("]", colours.cursor if scene.focused else style)
+            line.add(sign(senses, colors.unicode) if senses else "[", colors.cursor if scene.focused else style)
+            line.add("]", colors.cursor if scene.focused else style)
         elif senses:
-            line.add(sign(senses, colours.unicode) + look.glyph, style)
+            line.add(sign(senses, colors.unicode) + look.glyph, style)
         elif value is None:
-            line.add(dot(colours) + " ", style)
+            line.add(dot(colors) + " ", style)
         elif isnan(value) or value == inf:
             line.add("!!", style)
         else:
-            # The sign shall not be told by colour alone.
-            below = value < 0 and scene.face.scale.kind == "vector" and (colours.coloured or look.glyph != " ")
+            # The sign shall not be told by color alone.
+            below = value < 0 and scene.face.scale.kind == "vector" and (colors.colored or look.glyph != " ")
             text = ("-" if below else look.glyph) + look.glyph
             line.add(text, background(style) if text == "  " else style)
 
 
 def _draw_ticks(scene: Scene, line: StyledLine) -> None:
     """Labels above columns of shade, which are narrower than their labels: that of the cursor, and some others."""
-    face, place, colours = scene.face, scene.layout, scene.palette
+    face, place, colors = scene.face, scene.layout, scene.palette
     every = -(-(face.col_label_width + 1) // place.period)
     columns = range(place.left, place.left + place.cols)
-    labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, ellipsis(colours)) for col in columns}
+    labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, ellipsis(colors)) for col in columns}
     start, end = _span(place, scene.col, labels[scene.col])
     for col in columns:
         x, past = _span(place, col, labels[col])
         current = col == scene.col
         if current or (col % every == 0 and line.width < x and past <= place.width and (past < start or x > end)):
             line.pad_to(x)
-            line.add(labels[col], colours.current if current else None)
+            line.add(labels[col], colors.current if current else None)
 
 
 def _span(place: GridLayout, col: int, label: str) -> tuple[int, int]:
@@ -484,20 +484,20 @@ def _draw_hint(scene: Scene, line: StyledLine) -> None:
     line.add(text, scene.palette.muted)
 
 
-def marked_style(look: Look, senses: int, colours: Palette) -> Style | None:
+def marked_style(look: Look, senses: int, colors: Palette) -> Style | None:
     """The style of a marked cell; that of the cell if it is not marked."""
     style = look.style
-    for sense, mark in ((OPERAND, colours.operand), (CHANGED, colours.changed), (SET, colours.set)):
+    for sense, mark in ((OPERAND, colors.operand), (CHANGED, colors.changed), (SET, colors.set)):
         if senses & sense:
             style = over(style, mark)
     return style
 
 
-def mark_style(look: Look, colours: Palette) -> Style | None:
-    """The marks beside the digits: of the cursor's colour, on the background of the cell."""
-    if not colours.coloured:
+def mark_style(look: Look, colors: Palette) -> Style | None:
+    """The marks beside the digits: of the cursor's color, on the background of the cell."""
+    if not colors.colored:
         return None
-    return _on(colours.cursor, look.style)
+    return _on(colors.cursor, look.style)
 
 
 @lru_cache(maxsize=64)
@@ -605,16 +605,16 @@ def _legend_text(face: Face) -> str:
     return "".join(text for text, _ in _legend(face))
 
 
-def ellipsis(colours: Palette) -> str:
+def ellipsis(colors: Palette) -> str:
     """What stands for text that was left out."""
-    return "…" if colours.unicode else "~"
+    return "…" if colors.unicode else "~"
 
 
-def times(colours: Palette) -> str:
+def times(colors: Palette) -> str:
     """The sign between sizes."""
-    return "×" if colours.unicode else "x"
+    return "×" if colors.unicode else "x"
 
 
-def dot(colours: Palette) -> str:
+def dot(colors: Palette) -> str:
     """What stands for a number that is not here."""
-    return "·" if colours.unicode else "."
+    return "·" if colors.unicode else "."

@@ -173,33 +173,33 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
 
 def _draw_cells(scene: Scene, place: StripLayout, line: StyledLine, number: int) -> None:
     """A line of storage: the cursor's cell, the others of its row in brackets, what is not of the tensor as dots."""
-    face, colours = scene.face, scene.palette
+    face, colors = scene.face, scene.palette
     tensor, stored = face.tensor, _stored(face)
     found = memory_text.elements(tensor)
     cursor, row = _cursor(scene), _row(scene)
     start = number * place.across
     label = str(start) if stored.size > place.across else ""
     line.pad_to(place.gutter - 1 - len(label))
-    line.add(label, colours.current if start <= cursor < start + place.across else None)
+    line.add(label, colors.current if start <= cursor < start + place.across else None)
     line.add(" ")
-    before, after = ("▐", "▌") if colours.unicode else ("[", "]")
+    before, after = ("▐", "▌") if colors.unicode else ("[", "]")
     digits_wide = place.period - 2
     for position in range(start, min(start + place.across, stored.size)):
         index = found.get(position)
         if index is None:
-            line.add(f" {dot(colours).rjust(digits_wide)} ", colours.muted)
+            line.add(f" {dot(colors).rjust(digits_wide)} ", colors.muted)
             continue
         value = memory_text.value(tensor, index)
         look = face.scale.look(value)
-        digits = (face.numbers.text(value) if value is not None else dot(colours)).rjust(digits_wide)
+        digits = (face.numbers.text(value) if value is not None else dot(colors)).rjust(digits_wide)
         lead, row_at, col_at = index[:-2], *(0, 0, *index)[-2:]
         senses = (scene.marked.row(lead, row_at, col_at, 1) or (0,))[0]
-        style = marked_style(look, senses, colours)
-        signed = sign(senses, colours.unicode) if senses else ""
+        style = marked_style(look, senses, colors)
+        signed = sign(senses, colors.unicode) if senses else ""
         if position == cursor:
-            mark = mark_style(look, colours)
+            mark = mark_style(look, colors)
             line.add(signed or before, style if senses else mark)
-            line.add(digits, colours.cursor if scene.focused else look.style)
+            line.add(digits, colors.cursor if scene.focused else look.style)
             line.add(after, mark)
         elif position in row:
             line.add(f"{signed or '('}{digits})", style)

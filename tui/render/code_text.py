@@ -19,13 +19,13 @@ def _highlighter(theme: str) -> Syntax:
 
 
 def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
-    """The code with colours of a Pygments theme and, in front of each line, its number.
+    """The code with colors of a Pygments theme and, in front of each line, its number.
 
     The theme's background is left out: the code stands on that of the screen, and costs fewer bytes.
     """
-    coloured = _highlighter(theme).highlight(code.rstrip("\n"))
-    text = Text(coloured.plain.rstrip("\n"))
-    for start, end, style in coloured.spans:
+    colored = _highlighter(theme).highlight(code.rstrip("\n"))
+    text = Text(colored.plain.rstrip("\n"))
+    for start, end, style in colored.spans:
         if isinstance(style, Style) and (style.color or style.bold or style.italic):
             text.stylize(Style(color=style.color, bold=style.bold, italic=style.italic), start, end)
     if not numbered:

@@ -1,7 +1,7 @@
-"""How a value looks: its colours where there are many, a shade beside its digits where there are few.
+"""How a value looks: its colors where there are many, a shade beside its digits where there are few.
 
 Every depth has ramps of its own, few levels each, so that neighbouring cells share a style and are sent as one run.
-No picture relies on colour alone: the digits are always there, and with 16 colours or none a glyph is too.
+No picture relies on color alone: the digits are always there, and with 16 colors or none a glyph is too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SWATCHES = 9
 """Looks in a legend, at most."""
 
 _RAMPS: dict[tuple[str, str], str] = {
-    # Dark purple over green to yellow: a score may be any number, so its least is a colour too.
+    # Dark purple over green to yellow: a score may be any number, so its least is a color too.
     ("truecolor", "score"): "440154 482173 433e85 38588c 2d708e 25858e 1e9b8a 2ab07f 52c569 86d549 c2df23 fde725",
     ("256", "score"): "5f005f 5f0087 005f87 005faf 008787 00af87 5faf5f 87d75f afd700 ffd700",
     # The first level of a weight is for zero and nothing else: what a mask hides is dark.
@@ -78,7 +78,7 @@ class Palette:
     set: Style
 
     @property
-    def coloured(self) -> bool:
+    def colored(self) -> bool:
         """Whether cells have a background that tells their value."""
         return self.depth in ("256", "truecolor")
 
@@ -175,7 +175,7 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
             alarm=Look(_style(_LIGHT, "af0000", bold=True)),
             unknown=unknown,
             name=Style(bold=True),
-            current=Style(color=_colour("ffd75f"), bold=True),
+            current=Style(color=_color("ffd75f"), bold=True),
             muted=Style(dim=True),
             cursor=_style(_DARK, _LIGHT, bold=True),
             operand=Style(bold=True, underline=True),
@@ -213,14 +213,14 @@ def _step(part: float, steps: int) -> int:
 
 
 def contrast(one: ColorTriplet, other: ColorTriplet) -> float:
-    """The contrast of two colours as WCAG defines it, from 1 to 21."""
+    """The contrast of two colors as WCAG defines it, from 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _luminance(colour: ColorTriplet) -> float:
+def _luminance(color: ColorTriplet) -> float:
     red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -229,14 +229,14 @@ def _ink(background: str) -> Style:
     """Digits on this background, black or white, whichever is easier to read."""
     if background in _NOTHING:
         return _style(_FAINT, background)
-    triplet = _colour(background).get_truecolor()
-    light, dark = (contrast(triplet, _colour(ink).get_truecolor()) for ink in (_LIGHT, _DARK))
+    triplet = _color(background).get_truecolor()
+    light, dark = (contrast(triplet, _color(ink).get_truecolor()) for ink in (_LIGHT, _DARK))
     return _style(_LIGHT if light >= dark else _DARK, background)
 
 
-def _style(colour: str, background: str, bold: bool | None = None) -> Style:
-    return Style(color=_colour(colour), bgcolor=_colour(background), bold=bold)
+def _style(color: str, background: str, bold: bool | None = None) -> Style:
+    return Style(color=_color(color), bgcolor=_color(background), bold=bold)
 
 
-def _colour(colour: str) -> Color:
-    return Color.parse("#" + colour)
+def _color(color: str) -> Color:
+    return Color.parse("#" + color)

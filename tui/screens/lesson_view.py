@@ -142,7 +142,7 @@ class LessonView(QuietStepView, ExplainingView):
         # It was about the numbers of another run.
         self._close_explanation()
         if other_code:
-            # The same with every result: it is not coloured again when the live one comes.
+            # The same with every result: it is not colored again when the live one comes.
             self._code_plain = self._code_text(altered.step(step.id))
             self._changed_lines = self._lines_changed(step, altered)
             self._line = None

@@ -184,10 +184,10 @@ def _kind(step: Step) -> str:
 
 
 def picture(tensor: Tensor, terminal: Terminal) -> Text:
-    """A tensor as small coloured cells without digits: its first matrix, or a corner of it, with its name and rows."""
+    """A tensor as small colored cells without digits: its first matrix, or a corner of it, with its name and rows."""
     rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
-    colours = palette(terminal)
-    scale = colours.scale(tensor.kind, tensor.low, tensor.high)
+    colors = palette(terminal)
+    scale = colors.scale(tensor.kind, tensor.low, tensor.high)
     text = Text()
     width = max((cell_len(label) for label in tensor.row_labels[:rows]), default=0)
     for row in range(rows):
@@ -195,7 +195,7 @@ def picture(tensor: Tensor, terminal: Terminal) -> Text:
         text.append(" " * (width - cell_len(label)) + label + " ", DIM)
         for value in tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ():
             look = scale.look(value)
-            text.append((" " if colours.coloured else look.glyph) * CELL, look.style)
+            text.append((" " if colors.colored else look.glyph) * CELL, look.style)
         if row == 0:
             text.append(f"  {tensor.name}", BOLD)
             shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TextIO
 
 Depth = Literal["none", "16", "256", "truecolor"]
-"""How many colours there are."""
+"""How many colors there are."""
 
 FPS_LOCAL = 60
 FPS_REMOTE = 10
@@ -20,9 +20,9 @@ FPS_REMOTE = 10
 
 _DEPTHS: dict[str, Depth] = {"none": "none", "16": "16", "256": "256", "truecolor": "truecolor"}
 _DUMB = ("dumb", "unknown", "emacs")
-_COLOURLESS = ("vt52", "vt100", "vt102", "vt220")
+_COLORLESS = ("vt52", "vt100", "vt102", "vt220")
 _TRUECOLOR = ("alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "wezterm")
-"""Terminals that have 24 bit colour, and say so by their name when SSH did not pass COLORTERM on."""
+"""Terminals that have 24 bit color, and say so by their name when SSH did not pass COLORTERM on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Terminal:
 
     Attributes:
         interactive: whether a full screen program makes sense; else print plain text.
-        depth: how many colours to use.
+        depth: how many colors to use.
         unicode: whether shades, arrows and the like may be drawn; else ASCII stands in for them.
         remote: whether there is a network between program and terminal, so that bytes count.
     """
@@ -73,8 +73,8 @@ def this_terminal() -> Terminal:
 def theme(terminal: Terminal) -> str:
     """The Textual theme to use.
 
-    With up to 16 colours every panel of an RGB theme falls on the same few colours, and NO_COLOR still gives grey
-    RGB. The ansi theme is the terminal's own colours, and the only one that NO_COLOR makes colourless. It paints no
+    With up to 16 colors every panel of an RGB theme falls on the same few colors, and NO_COLOR still gives grey
+    RGB. The ansi theme is the terminal's own colors, and the only one that NO_COLOR makes colorless. It paints no
     background, which saves half of the bytes over SSH.
     """
     return "ansi-dark" if terminal.depth in ("none", "16") or terminal.remote else "textual-dark"
@@ -109,12 +109,12 @@ def prepare(terminal: Terminal, environ: MutableMapping[str, str]) -> None:
 def _depth(environ: Mapping[str, str], term: str, remote: bool) -> Depth:
     if wish := _DEPTHS.get(environ.get("ATTN_TUTOR_COLOR", "").lower()):
         return wish
-    if environ.get("NO_COLOR") or term in _DUMB or term in _COLOURLESS or term.endswith(("-m", "-mono")):
+    if environ.get("NO_COLOR") or term in _DUMB or term in _COLORLESS or term.endswith(("-m", "-mono")):
         return "none"
     if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term.endswith("-direct"):
         return "truecolor"
     if term.startswith(_TRUECOLOR):
-        # 24 bit colour is half as many bytes again as 256 colours are. Over SSH it has to be asked for.
+        # 24 bit color is half as many bytes again as 256 colors are. Over SSH it has to be asked for.
         return "256" if remote else "truecolor"
     if _is_windows(environ):
         return "truecolor"

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.drawings.curve import COLOURS, Plot, arrange, draw
+from tui.drawings.curve import COLORS, Plot, arrange, draw
 from tui.drawings.styled_line import Runs, StyledLine, differing_width, over
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
@@ -51,7 +51,7 @@ class Curves(LineWidget):
         self._drawn = (self._plots, self.size)
         places = arrange(len(self._plots), width, height)
         drawn = [
-            draw(plot, place.width, place.height, self._unicode, COLOURS[at % len(COLOURS)])
+            draw(plot, place.width, place.height, self._unicode, COLORS[at % len(COLORS)])
             for at, (plot, place) in enumerate(zip(self._plots, places, strict=False))
         ]
         lines = []

@@ -44,7 +44,7 @@ EDITOR_THEME = TextAreaTheme(
         "type": Style(color="yellow"),
     },
 )
-"""The sixteen colours of every terminal, on its own background."""
+"""The sixteen colors of every terminal, on its own background."""
 
 
 class Editor(TextArea):

@@ -1,4 +1,4 @@
-"""What our own widgets share: they draw line by line, on the terminal's own colours where the theme is an ansi one."""
+"""What our own widgets share: they draw line by line, on the terminal's own colors where the theme is an ansi one."""
 
 from __future__ import annotations
 

@@ -241,10 +241,10 @@ def test_code_is_shown_byte_for_byte(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("tried")
 @pytest.mark.parametrize(
-    ("environ", "coloured"),
+    ("environ", "colored"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"ATTN_TUTOR_COLOR": "none"}, False)],
 )
-def test_diff_is_coloured_where_it_may_be(environ: dict[str, str], coloured: bool) -> None:
+def test_diff_is_colored_where_it_may_be(environ: dict[str, str], colored: bool) -> None:
     master, slave = pty.openpty()
     command = [*COMMAND, "history", "3.2", "--diff", "2"]
     with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=slave) as running:
@@ -252,8 +252,8 @@ def test_diff_is_coloured_where_it_may_be(environ: dict[str, str], coloured: boo
         sent = read_all(master)
         assert running.wait(60) == 0
     os.close(master)
-    assert ("\x1b[31m-b = 2\x1b[0m\r\n\x1b[32m+b = 3\x1b[0m\r\n" in sent) == coloured
-    assert ("\x1b" in sent) == coloured
+    assert ("\x1b[31m-b = 2\x1b[0m\r\n\x1b[32m+b = 3\x1b[0m\r\n" in sent) == colored
+    assert ("\x1b" in sent) == colored
 
 
 def test_code_on_a_terminal_moves_no_cursor() -> None:

@@ -27,12 +27,12 @@ def scene(
     note: str = "",
 ) -> Scene:
     """A picture, as high as it would like to be."""
-    drawing, colours = drawing_of(shown), palette(terminal)
-    face = Face.of(shown, colours)
+    drawing, colors = drawing_of(shown), palette(terminal)
+    face = Face.of(shown, colors)
     lead = (0,) * len(shown.lead_shape) if lead is None else lead
     height = drawing.natural_size(face)[1] if height is None else height
     place = drawing.layout(face, width, height, row, col, top, 0, lead)
-    return Scene(face, place, colours, lead, row, col, note)
+    return Scene(face, place, colors, lead, row, col, note)
 
 
 def text(picture: Scene) -> str:

@@ -185,7 +185,7 @@ def test_description() -> None:
     assert bars.describe(scene(times()).face, (), 0, 0, 12.3) == "times[0] = 12.3   bar: by hand (index 0)"
 
 
-def test_below_zero_is_told_by_colour_too() -> None:
+def test_below_zero_is_told_by_color_too() -> None:
     ways: tuple[Depth, ...] = ("16", "256", "truecolor")
     for depth in ways:
         assert bars._bar_style(palette(Terminal(depth=depth)), below=True) != bars._bar_style(

@@ -1,4 +1,4 @@
-"""Marked cells: which they are, and that they show without colour and without moving anything."""
+"""Marked cells: which they are, and that they show without color and without moving anything."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_cursor_shows_the_sign_too() -> None:
 
 
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
-def test_operands_are_underlined_on_the_colour_of_their_cell(depth: Depth) -> None:
+def test_operands_are_underlined_on_the_color_of_their_cell(depth: Depth) -> None:
     terminal = Terminal(depth=depth)
     picture = scene(scores(), row=5, col=5, terminal=terminal)
     runs = draw(replace(picture, marked=Marked(ALL, (6, 6))), 3)

@@ -148,7 +148,7 @@ def test_shades_in_ascii() -> None:
 
 
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
-def test_signs_are_not_told_by_colour_alone(depth: Depth) -> None:
+def test_signs_are_not_told_by_color_alone(depth: Depth) -> None:
     grid = ((-1.0, 1.0, nan, inf, -inf), (0.5, 0.0, -0.5, 0.5, 0.0))
     shown = tensor("v", [value for row in grid for value in row], (2, 5), ("token", "dim"), kind="vector")
     lines = text(picture(shown, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()

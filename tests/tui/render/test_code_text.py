@@ -1,4 +1,4 @@
-"""Code with colours and line numbers."""
+"""Code with colors and line numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_numbers(theme: str) -> None:
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("numbered", [True, False])
-def test_colours_without_a_background(theme: str, numbered: bool) -> None:
+def test_colors_without_a_background(theme: str, numbered: bool) -> None:
     text = rich_code(CODE, theme, numbered)
     styles = [style for _, _, style in text.spans if isinstance(style, Style)]
     assert len({style.color for style in styles if style.color}) >= 2
@@ -37,7 +37,7 @@ def test_colours_without_a_background(theme: str, numbered: bool) -> None:
     assert keyword != plain
 
 
-def test_sixteen_colours() -> None:
+def test_sixteen_colors() -> None:
     for _, _, style in rich_code(CODE, "ansi_dark").spans:
         if isinstance(style, Style) and style.color is not None:
             assert style.color.number is not None

@@ -15,7 +15,7 @@ from tui.render.palette import LEVELS, SWATCHES, Look, Palette, contrast, palett
 from tui.tty.terminal import Depth, Terminal
 
 KINDS = ["score", "weight", "vector", "mask"]
-COLOURED: list[Depth] = ["256", "truecolor"]
+COLORED: list[Depth] = ["256", "truecolor"]
 PLAIN: list[Depth] = ["none", "16"]
 
 
@@ -23,48 +23,48 @@ def of(depth: Depth, unicode: bool = True) -> Palette:
     return palette(Terminal(depth=depth, unicode=unicode))
 
 
-def styles_of(colours: Palette) -> list[Style]:
-    looks = [look for ramp in colours.ramps.values() for look in ramp] + [colours.hidden, colours.alarm]
-    return [look.style for look in looks if look.style] + [colours.cursor]
+def styles_of(colors: Palette) -> list[Style]:
+    looks = [look for ramp in colors.ramps.values() for look in ramp] + [colors.hidden, colors.alarm]
+    return [look.style for look in looks if look.style] + [colors.cursor]
 
 
-@pytest.mark.parametrize("depth", COLOURED)
+@pytest.mark.parametrize("depth", COLORED)
 def test_digits_can_be_read_on_every_background(depth: Depth) -> None:
     for style in styles_of(of(depth)):
         assert style.color
         assert style.bgcolor
-        colours = (style.color, style.bgcolor)
+        colors = (style.color, style.bgcolor)
         if depth == "256":
-            # What the terminal gets is the nearest colour that it has.
-            colours = (style.color.downgrade(ColorSystem.EIGHT_BIT), style.bgcolor.downgrade(ColorSystem.EIGHT_BIT))
-        assert contrast(*(colour.get_truecolor() for colour in colours)) >= 4.5
+            # What the terminal gets is the nearest color that it has.
+            colors = (style.color.downgrade(ColorSystem.EIGHT_BIT), style.bgcolor.downgrade(ColorSystem.EIGHT_BIT))
+        assert contrast(*(color.get_truecolor() for color in colors)) >= 4.5
 
 
-def test_the_colours_of_256_are_in_its_cube() -> None:
+def test_the_colors_of_256_are_in_its_cube() -> None:
     for style in styles_of(of("256")):
-        for colour in (style.color, style.bgcolor):
-            assert colour
-            near = colour.downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
-            assert all(abs(one - other) <= 12 for one, other in zip(near, colour.get_truecolor(), strict=True)), colour
+        for color in (style.color, style.bgcolor):
+            assert color
+            near = color.downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
+            assert all(abs(one - other) <= 12 for one, other in zip(near, color.get_truecolor(), strict=True)), color
 
 
-@pytest.mark.parametrize("depth", COLOURED)
+@pytest.mark.parametrize("depth", COLORED)
 @pytest.mark.parametrize("kind", ["score", "weight"])
 def test_sequential_ramps_get_lighter(depth: Depth, kind: str) -> None:
     black = Style.parse("on #000000").bgcolor
     assert black
     backgrounds = [look.style.bgcolor for look in of(depth).ramps[kind] if look.style and look.style.bgcolor]
-    light = [contrast(colour.get_truecolor(), black.get_truecolor()) for colour in backgrounds]
+    light = [contrast(color.get_truecolor(), black.get_truecolor()) for color in backgrounds]
     assert len(light) == len(of(depth).ramps[kind])
     assert all(one < other for one, other in pairwise(light))
 
 
-@pytest.mark.parametrize("depth", [*COLOURED, *PLAIN])
+@pytest.mark.parametrize("depth", [*COLORED, *PLAIN])
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_ramp_has_few_levels_all_told_apart(depth: Depth, unicode: bool, kind: str) -> None:
-    colours = of(depth, unicode)
-    ramp = colours.ramps[kind]
+    colors = of(depth, unicode)
+    ramp = colors.ramps[kind]
     assert len(ramp) <= LEVELS
     assert len(ramp) % 2 or kind != "vector"
     if depth != "none" or kind != "vector":
@@ -75,19 +75,19 @@ def test_a_ramp_has_few_levels_all_told_apart(depth: Depth, unicode: bool, kind:
 
 @pytest.mark.parametrize("depth", PLAIN)
 @pytest.mark.parametrize("unicode", [True, False])
-def test_without_colours_a_glyph_tells_the_value(depth: Depth, unicode: bool) -> None:
-    colours = of(depth, unicode)
+def test_without_colors_a_glyph_tells_the_value(depth: Depth, unicode: bool) -> None:
+    colors = of(depth, unicode)
     for kind in ("score", "weight", "mask"):
-        glyphs = [look.glyph for look in colours.ramps[kind]]
+        glyphs = [look.glyph for look in colors.ramps[kind]]
         assert len(set(glyphs)) == len(glyphs)
     # The sign of a vector is in its digits.
-    glyphs = [look.glyph for look in colours.ramps["vector"]]
+    glyphs = [look.glyph for look in colors.ramps["vector"]]
     middle = len(glyphs) // 2
     assert glyphs[middle:] == glyphs[middle::-1]
     assert len(set(glyphs[middle:])) == middle + 1
 
 
-def test_no_colour_means_no_colour() -> None:
+def test_no_color_means_no_color() -> None:
     for style in styles_of(of("none")):
         assert style.color is None
         assert style.bgcolor is None
@@ -121,15 +121,15 @@ def test_a_mask_has_two_levels() -> None:
     assert [scale.look(value).glyph for value in (0.0, 2.0, 1.0)] == ["·", "■", "■"]
 
 
-@pytest.mark.parametrize("depth", [*COLOURED, *PLAIN])
+@pytest.mark.parametrize("depth", [*COLORED, *PLAIN])
 def test_what_is_no_number_looks_like_no_number(depth: Depth) -> None:
-    colours = of(depth)
-    scale = colours.scale("score", 0.0, 1.0)
-    assert scale.look(-inf) == colours.hidden
-    assert scale.look(nan) == scale.look(inf) == colours.alarm
-    assert scale.look(None) == colours.unknown
-    ramp: set[Look] = set(colours.ramps["score"])
-    assert not ramp & {colours.hidden, colours.alarm, colours.unknown}
+    colors = of(depth)
+    scale = colors.scale("score", 0.0, 1.0)
+    assert scale.look(-inf) == colors.hidden
+    assert scale.look(nan) == scale.look(inf) == colors.alarm
+    assert scale.look(None) == colors.unknown
+    ramp: set[Look] = set(colors.ramps["score"])
+    assert not ramp & {colors.hidden, colors.alarm, colors.unknown}
 
 
 def test_a_kind_that_is_not_known_is_a_vector() -> None:

@@ -72,7 +72,7 @@ def test_nothing_becomes_wider_than_it_was(width: int) -> None:
     assert all(now <= max(then, width) for then, now in zip(before, after, strict=True))
 
 
-def test_the_colours_of_the_code_stay() -> None:
+def test_the_colors_of_the_code_stay() -> None:
     code = rich_code("import torch", "ansi_dark")
     made = with_ribbon(code, (LineShapes(1, made=(SCORES,)),), 60)
     assert made.spans[: len(code.spans)] == code.spans

@@ -81,7 +81,7 @@ async def test_from_the_editor_and_back() -> None:
         assert learner.code.rstrip().endswith("x")
 
 
-async def test_without_unicode_and_colours() -> None:
+async def test_without_unicode_and_colors() -> None:
     async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
         await learner.goes_to("one-query", "softmax")
         await learner.press("f2")

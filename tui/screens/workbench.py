@@ -5,13 +5,13 @@ It joins its views with the worker and the store, and tells the rest of the tuto
 
 from __future__ import annotations
 
-import os
+from functools import partial
 from typing import ClassVar, Self
 
 from rich.style import Style
 from rich.text import Text
-from textual import work
-from textual.app import ComposeResult, SuspendNotSupported
+from textual import events, on, work
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -25,27 +25,23 @@ from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
 from tui.actions.naming import short_keys
-from tui.render import solution_text, verdict_text
+from tui.render import exercise_text, solution_text, verdict_text
 from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
+from tui.screens.outside_editing import edit_outside
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.async_session import AsyncSession
 from tui.state.drafts import Drafts
 from tui.state.step_results import ShownResult
-from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
 
 DIM = Style(dim=True)
-CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
 
 View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
-
-
-OTHER_CODE = "Another session of yours wrote other code for this exercise. Both are kept."
 
 
 class Workbench(QuietStepView, Box):
@@ -99,16 +95,12 @@ class Workbench(QuietStepView, Box):
         self._other_code: str | None = None
 
     def on_mount(self) -> None:
-        """Hear of other sessions."""
-        self._store.on_exchange = self._tell_arrived
+        """Hear of other sessions, from the thread that writes."""
+        self._store.on_exchange = lambda conflicts: self.post_message(self.Arrived(conflicts))
 
     def on_unmount(self) -> None:
         """Hear of them no more."""
         self._store.on_exchange = None
-
-    def _tell_arrived(self, conflicts: tuple[Conflict, ...]) -> None:
-        # From the thread that writes.
-        self.post_message(self.Arrived(conflicts))
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
@@ -202,8 +194,7 @@ class Workbench(QuietStepView, Box):
 
     def _offer(self, other: str, more: Text | None = None) -> None:
         """Say that there is other code, and how to see it; and below that something more."""
-        offer = Text(f"{OTHER_CODE}   {mention('exercise.reset', 'the other one (again: this one)')}")
-        self._say(offer if more is None else Text("\n").join((offer, more)))
+        self._say(exercise_text.other_code(more))
         self._other_code = other
 
     def show_result(self, shown: ShownResult) -> None:
@@ -217,20 +208,16 @@ class Workbench(QuietStepView, Box):
 
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
         """What stands below the editor before anything has been checked."""
-        told = ""
-        if step.exercise in self._reviewed:
-            told = f"Once more, from the starter ({mention('exercise.reset', 'your last code')}).   "
-        elif self._store.passed(step.exercise):
-            told = "Passed before.   "
-        elif self._store.gave_up(step.exercise):
-            told = "You gave up on this one; you can still solve it.   "
-        elif step.challenge and milestones.first_open(lesson, self._store) != step.id:
-            told = f"{CHALLENGE}\n"
-        left = len(step.hints) - self._hints
-        many = f" ({left} left)" if self._hints else f" (there are {left})"
-        ask = mention("exercise.hint", self._help_key) + (many if left > 0 else "")
-        keys = key_line([mention("exercise.check"), mention("exercise.run", "run and look"), ask])
-        return Text(f"{told}{keys}", DIM)
+        name = step.exercise
+        return exercise_text.welcome(
+            step,
+            self._hints,
+            self._help_key,
+            reviewed=name in self._reviewed,
+            passed=self._store.passed(name),
+            gave_up=self._store.gave_up(name),
+            skips=step.challenge and milestones.first_open(lesson, self._store) != step.id,
+        )
 
     def _show(self, view: View) -> None:
         """Show one of the views, which then has the keys."""
@@ -260,28 +247,19 @@ class Workbench(QuietStepView, Box):
         self.writing.say(*self._word)
         self._show(self.writing)
 
-    def on_explaining_view_panes_changed(self) -> None:
-        """Keys of the scratch run depend on its pane."""
+    @on(ScratchRunView.PanesChanged)
+    @on(DifferenceView.Flipped)
+    @on(events.DescendantFocus)
+    @on(events.Resize)
+    def tell_changed(self) -> None:
+        """Tell the tutor that other keys may fit, or may mean something."""
         self.post_message(self.Changed())
 
-    def on_difference_view_flipped(self) -> None:
-        """So do those of a difference."""
-        self.post_message(self.Changed())
-
-    def on_descendant_focus(self) -> None:
-        """And those of the exercise."""
-        self.post_message(self.Changed())
-
-    def on_scratch_run_view_left(self) -> None:
-        """Back to the editor."""
-        self._back()
-
-    def on_difference_view_left(self) -> None:
-        """Back to the editor."""
-        self._back()
-
-    def on_solution_view_left(self) -> None:
-        """Back to the editor."""
+    @on(ScratchRunView.Left)
+    @on(DifferenceView.Left)
+    @on(SolutionView.Left)
+    def show_editor(self) -> None:
+        """Go back to the editor."""
         self._back()
 
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
@@ -304,10 +282,6 @@ class Workbench(QuietStepView, Box):
             self.writing.load(self._drafts.open(step))
             self._greet(lesson, step)
             self._untouched = True
-
-    def on_resize(self) -> None:
-        """As many keys are told as fit."""
-        self.post_message(self.Changed())
 
     # Checks ------------------------------------------------------------------------------------------------------
 
@@ -404,18 +378,13 @@ class Workbench(QuietStepView, Box):
             self.post_message(self.Changed())
         elif not self._armed:
             self._armed = True
-            again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
-            self._say(Text(f"There are no more hints.   {again}"))
+            self._say(exercise_text.no_more_hints())
         else:
             self._store.archive(step.exercise, self.writing.code, "gave-up")
             self._store.give_up(step.exercise)
             self._gave_up.add(step.exercise)
-            self._say(self._after_giving_up())
+            self._say(exercise_text.after_giving_up())
             self._read_solution()
-
-    def _after_giving_up(self) -> Text:
-        keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
-        return Text(f"You gave up; your code is as it was.   {keys}", DIM)
 
     def _read_solution(self) -> None:
         assert self._step is not None
@@ -526,18 +495,8 @@ class Workbench(QuietStepView, Box):
             return
         if self._shown is not self.writing:
             self._back()
-        name, code = self._step.exercise, self.writing.code
-        try:
-            words = external_editor.command(os.environ)
-            with self.app.suspend():
-                edited = external_editor.edit(words, name, code)
-                if edited.code is not None:
-                    # Before the screen comes back: the line may have been lost meanwhile.
-                    self._drafts.save(name, edited.code)
-        except external_editor.EditorError as error:
-            edited = external_editor.Edited(message=str(error))
-        except SuspendNotSupported:
-            edited = external_editor.Edited(message="This terminal cannot be given to another program.")
+        name = self._step.exercise
+        edited = edit_outside(self.app, name, self.writing.code, partial(self._drafts.save, name))
         if edited.code is not None:
             self.writing.put(edited.code)
         if edited.message:

@@ -1,0 +1,62 @@
+"""What stands below the editor of an exercise while there is no verdict."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+
+from lessons.format.exercises import ExerciseStep
+from tui.actions.hints import key_line, mention
+from tui.actions.naming import short_keys
+
+DIM = Style(dim=True)
+CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
+
+
+def welcome(
+    step: ExerciseStep, hints: int, help_key: str, *, reviewed: bool, passed: bool, gave_up: bool, skips: bool
+) -> Text:
+    """Say how far the learner is with an exercise, and which keys go on.
+
+    Args:
+        step: the exercise.
+        hints: how many of its hints the learner has read.
+        help_key: what the key for hints does now.
+        reviewed, passed, gave_up: what the learner has done with it; the first that is true is said.
+        skips: whether passing it leaves steps of the lesson behind that are not done.
+    """
+    said = ""
+    if reviewed:
+        said = f"Once more, from the starter ({mention('exercise.reset', 'your last code')}).   "
+    elif passed:
+        said = "Passed before.   "
+    elif gave_up:
+        said = "You gave up on this one; you can still solve it.   "
+    elif skips:
+        said = f"{CHALLENGE}\n"
+    left = len(step.hints) - hints
+    many = f" ({left} left)" if hints else f" (there are {left})"
+    ask = mention("exercise.hint", help_key) + (many if left > 0 else "")
+    keys = key_line([mention("exercise.check"), mention("exercise.run", "run and look"), ask])
+    return Text(f"{said}{keys}", DIM)
+
+
+def other_code(more: Text | None = None) -> Text:
+    """Say that another session wrote other code and how to see it; and below that something more."""
+    offer = Text(
+        "Another session of yours wrote other code for this exercise. Both are kept.   "
+        + mention("exercise.reset", "the other one (again: this one)")
+    )
+    return offer if more is None else Text("\n").join((offer, more))
+
+
+def no_more_hints() -> Text:
+    """Say what one more press of the key for hints does."""
+    again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
+    return Text(f"There are no more hints.   {again}")
+
+
+def after_giving_up() -> Text:
+    """Say what can be done after giving up."""
+    keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
+    return Text(f"You gave up; your code is as it was.   {keys}", DIM)

@@ -26,7 +26,7 @@ MOST_OF_THE_WAY = 0.8
 
 def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]) -> Iterator[str]:
     """One line for each seed that the training can have."""
-    knob = next((knob for knob in knobs.at(lesson, step.id) if isinstance(knob, SeedKnob)), None)
+    knob = next((knob for knob in knobs.reaching(lesson, step.id) if isinstance(knob, SeedKnob)), None)
     names = [curve.name for curve in step.curves]
     yield f"{lesson.id}/{step.id}"
     yield f"{'seed':>8}{'seconds':>9}" + "".join(f"{name:>12}{'at step':>9}" for name in names)

@@ -101,7 +101,7 @@ def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
 
 def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     shape = tuple(entry["shape"])
-    names, texts = axis_labels.of(lesson, spec, shape)
+    names, texts = axis_labels.names_and_labels(lesson, spec, shape)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
         if entry["dtype"] in SINGLE:
@@ -165,7 +165,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
 
 def _settings(lesson: Lesson, step: TrainStep) -> Iterator[Changes]:
     """Yield every setting of every knob that reaches a training, but of no knob with too many to try them all."""
-    for knob in knobs.at(lesson, step.id):
+    for knob in knobs.reaching(lesson, step.id):
         for setting in () if knob.is_endless else knob.samples:
             if changes := UNCHANGED.with_knob(lesson, knob.name, setting):
                 yield changes

@@ -65,6 +65,6 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
 
 def drawn_as(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
     """Tell how a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
-    known = axis_labels.known(lesson, step, report.name, len(report.shape))
+    known = axis_labels.declaration_of(lesson, step, report.name, len(report.shape))
     kind: Kind = "mask" if report.dtype == "bool" else "vector"
     return known.model_copy(update={"name": report.name}) if known else ShownTensor(name=report.name or "_", kind=kind)

@@ -160,7 +160,7 @@ def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: by
     if whole and len(numbers) != prod(shape):
         raise ValueError("a tensor of another size")
     window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, report.rows))
-    names, texts = axis_labels.of(lesson, shown, shape)
+    names, texts = axis_labels.names_and_labels(lesson, shown, shape)
     return Tensor(
         name=shown.name,
         kind=shown.kind,

@@ -256,7 +256,7 @@ def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     values = tuple(map(float, entry["values"]))
     if len(values) != prod(shape) or len(values) > WHOLE:
         raise ValueError("a tensor of another size")
-    names, texts = axis_labels.of(lesson, spec, shape)
+    names, texts = axis_labels.names_and_labels(lesson, spec, shape)
     return Tensor(
         name=spec.name,
         kind=spec.kind,

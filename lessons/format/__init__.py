@@ -1,1 +1,1 @@
-"""What a lesson file may contain: lessons, steps, exercises, their fields and templates."""
+"""The format of lesson files: lessons, steps, exercises, knobs, their fields and templates."""

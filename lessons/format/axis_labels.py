@@ -8,7 +8,7 @@ LABELED_WITH_WORDS = ("token", "query", "key")
 PREFIX = {"dim": "d", "head_dim": "d", "head": "head ", "batch": "text ", "index": ""}
 
 
-def of(
+def names_and_labels(
     lesson: Lesson, shown: ShownTensor, shape: tuple[int, ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return the axis names of a shown tensor and the labels along each axis; an unnamed axis is called `index`."""
@@ -16,7 +16,7 @@ def of(
     return names, tuple(_labels(lesson, shown, name, size) for name, size in zip(names, shape, strict=True))
 
 
-def known(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownTensor | None:
+def declaration_of(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownTensor | None:
     """Find what the lesson says about a variable of that name with so many axes, as seen from a step, or None.
 
     The step itself has priority, then the `axes` of the lesson, then the nearest earlier step, then the nearest later.
@@ -38,8 +38,8 @@ def known(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownTensor | N
 
 
 def axes_of(lesson: Lesson, step_id: str, name: str, dims: int) -> tuple[str, ...]:
-    """Return the axis names of a variable as `known` finds them; an empty tuple if they are not known."""
-    found = known(lesson, step_id, name, dims) if name and dims else None
+    """Return the axis names of a variable as `declaration_of` finds them; an empty tuple if they are not known."""
+    found = declaration_of(lesson, step_id, name, dims) if name and dims else None
     return found.axes if found else ()
 
 

@@ -1,4 +1,4 @@
-"""What the steps of a lesson have in common, and what a step shows."""
+"""The fields that steps of a lesson share, and the tensors that a step shows."""
 
 from __future__ import annotations
 

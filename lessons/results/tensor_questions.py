@@ -85,7 +85,7 @@ class FollowQuestion(TensorQuestion[Explanation]):
 
 
 PartQuestion = WindowQuestion | BlocksQuestion | RowQuestion
-"""What a matrix asks about a tensor that is too large to be here whole."""
+"""A question of a matrix about a tensor that is too large to be sent whole."""
 
 QUESTIONS: tuple[type[TensorQuestion[object]], ...] = (
     WindowQuestion,

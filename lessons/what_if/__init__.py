@@ -1,1 +1,1 @@
-"""What a learner may change in a lesson: knobs, single cells, and words of their own."""
+"""Changes that a learner makes in a lesson: knobs and single cells."""

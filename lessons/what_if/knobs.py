@@ -26,7 +26,7 @@ def find(lesson: Lesson, name: str) -> Knob:
         raise ChangeError(f"Lesson '{lesson.id}' has no knob '{name}'. {known}") from None
 
 
-def at(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
+def reaching(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
     """Return the knobs that change code which has run when a step has: of the setup, earlier steps, or its own.
 
     Raises `KeyError` for a step that the lesson does not have.

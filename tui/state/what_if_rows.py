@@ -70,7 +70,7 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
         label, _, value = str(cell).partition(" = ")
         found.append(WhatIfRow("cell", label, value, changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
-    for knob in knobs.at(lesson, step):
+    for knob in knobs.reaching(lesson, step):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = "each step its own" if setting is None else str(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))

@@ -15,7 +15,7 @@ from pydantic import Field
 from lessons.format.fields import Model, Slug, Text
 
 Setting = int | float | str
-"""What a knob is set to: a number, the words for a choice, a seed, or a sentence with a space between its words."""
+"""A setting of a knob: a number, the words for a choice, a seed, or a sentence with a space between its words."""
 
 Span = tuple[int, int]
 """Start and end of a piece of code, in characters."""
@@ -54,7 +54,7 @@ class LessonCode(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What a setting changes in the parts of a lesson that its knob reaches.
+    """The effect of a setting on the parts of a lesson that its knob reaches.
 
     Attributes:
         code: the text in place of every span of the knob.

@@ -119,7 +119,7 @@ def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
     """
     if event.op not in ("lift_fresh", "scalar_tensor") or event.outs[0].shape or event.hand or not event.sites:
         return False
-    if run.names.of(element) is not None:
+    if run.names.find(element) is not None:
         return False
     positions = run.names.positions
     node = positions.node(event.sites[0])

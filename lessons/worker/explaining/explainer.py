@@ -162,7 +162,7 @@ class Explainer:
     def through(self, element: Element) -> Element:
         """Follow unnamed copies back to the element that they are copies of, which may be the given one."""
         for _ in range(LONGEST_CHAIN):
-            if self.names.of(element) is not None:
+            if self.names.find(element) is not None:
                 return element
             event = self.history.writer(element)
             source = rules.copied(self, event, element) if event is not None else None
@@ -199,7 +199,7 @@ class Explainer:
             if result.source is None:
                 return _derived(event, result, derivation)
             source = self.through(result.source)
-            if self.names.of(source) is not None:
+            if self.names.find(source) is not None:
                 result.formula = derivation.operand_for(source)
                 if source.region.dtype != element.region.dtype:
                     result.op = "convert"

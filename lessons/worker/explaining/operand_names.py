@@ -23,7 +23,7 @@ MOST_VIEWS = 4
 
 def name_of(run: RecordedRun, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
     """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
-    named = run.names.of(element, code_names)
+    named = run.names.find(element, code_names)
     if named is not None:
         return replace(named, name=f"{named.name}#{named.count}") if named.stale else named
     writer = run.history.writer(element)

@@ -1,4 +1,4 @@
-"""What rules can ask of a recorded run, and what a rule answers.
+"""The interface between rules and a recorded run, and the results of rules.
 
 Rules and derivations depend on the `RecordedRun` protocol only; `explainer.Explainer` implements it.
 """
@@ -20,7 +20,7 @@ Index = tuple[int, ...]
 
 @dataclass(slots=True)
 class RuleResult:
-    """How a cell was computed, according to a rule.
+    """The answer of a rule: how a cell was computed.
 
     Attributes:
         op: the operation as people call it.
@@ -61,7 +61,7 @@ class DerivedCell:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Where an operation that only rearranges elements takes each of them from.
+    """The sources of the elements of an operation that only rearranges them.
 
     Attributes:
         axes: a tensor in the shape of the result for each axis of the sources. It holds the index on this axis that the

@@ -86,6 +86,7 @@ class _Taken:
     joints: list[str] = field(default_factory=list)
 
     def add(self, item: Seen, joint: str) -> None:
+        """Add a tensor after a joint, unless there are too many already."""
         if len(self.items) < MOST:
             if self.items:
                 self.joints.append(joint)

@@ -132,7 +132,7 @@ class Names:
         """Return whether the name was bound to a tensor anywhere."""
         return name in self._variables
 
-    def of(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell | None:
+    def find(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell | None:
         """Return the name of an element at its time, one of `code_names` if possible; None if it has no name."""
         storage, time = element.storage, element.time
         known = self._known.get(storage)

@@ -125,12 +125,12 @@ def test_default_of_a_seed_is_that_of_all_or_none() -> None:
 
 def test_knobs_at_a_step_are_those_that_ran() -> None:
     lesson = made(NUMBER | {"values": [1, 2]}, CHOICE | {"in": ["two"]}, WORDS, SEED | {"in": ["two"]})
-    names = {step.id: [knob.name for knob in knobs.at(lesson, step.id)] for step in lesson.steps}
+    names = {step.id: [knob.name for knob in knobs.reaching(lesson, step.id)] for step in lesson.steps}
     assert names["why"] == ["words"]
     assert names["one"] == ["heads", "words"]
     assert names["two"] == ["heads", "scaling", "words", "seed"]
     with pytest.raises(KeyError):
-        knobs.at(lesson, "three")
+        knobs.reaching(lesson, "three")
 
 
 def test_knob_that_there_is_not() -> None:
@@ -320,7 +320,7 @@ def test_knobs_of_a_lesson(lesson: Lesson) -> None:
         if isinstance(knob, ChoiceKnob):
             assert len(set(knob.options.values())) == len(knob.options)
         assert len(knob.label) <= 40
-        assert knobs.at(lesson, lesson.steps[-1].id)
+        assert knobs.reaching(lesson, lesson.steps[-1].id)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def term(derivation: Derivation, element: Element) -> f.Formula:
     writer = run.history.writer(element)
     if writer is None or writer.op not in ("mul", "div") or writer.arg("rounding_mode"):
         return derivation.operand_for(element)
-    if dropout(run, writer) is not None or run.names.of(element, derivation.code_names) is not None:
+    if dropout(run, writer) is not None or run.names.find(element, derivation.code_names) is not None:
         return derivation.operand_for(element)
     inner = replace(derivation, event=writer)
     found = writer.index_of(element.storage, element.offset)

@@ -65,6 +65,7 @@ def _softmax_backward(derivation: Derivation, index: Index, value: float) -> Rul
 
 @rule("native_layer_norm")
 def layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain a normalized cell, with the mean and the variance of its row as numbers."""
     if derivation.output:
         return unknown(derivation, index, value)
     inputs = region(derivation, "input")

@@ -229,6 +229,11 @@ class ForkServerLauncher:
         self._process, self._control, self._ready = process, ours, False
 
     @property
+    def pid(self) -> int | None:
+        """Process id of the fork server, None if there is none."""
+        return self._process.pid if self._process is not None else None
+
+    @property
     def ready(self) -> bool:
         """See `Launcher`."""
         return self._ready

@@ -45,7 +45,8 @@ class Session:
     """A worker and what is asked of it. Close it when done: nothing of it survives that."""
 
     def __init__(self, launcher: Launcher | None = None, *, nice: int = 0, kind: str = "") -> None:
-        self._launcher = launcher or make_launcher(kind, nice)
+        self.launcher = launcher or make_launcher(kind, nice)
+        """Starts the children; replaced by one for spare processes where a fork turns out not to be safe."""
         self._running: ChildProcess | None = None
         self._cancelled = threading.Event()
         self._closed = threading.Event()
@@ -53,16 +54,16 @@ class Session:
 
     def start(self) -> None:
         """Begin to load PyTorch in the worker; returns at once."""
-        self._launcher.start()
+        self.launcher.start()
 
     @property
     def ready(self) -> bool:
         """Whether the worker has PyTorch loaded."""
-        return self._launcher.ready
+        return self.launcher.ready
 
     def wait_ready(self) -> None:
         """Wait until the worker can run code. Raises `WorkerError`."""
-        self._launcher.wait_ready()
+        self.launcher.wait_ready()
 
     def cancel(self) -> None:
         """Stop the program that is running now, if any."""
@@ -76,7 +77,7 @@ class Session:
         """End the worker and all its children. What is asked of the session afterwards raises `WorkerError`."""
         self._closed.set()
         self.cancel()
-        self._launcher.close()
+        self.launcher.close()
 
     # Running a lesson --------------------------------------------------------------------------------------------
 
@@ -226,14 +227,14 @@ class Session:
             # A request that was still waiting must not start the worker again.
             raise WorkerError("The worker has been closed.")
         try:
-            job = self._launcher.launch(limits, question_cpu)
+            job = self.launcher.launch(limits, question_cpu)
         except ForkUnsafe:
-            self._launcher.close()
-            self._launcher = SpareLauncher()
-            job = self._launcher.launch(limits, question_cpu)
+            self.launcher.close()
+            self.launcher = SpareLauncher()
+            job = self.launcher.launch(limits, question_cpu)
         if self._closed.is_set():
             job.close()
-            self._launcher.close()
+            self.launcher.close()
             raise WorkerError("The worker has been closed.")
         return job
 

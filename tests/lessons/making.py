@@ -149,9 +149,9 @@ def code_exercise(course: Course, name: str) -> tuple[Lesson, ExerciseStep]:
 
 def server_of(session: Session) -> int:
     """The process id of a session's fork server."""
-    process = cast(ForkServerLauncher, session._launcher)._process
-    assert process is not None
-    return process.pid
+    pid = cast(ForkServerLauncher, session.launcher).pid
+    assert pid is not None
+    return pid
 
 
 def below(pid: int) -> list[int]:

@@ -14,6 +14,7 @@ from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
+from tests.tui.painted import painted_lines, painted_strips
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
@@ -71,8 +72,7 @@ class Learner:
     @property
     def lines(self) -> list[str]:
         """What is painted."""
-        strips = self.app.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self.app)
 
     @property
     def text(self) -> str:
@@ -95,7 +95,7 @@ class Learner:
 
     def styled(self, what: str, *, reverse: bool = False, underline: bool = False) -> list[str]:
         """The pieces that are drawn like that, of the lines that show this."""
-        strips = [strip for strip in self.app.screen._compositor.render_strips() if what in strip.text]
+        strips = [strip for strip in painted_strips(self.app) if what in strip.text]
         styles = [(segment.text.strip(), segment.style) for strip in strips for segment in strip if segment.style]
         return [
             text
@@ -105,7 +105,7 @@ class Learner:
 
     def dimmed(self, what: str) -> bool:
         """Whether all of the line that shows this is dimmed."""
-        strips = self.app.screen._compositor.render_strips()
+        strips = painted_strips(self.app)
         [line] = [strip for strip in strips if what in strip.text]
         return all(segment.style and segment.style.dim for segment in line if segment.text.strip())
 

@@ -107,7 +107,7 @@ def test_spare_can_be_cancelled(spare: Session, tmp_path: Path) -> None:
 
 @needs_linux
 def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
-    launcher = cast(SpareLauncher, spare._launcher)
+    launcher = cast(SpareLauncher, spare.launcher)
     spare.wait_ready()
     before = launcher._warm
     run = spare.run(lesson_of(code_step("one", "x = 1", "x")))
@@ -135,7 +135,7 @@ def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch
         run = session.run(lesson_of(code_step("one", "print('well')")))
         run.close()
         assert run.steps[0].stdout == "well\n"
-        assert isinstance(session._launcher, SpareLauncher)
+        assert isinstance(session.launcher, SpareLauncher)
     finally:
         session.close()
 
@@ -275,16 +275,16 @@ def test_closed_session_stays_closed(kind: str) -> None:
 
 @needs_linux
 def test_server_says_how_many_threads_it_has(worker: Session) -> None:
-    launcher = cast(ForkServerLauncher, worker._launcher)
+    launcher = cast(ForkServerLauncher, worker.launcher)
     worker.wait_ready()
     assert worker.ready
     launcher.wait_ready(timeout=0)
-    assert launcher._process is not None
-    assert launcher._process.poll() is None
+    assert launcher.pid is not None
+    assert os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
 def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
-    job = worker._launcher.launch(Limits())
+    job = worker.launcher.launch(Limits())
     ends: list[Exited] = []
     threads = [threading.Thread(target=lambda: ends.append(job.end(ask_line=True))) for _ in range(4)]
     for thread in threads:
@@ -301,7 +301,7 @@ def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
 
 
 def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) -> None:
-    job = worker._launcher.launch(Limits())
+    job = worker.launcher.launch(Limits())
     job.talk.shutdown(2)
     with pytest.raises(wire.Closed):
         wire.receive(job.talk)

@@ -562,13 +562,13 @@ def test_cancel_of_nothing_has_no_consequence(worker: Session) -> None:
 
 def test_cancel_before_the_child_is_there(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Someone who asks for something else while PyTorch loads does not wait for what they left."""
-    launch = worker._launcher.launch
+    launch = worker.launcher.launch
 
     def launch_late(limits: Limits, later: float = 0) -> object:
         worker.cancel()
         return launch(limits)
 
-    monkeypatch.setattr(worker._launcher, "launch", launch_late)
+    monkeypatch.setattr(worker.launcher, "launch", launch_late)
     (done,) = ran(worker, lesson_of(code_step("one", "while True:\n    pass")))
     assert done.error == Failure("stopped", "Stopped by you.", None)
 
@@ -651,8 +651,8 @@ def test_fork_server_that_was_killed_is_started_again() -> None:
         run.close()
         assert result(session, "print('again')").stdout == "again\n"
         assert server_of(session) != server
-        assert isinstance(session._launcher, ForkServerLauncher)
-        folder = Path(session._launcher._base)
+        assert isinstance(session.launcher, ForkServerLauncher)
+        folder = Path(session.launcher._base)
         assert list(folder.glob("tmp*")) == []
     finally:
         session.close()

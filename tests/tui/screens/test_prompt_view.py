@@ -18,6 +18,7 @@ from lessons.results.explanation import Explanation, Operand
 from lessons.results.result import Failure, Tensor
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, WindowQuestion
 from tests.course import COURSE
+from tests.tui.painted import painted_lines
 from tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
@@ -135,8 +136,7 @@ class PlayApp(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
     @property
     def drawn(self) -> str:

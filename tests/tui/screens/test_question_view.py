@@ -25,6 +25,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
 from lessons.results.tensor_questions import FollowQuestion
 from tests.tui.fake_session import FakeSession
+from tests.tui.painted import painted_lines
 from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
@@ -100,8 +101,7 @@ class QuestionApp(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
     @property
     def drawn(self) -> str:

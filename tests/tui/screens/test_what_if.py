@@ -12,6 +12,7 @@ from lessons.format.lesson import Lesson
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes, apply
 from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tests.tui.painted import painted_lines
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal
@@ -254,8 +255,7 @@ class Asking(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
     @property
     def chosen(self) -> str:

@@ -6,6 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets.text_area import Selection
 
+from tests.tui.painted import painted_lines
 from tui.widgets import code_editor
 from tui.widgets.code_editor import CodeEditor
 
@@ -30,8 +31,7 @@ class EditorApp(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
+from tests.tui.painted import painted_lines
 from tui.render import explanation_text
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
@@ -169,8 +170,7 @@ class Explaining(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips][: self.view.size.height]
+        return painted_lines(self)[: self.view.size.height]
 
 
 async def test_arrows_choose_and_enter_follows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
+from tests.tui.painted import painted_lines, painted_strips
 from tui.widgets.lesson_list import LessonEntry, LessonList
 
 ENTRIES = (
@@ -41,15 +42,14 @@ class ListApp(App[None]):
     @property
     def lines(self) -> list[str]:
         """What is painted."""
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
     @property
     def reversed_line(self) -> int:
         """The line of the cursor."""
         [place] = [
             place
-            for place, strip in enumerate(self.screen._compositor.render_strips())
+            for place, strip in enumerate(painted_strips(self))
             if any(segment.style is not None and segment.style.reverse for segment in strip)
         ]
         return place

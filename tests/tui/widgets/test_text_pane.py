@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
+from tests.tui.painted import painted_lines
 from tui.widgets.text_pane import TextPane
 
 TEN = "\n".join(f"line {number}" for number in range(1, 11))
@@ -45,8 +46,7 @@ class PaneApp(App[None]):
     @property
     def screen_lines(self) -> list[str]:
         """What is painted, which is not always what would be painted now."""
-        strips = self.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return painted_lines(self)
 
     @property
     def lines(self) -> list[str]:

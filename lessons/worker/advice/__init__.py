@@ -1,4 +1,4 @@
-"""What an exception means and what to do about it, in one or two sentences for a learner.
+"""Advice on exceptions: what one means and what to do about it, in one or two sentences for a learner.
 
 A rule (`exception_rules.py`) is a pattern of Python's message and a function that gets the scene of the exception
 (`scene.py`): the piece of code that raised it and the values that its names had then, read without running anything
@@ -7,7 +7,7 @@ A rule (`exception_rules.py`) is a pattern of Python's message and a function th
 
 from __future__ import annotations
 
-# Each of these registers its rules.
+# Importing these modules registers their rules.
 from lessons.worker.advice import (
     calls,
     dtypes,
@@ -21,8 +21,8 @@ from lessons.worker.advice import (
     syntax,
 )
 from lessons.worker.advice.exception_rules import RULES
-from lessons.worker.advice.own import with_own
-from lessons.worker.advice.safe_reading import is_a, text_of
+from lessons.worker.advice.original_builtins import with_original_builtins
+from lessons.worker.advice.safe_reading import is_a, message_of
 from lessons.worker.advice.scene import Scene
 
 __all__ = [
@@ -47,18 +47,18 @@ _Any = BaseException
 
 
 def advice(error: BaseException, filename: str, source: str) -> str | None:
-    """One or two sentences on an exception in the code `source` of the file `filename`, to stand after its message.
+    """Explain an exception that the code `source` of the file `filename` raised, to follow its message.
 
-    None if there is nothing to add. Never raises.
+    Returns one or two sentences, or None if there is nothing to add. Never raises.
     """
     try:
-        return with_own(_advice, error, filename, source)
+        return with_original_builtins(_advice, error, filename, source)
     except _Any:
         return None
 
 
 def _advice(error: BaseException, filename: str, source: str) -> str | None:
-    text = text_of(error)[:LONGEST_MESSAGE]
+    text = message_of(error)[:LONGEST_MESSAGE]
     scene: Scene | None = None
     for rule in RULES:
         match = rule.pattern.search(text) if is_a(error, rule.kind) else None
@@ -66,11 +66,11 @@ def _advice(error: BaseException, filename: str, source: str) -> str | None:
             continue
         scene = scene or Scene(error, text, filename, source)
         try:
-            told = rule.tell(scene, match)
+            sentence = rule.advise(scene, match)
         except Exception:
-            # One rule less; the next may know something.
+            # A rule that fails counts as one that has nothing to say.
             continue
-        if told:
-            told = " ".join(told.encode("utf-8", "backslashreplace").decode().split())
-            return told if len(told) <= LONGEST else None
+        if sentence:
+            sentence = " ".join(sentence.encode("utf-8", "backslashreplace").decode().split())
+            return sentence if len(sentence) <= LONGEST else None
     return None

@@ -1,4 +1,4 @@
-"""Calls with other arguments than a function has."""
+"""Advice on calls whose arguments do not fit the function."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
     r"^([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'",
     r"^([\w.<>]+)\(\) got multiple values for argument '(\w+)'",
 )
-def arguments(scene: Scene, match: Match) -> str | None:
-    """Too many, too few, or other arguments: say what the function takes."""
-    defined = definition(scene, match[1])
+def wrong_arguments(scene: Scene, match: Match) -> str | None:
+    """Say what a function takes that was called with too many, too few, or unknown arguments."""
+    defined = find_definition(scene, match[1])
     call = next(iter(scene.find(ast.Call)), None)
     if defined is not None:
-        if told := without_self(scene, defined):
-            return told
+        if sentence := without_self(scene, defined):
+            return sentence
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)
         where = f"line {defined.lineno} defines it as `{defined.name}({written})`"
@@ -42,8 +42,8 @@ def arguments(scene: Scene, match: Match) -> str | None:
             return "PyTorch calls it `dim` here."
         code = scene.code(call.func) if call is not None else ""
         where = f"it is called as `{code or match[1]}({written})`"
-    if call is not None and (told := on_class(scene, call, match[0])):
-        return told
+    if call is not None and (sentence := method_on_class(scene, call, match[0])):
+        return sentence
     if "unexpected keyword" in match[0] and (near := nearest(match[2], taken, 0.6)):
         return f"Did you mean `{near}`?"
     if len(where) > LONGEST:
@@ -54,10 +54,10 @@ def arguments(scene: Scene, match: Match) -> str | None:
     return f"{where[0].upper()}{where[1:]}: `self` comes by itself, {rest}."
 
 
-def definition(scene: Scene, name: str) -> Function | None:
-    """The function of the program with a qualified name such as `Head.forward`."""
+def find_definition(scene: Scene, name: str) -> Function | None:
+    """Find the function in the program that has a qualified name such as `Head.forward`, or None."""
     *holders, last = [part for part in name.split(".") if part != "<locals>"]
-    for node in scene.every(ast.FunctionDef, ast.AsyncFunctionDef):
+    for node in scene.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
         parent = scene.parents.get(node)
         inside = isinstance(parent, ast.ClassDef) and bool(holders) and parent.name == holders[-1]
         if node.name == last and (inside or not isinstance(parent, ast.ClassDef)):
@@ -67,7 +67,7 @@ def definition(scene: Scene, name: str) -> Function | None:
 
 
 def without_self(scene: Scene, defined: Function) -> str | None:
-    """A method whose first parameter is not the object."""
+    """Explain a method whose first parameter is not the object; None if that is not the mistake."""
     given = [*defined.args.posonlyargs, *defined.args.args]
     if not isinstance(scene.parents.get(defined), ast.ClassDef) or defined.decorator_list or defined.args.vararg:
         return None
@@ -80,25 +80,25 @@ def without_self(scene: Scene, defined: Function) -> str | None:
     )
 
 
-def on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
-    """A method called on the class, without an object."""
+def method_on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
+    """Explain a method that was called on the class, without an object; None if that is not the mistake."""
     if "missing" not in text or not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr == "__init__" or not is_class(scene.value(call.func.value)):
         return None
     code = scene.code(call.func.value)
-    lower = "layer" if is_module(scene.value(call.func.value)) else "thing"
+    lower = "layer" if is_module_class(scene.value(call.func.value)) else "thing"
     after = "" if call.func.attr == "forward" else f".{call.func.attr}"
     return f"`{code}` is the class: make an object first, `{lower} = {code}(...)`, then call `{lower}{after}(...)`."
 
 
-def is_module(kind: Any) -> bool:
-    """Whether a class is one of modules."""
+def is_module_class(kind: Any) -> bool:
+    """Return whether a class is derived from `nn.Module`."""
     return kind is not UNKNOWN and any(base is Module for base in type.__dict__["__mro__"].__get__(kind))
 
 
 def signature(function: FunctionType) -> tuple[list[str], str]:
-    """The parameters of a function that is not in the program, and how they are written."""
+    """Return the parameters of a function that is not in the program, and their text in a signature."""
     code = function.__code__
     names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     free = len(function.__defaults__ or ())

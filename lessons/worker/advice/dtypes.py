@@ -1,4 +1,4 @@
-"""Numbers of the wrong kind: floats where True and False, or whole numbers, are needed, and the other way round."""
+"""Advice on dtypes: floats where booleans or integers are needed, and the other way around."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ import ast
 
 import torch
 
-from lessons.worker.advice.exception_rules import Match, always, rule
-from lessons.worker.advice.missing_values import nothing
-from lessons.worker.advice.safe_reading import Linear, Sized, exactly, parts, sized
+from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.missing_values import explain_none
+from lessons.worker.advice.safe_reading import Linear, TensorInfo, attributes, is_exactly, tensor_info
 from lessons.worker.advice.scene import Scene, operand
 from lessons.worker.advice.shape_effects import is_torch
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-CALLED = {"axis": "dim", "diag": "diagonal", "keepdims": "keepdim"}
-OF_NUMBERS = ("exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil")
-MAKERS = ("rand", "randn", "zeros", "ones", "empty", "full", "arange", "eye")
+KEYWORD_NAMES = {"axis": "dim", "diag": "diagonal", "keepdims": "keepdim"}
+MATH_FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil")
+CONSTRUCTORS = ("rand", "randn", "zeros", "ones", "empty", "full", "arange", "eye")
 
 
-def kind(dtype: torch.dtype | None) -> str:
-    """`float32` and the like."""
+def dtype_name(dtype: torch.dtype | None) -> str:
+    """Return the short name of a dtype, such as `float32`."""
     return str(dtype).removeprefix("torch.")
 
 
-def converted(scene: Scene, node: ast.AST, how: str) -> str:
-    """A piece of code with a conversion after it."""
+def with_conversion(scene: Scene, node: ast.AST, how: str) -> str:
+    """Quote a piece of code with a conversion after it, such as `mask.bool()`."""
     return f"`{operand(node, scene.code(node) or 'x')}.{how}()`"
 
 
 @rule(RuntimeError, r"masked_fill_? only supports boolean masks", r"where expected condition to be a boolean tensor")
 def float_mask(scene: Scene, match: Match) -> str | None:
-    """A mask of ones and zeros."""
+    """Explain a mask of ones and zeros instead of booleans."""
     for call in scene.find(ast.Call):
         for node in [*call.args, *(word.value for word in call.keywords)]:
-            tensor = scene.sized(node)
+            tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not torch.bool and tensor.dtype is not None:
-                held = f"{scene.named(node, 'The mask')} holds {kind(tensor.dtype)} numbers"
-                return f"{held}, but a mask must hold True and False: write {converted(scene, node, 'bool')}."
+                held = f"{scene.quote(node, 'The mask')} holds {dtype_name(tensor.dtype)} numbers"
+                return f"{held}, but a mask must hold True and False: write {with_conversion(scene, node, 'bool')}."
     return "A mask must hold True and False: write `mask.bool()`."
 
 
 @rule(TypeError, r"^~ \(operator\.invert\) is only implemented", r"^bad operand type for unary ~: 'float'")
-def inverted(scene: Scene, match: Match) -> str | None:
-    """`~mask` of numbers."""
+def inverted_numbers(scene: Scene, match: Match) -> str | None:
+    """Explain `~mask` of a mask that holds numbers."""
     for node in scene.find(ast.UnaryOp):
         code = operand(node.operand, scene.code(node.operand) or "mask")
-        return f"`~` exchanges True and False, but {scene.named(node.operand)} holds numbers: write `~{code}.bool()`."
+        return f"`~` exchanges True and False, but {scene.quote(node.operand)} holds numbers: write `~{code}.bool()`."
     return "`~` exchanges True and False: write `~mask.bool()`."
 
 
@@ -58,22 +58,24 @@ def inverted(scene: Scene, match: Match) -> str | None:
     r"expected both vectors to have same dtype",
     r"dot : expected",
 )
-def two_kinds(scene: Scene, match: Match) -> str | None:
-    """A product of tensors with different kinds of numbers."""
-    for left, right in sides(scene):
-        one, other = scene.sized(left), held_by(scene, right)
+def different_dtypes(scene: Scene, match: Match) -> str | None:
+    """Explain a product of tensors that have different dtypes."""
+    for left, right in multiplied_pairs(scene):
+        one, other = scene.tensor_info(left), tensor_or_weight(scene, right)
         if one is None or other is None or None in (one.dtype, other.dtype) or one.dtype is other.dtype:
             continue
         layer = type(scene.value(right)) is Linear
         node = right if other.dtype is not torch.float32 and not layer else left
         wanted = "double" if layer and other.dtype is torch.float64 else "float"
-        told = f"{scene.named(left)} holds {kind(one.dtype)} numbers, {scene.named(right)} {kind(other.dtype)}"
-        return f"{told}: both must be of one kind. Write {converted(scene, node, wanted)}."
+        sentence = (
+            f"{scene.quote(left)} holds {dtype_name(one.dtype)} numbers, {scene.quote(right)} {dtype_name(other.dtype)}"
+        )
+        return f"{sentence}: both must be of one kind. Write {with_conversion(scene, node, wanted)}."
     return "All tensors in a product must hold one kind of numbers: `.float()` converts to float32."
 
 
-def sides(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
-    """What is multiplied on the line: the sides of a product, or an input and the layer that it goes into."""
+def multiplied_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
+    """Find what the line multiplies: both sides of a product, or an input and the layer that it enters."""
     found = [(node.left, node.right) for node in scene.find(ast.BinOp)]
     for call in scene.find(ast.Call):
         if type(scene.value(call.func)) is Linear and call.args:
@@ -81,15 +83,15 @@ def sides(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
         elif isinstance(call.func, ast.Attribute):
             given = [*call.args, *(word.value for word in call.keywords)]
             given = given if is_torch(scene.value(call.func.value)) else [call.func.value, *given]
-            tensors = [node for node in given if scene.sized(node) is not None]
+            tensors = [node for node in given if scene.tensor_info(node) is not None]
             found += [(one, other) for one in tensors[:1] for other in tensors[1:]]
     return found
 
 
-def held_by(scene: Scene, node: ast.expr) -> Sized | None:
-    """A tensor, or the weight of a layer."""
+def tensor_or_weight(scene: Scene, node: ast.expr) -> TensorInfo | None:
+    """Return the shape and dtype of a tensor, or of the weight of a layer; None for anything else."""
     value = scene.value(node)
-    return sized(parts(value).get("weight")) if type(value) is Linear else sized(value)
+    return tensor_info(attributes(value).get("weight")) if type(value) is Linear else tensor_info(value)
 
 
 @rule(
@@ -99,16 +101,17 @@ def held_by(scene: Scene, node: ast.expr) -> Sized | None:
 )
 @rule(IndexError, r"tensors used as indices must be long")
 def float_index(scene: Scene, match: Match) -> str | None:
-    """A tensor of floats used to look something up."""
+    """Explain a tensor of floats that is used as an index."""
     for node in scene.find(ast.Subscript, ast.Call):
         given = [node.slice] if isinstance(node, ast.Subscript) else node.args[-1:]
         given = node.args[:1] if isinstance(node, ast.Call) and "embedding" in scene.text else given
         for one in given:
-            tensor = scene.sized(one)
+            tensor = scene.tensor_info(one)
             if tensor is not None and tensor.dtype in FLOATS:
                 return (
-                    f"{scene.named(one)} holds {kind(tensor.dtype)} numbers: an index must hold whole numbers, "
-                    f"{converted(scene, one, 'long')}, or as a mask True and False, {converted(scene, one, 'bool')}."
+                    f"{scene.quote(one)} holds {dtype_name(tensor.dtype)} numbers: an index must hold whole numbers, "
+                    f"{with_conversion(scene, one, 'long')}, or as a mask True and False, "
+                    f"{with_conversion(scene, one, 'bool')}."
                 )
     return "An index must hold whole numbers (`.long()`), or as a mask True and False (`.bool()`)."
 
@@ -117,14 +120,14 @@ def float_index(scene: Scene, match: Match) -> str | None:
 @rule(RuntimeError, r"not implemented for '(Long|Int|Bool|Short|Byte|Char)'", r"could not infer output dtype.* Got: ")
 @rule(RuntimeError, r"cannot be converted to type \w+ without overflow", r"Only Tensors of floating point and complex")
 def whole_numbers(scene: Scene, match: Match) -> str | None:
-    """A softmax or mean of whole numbers."""
+    """Explain a softmax or mean of integers."""
     for call in scene.find(ast.Call):
         base = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         for node in [*base, *call.args]:
-            tensor = scene.sized(node)
+            tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not None and tensor.dtype not in FLOATS:
-                held = f"{scene.named(node)} holds {kind(tensor.dtype)} values"
-                return f"{held}, and this needs floats: write {converted(scene, node, 'float')}."
+                held = f"{scene.quote(node)} holds {dtype_name(tensor.dtype)} values"
+                return f"{held}, and this needs floats: write {with_conversion(scene, node, 'float')}."
     return "This needs floats: write `.float()` after the tensor, or `1.0` for `1` where it is made."
 
 
@@ -144,7 +147,7 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
 )
 @rule(IndexError, r"are valid indices \(got float\)")
 def float_size(scene: Scene, match: Match) -> str | None:
-    """A size that comes from `/`."""
+    """Explain a size or index that is a float, usually because of `/`."""
     node = scene.node or scene.statement
     what = "An index" if "indices" in scene.text else "A size"
     for part in ast.walk(node) if node is not None else ():
@@ -161,31 +164,31 @@ def float_size(scene: Scene, match: Match) -> str | None:
     return None
 
 
-# What is no tensor at all --------------------------------------------------------------------------------------------
+# Values that are not tensors -----------------------------------------------------------------------------------------
 
 
 @rule(TypeError, r"^(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (\w+)")
-def no_tensor(scene: Scene, match: Match) -> str | None:
-    """A function of torch that gets a number or a list."""
-    name, place, given = match[1], int(match[3]), match[4]
+def not_a_tensor(scene: Scene, match: Match) -> str | None:
+    """Explain a function of torch that is called with a number or a list instead of a tensor."""
+    name, position, given = match[1], int(match[3]), match[4]
     call = next(iter(scene.find(ast.Call)), None)
-    argument = call.args[place - 1] if call is not None and len(call.args) >= place else None
-    code = scene.named(argument, "what it gets")
+    argument = call.args[position - 1] if call is not None and len(call.args) >= position else None
+    code = scene.quote(argument, "what it gets")
     if given == "NoneType":
-        return nothing(scene, argument)
+        return explain_none(scene, argument)
     if given in ("list", "tuple"):
         holds = scene.value(argument)
-        if exactly(holds, list, tuple) and holds and sized(holds[0]) is not None:
+        if is_exactly(holds, list, tuple) and holds and tensor_info(holds[0]) is not None:
             return f"{code} is a {given} of tensors: `torch.stack({scene.code(argument) or '...'})` makes one of them."
         return f"{code} is a {given}: `torch.tensor({scene.code(argument) or '...'})` makes a tensor of it."
     if name in ("triu", "tril") and call is not None:
         sizes = ", ".join(scene.code(one) for one in call.args)
         return f"It takes a matrix and blanks one half: `torch.{name}(torch.ones({sizes}), diagonal=1)`."
     if given in ("int", "float"):
-        plain = scene.code(argument) or "x"
-        use = f"use `math.{name}({plain})`" if name in OF_NUMBERS else f"`torch.tensor({plain})` makes one"
+        code_or_x = scene.code(argument) or "x"
+        use = f"use `math.{name}({code_or_x})`" if name in MATH_FUNCTIONS else f"`torch.tensor({code_or_x})` makes one"
         if name == "sqrt" and argument is not None:
-            use = f"write `{operand(argument, plain)} ** 0.5`"
+            use = f"write `{operand(argument, code_or_x)} ** 0.5`"
         return f"{code} is a plain number, but a tensor is needed: {use}."
     if given == "Linear":
         return f"{code} is a layer; its matrix is `{scene.code(argument) or 'layer'}.weight`."
@@ -193,16 +196,16 @@ def no_tensor(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^(\w+)\(\) got an unexpected keyword argument '(\w+)'")
-def keyword_of_another(scene: Scene, match: Match) -> str | None:
-    """Keywords that torch calls otherwise, or has elsewhere."""
-    if match[2] in CALLED:
-        return f"PyTorch calls it `{CALLED[match[2]]}` here."
-    if match[2] == "diagonal" and match[1] in MAKERS:
+def unsupported_keyword(scene: Scene, match: Match) -> str | None:
+    """Explain keywords that torch spells differently, or that belong to a different function."""
+    if match[2] in KEYWORD_NAMES:
+        return f"PyTorch calls it `{KEYWORD_NAMES[match[2]]}` here."
+    if match[2] == "diagonal" and match[1] in CONSTRUCTORS:
         return f"`diagonal` is for torch.triu and torch.tril: close the bracket of torch.{match[1]} before it."
     return None
 
 
-always(
+fixed_advice(
     TypeError,
     {
         r"^softmax\(\) missing 1 required positional arguments: \"dim\"": (
@@ -211,8 +214,8 @@ always(
         r"^transpose\(\) missing": "Say which two axes to exchange: `.transpose(-2, -1)`, or `.T` for a matrix.",
     },
 )
-always(TypeError, {r"^new\(\): invalid data type 'str'": "A tensor is indexed by numbers, not by names."})
-always(
+fixed_advice(TypeError, {r"^new\(\): invalid data type 'str'": "A tensor is indexed by numbers, not by names."})
+fixed_advice(
     RuntimeError,
     {r"^Numpy is not available": "There is no NumPy here: `.tolist()` gives the numbers as Python's own."},
 )

@@ -1,4 +1,4 @@
-"""The table of rules: what an exception looks like, and the function that has a sentence for it."""
+"""The registry of rules: patterns of exceptions, and the functions that explain them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from dataclasses import dataclass
 from lessons.worker.advice.scene import Scene
 
 Match = re.Match[str]
-Tell = Callable[[Scene, Match], str | None]
+Advise = Callable[[Scene, Match], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A function for the exceptions of a kind whose message has a pattern."""
+    """A function that explains exceptions of one kind whose message matches a pattern."""
 
     kind: type[BaseException]
     pattern: re.Pattern[str]
-    tell: Tell
+    advise: Advise
 
 
 RULES: list[Rule] = []
-"""In the order in which they are tried; the first that has a sentence is heard."""
+"""All rules in the order in which they are tried; the first that returns a sentence wins."""
 
 
-def rule(kind: type[BaseException], *patterns: str) -> Callable[[Tell], Tell]:
-    """Register a function for the exceptions of a kind whose message has one of these patterns."""
+def rule(kind: type[BaseException], *patterns: str) -> Callable[[Advise], Advise]:
+    """Register the decorated function for exceptions of a kind whose message matches one of the patterns."""
 
-    def register(tell: Tell) -> Tell:
-        RULES.extend(Rule(kind, re.compile(pattern), tell) for pattern in patterns)
-        return tell
+    def register(advise: Advise) -> Advise:
+        RULES.extend(Rule(kind, re.compile(pattern), advise) for pattern in patterns)
+        return advise
 
     return register
 
 
-def always(kind: type[BaseException], sentences: dict[str, str]) -> None:
-    """Register sentences that are the same for every program, by pattern."""
+def fixed_advice(kind: type[BaseException], sentences: dict[str, str]) -> None:
+    """Register sentences that do not depend on the program, by the pattern of the message."""
     for pattern, sentence in sentences.items():
         rule(kind, pattern)(lambda scene, match, sentence=sentence: sentence)  # type: ignore[misc]

@@ -1,25 +1,25 @@
-"""Gradients: what must not be changed in place, what has none, and what can be asked for only once."""
+"""Advice on gradients: in-place changes, tensors without a gradient, and a second backward pass."""
 
 from __future__ import annotations
 
 import ast
 
-from lessons.worker.advice.exception_rules import Match, always, rule
+from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.scene import Scene, operand, size
 
 
 @rule(RuntimeError, r"leaf Variable that requires grad is being used in an in-place operation")
-def leaf(scene: Scene, match: Match) -> str | None:
-    """A parameter that is filled while its gradient is recorded."""
-    changed = scene.named(target(scene), "It")
+def leaf_in_place(scene: Scene, match: Match) -> str | None:
+    """Explain a parameter that is changed in place while its gradient is recorded."""
+    changed = scene.quote(changed_expression(scene), "It")
     return (
         f"{changed} learns by gradients, so it may be changed in place only inside `with torch.no_grad():`. "
         "Put the line in such a block."
     )
 
 
-def target(scene: Scene) -> ast.expr | None:
-    """What the line changes in place."""
+def changed_expression(scene: Scene) -> ast.expr | None:
+    """Return the expression that the line changes in place, or None."""
     for call in scene.find(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
             return call.func.value
@@ -37,17 +37,17 @@ def target(scene: Scene) -> ast.expr | None:
 
 @rule(RuntimeError, r"modified by an inplace operation")
 def changed_in_place(scene: Scene, match: Match) -> str | None:
-    """A tensor that the way back needs was written into; say where, if the file has one such line only."""
-    places = [node for node in scene.every(ast.AugAssign, ast.Call, ast.Assign) if writes(node)]
-    at = f" Line {places[0].lineno} does that." if len(places) == 1 else ""
+    """Explain an in-place change of a tensor that the backward pass needs; name the line if only one does it."""
+    writers = [node for node in scene.nodes(ast.AugAssign, ast.Call, ast.Assign) if changes_in_place(node)]
+    at = f" Line {writers[0].lineno} does that." if len(writers) == 1 else ""
     return (
         "The way back needs a tensor as it was, but it has since been changed in place: by `+=`, `x[...] = ...` or a "
         f"method whose name ends in `_`.{at} Make a new tensor instead, as in `x = x + 1`."
     )
 
 
-def writes(node: ast.AST) -> bool:
-    """Whether this changes a tensor in place."""
+def changes_in_place(node: ast.AST) -> bool:
+    """Return whether a piece of code changes a tensor in place."""
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         return name.endswith("_") and not name.startswith("_") and name not in ("requires_grad_", "zero_")
@@ -57,39 +57,39 @@ def writes(node: ast.AST) -> bool:
 
 
 def base_of_call(scene: Scene) -> ast.expr | None:
-    """`x` of `x.backward()`."""
+    """Return `x` of the call `x.backward()`, or None."""
     call = next(iter(scene.find(ast.Call)), None)
     return call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
 
 
 @rule(RuntimeError, r"element \d+ of tensors does not require grad")
 def no_gradient(scene: Scene, match: Match) -> str | None:
-    """`backward` of something that was made of plain tensors."""
-    made = scene.named(base_of_call(scene), "this")
+    """Explain `backward` of a tensor that was computed from plain tensors only."""
+    result = scene.quote(base_of_call(scene), "this")
     return (
-        f"Nothing that {made} was computed from needs a gradient: make a tensor with `requires_grad=True`, or as "
+        f"Nothing that {result} was computed from needs a gradient: make a tensor with `requires_grad=True`, or as "
         "nn.Parameter, and compute outside of `torch.no_grad()`, without `.detach()` on the way."
     )
 
 
 @rule(RuntimeError, r"grad can be implicitly created only for scalar outputs")
 def not_scalar(scene: Scene, match: Match) -> str | None:
-    """`backward` of more than one number."""
+    """Explain `backward` of more than one number."""
     base = base_of_call(scene)
-    tensor, code = scene.sized(base), operand(base, scene.code(base) or "x") if base is not None else "x"
-    told = f"{scene.named(base)} is {size(tensor.shape)}. " if tensor is not None else ""
-    return f"{told}`backward` starts at a single number: write `{code}.sum().backward()`, or `.mean()`."
+    tensor, code = scene.tensor_info(base), operand(base, scene.code(base) or "x") if base is not None else "x"
+    sentence = f"{scene.quote(base)} is {size(tensor.shape)}. " if tensor is not None else ""
+    return f"{sentence}`backward` starts at a single number: write `{code}.sum().backward()`, or `.mean()`."
 
 
 @rule(RuntimeError, r"Can't call numpy\(\) on Tensor that requires grad")
-def numpy(scene: Scene, match: Match) -> str | None:
-    """NumPy knows no gradients."""
+def numpy_of_gradient(scene: Scene, match: Match) -> str | None:
+    """Explain `.numpy()` of a tensor that requires a gradient."""
     base = base_of_call(scene)
     code = operand(base, scene.code(base) or "x") if base is not None else "x"
     return f"NumPy knows no gradients: `{code}.detach().numpy()` gives the numbers alone."
 
 
-always(
+fixed_advice(
     RuntimeError,
     {
         r"Trying to backward through the graph a second time": (

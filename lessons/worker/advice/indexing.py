@@ -1,4 +1,4 @@
-"""Indices and axes that are not there, missing keys; also divisions by zero and failed assertions."""
+"""Advice on indices, axes and keys that do not exist, divisions by zero, and failed assertions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 import re
 from collections import OrderedDict
 
-from lessons.worker.advice.exception_rules import Match, always, rule
-from lessons.worker.advice.safe_reading import UNKNOWN, exactly, parts
+from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.safe_reading import UNKNOWN, attributes, is_exactly
 from lessons.worker.advice.scene import Scene, nearest, size
 
 MOST_KEYS = 6
@@ -15,10 +15,10 @@ MOST_KEYS = 6
 
 @rule(IndexError, r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)")
 def out_of_bounds(scene: Scene, match: Match) -> str | None:
-    """`x[6]` of six rows."""
+    """Explain an index beyond the end of an axis, such as `x[6]` of six rows."""
     axis, count = match[2], int(match[3])
-    told = next((told for node in scene.find(ast.Subscript) if (told := scene.describe(node.value))), None)
-    start = f"{told}: axis" if told else "Axis"
+    sentence = next((sentence for node in scene.find(ast.Subscript) if (sentence := scene.describe(node.value))), None)
+    start = f"{sentence}: axis" if sentence else "Axis"
     if not count:
         return f"{start} {axis} is empty."
     return f"{start} {axis} has {count} places, counted from 0: the last is {count - 1}, or -1."
@@ -26,12 +26,12 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
 
 @rule(IndexError, r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)")
 def no_such_axis(scene: Scene, match: Match) -> str | None:
-    """An axis that the tensor does not have."""
+    """Explain an axis that the tensor does not have."""
     low, high = int(match[1]), int(match[2])
     for call in scene.find(ast.Call):
         base = call.func.value if isinstance(call.func, ast.Attribute) else None
         for node in [base, *call.args[:1]]:
-            tensor = scene.sized(node)
+            tensor = scene.tensor_info(node)
             if tensor is not None:
                 count = len(tensor.shape)
                 axes = f"{count} axes" if count != 1 else "one axis"
@@ -43,27 +43,27 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
 
 
 @rule(IndexError, r"too many indices for tensor of dimension (\d+)")
-def too_many(scene: Scene, match: Match) -> str | None:
-    """More indices than axes."""
+def too_many_indices(scene: Scene, match: Match) -> str | None:
+    """Explain an index with more entries than the tensor has axes."""
     for node in scene.find(ast.Subscript):
         given = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
-        if told := scene.describe(node.value):
-            return f"{told}: it has {axes(int(match[1]))}, but {given} indices are given."
-    return f"The tensor has {axes(int(match[1]))}: give at most as many indices."
+        if sentence := scene.describe(node.value):
+            return f"{sentence}: it has {count_axes(int(match[1]))}, but {given} indices are given."
+    return f"The tensor has {count_axes(int(match[1]))}: give at most as many indices."
 
 
-def axes(count: int) -> str:
-    """A number of axes in words."""
+def count_axes(count: int) -> str:
+    """Write a number of axes in words."""
     return "one axis" if count == 1 else f"{count} axes"
 
 
 @rule(IndexError, r"^(list|tuple) index out of range")
-def outside(scene: Scene, match: Match) -> str | None:
-    """A place behind the end of a list."""
+def outside_list(scene: Scene, match: Match) -> str | None:
+    """Explain an index beyond the end of a list or tuple."""
     for node in scene.find(ast.Subscript):
         held = scene.value(node.value)
-        if exactly(held, list, tuple):
-            code = scene.named(node.value, f"The {match[1]}")
+        if is_exactly(held, list, tuple):
+            code = scene.quote(node.value, f"The {match[1]}")
             if not held:
                 return f"{code} is empty."
             count = f"{len(held)} entries" if len(held) > 1 else "one entry"
@@ -73,26 +73,26 @@ def outside(scene: Scene, match: Match) -> str | None:
 
 @rule(IndexError, r"The shape of the mask \[([\d, ]*)\] at index \d+ does not match .* \[([\d, ]*)\]")
 def mask_as_index(scene: Scene, match: Match) -> str | None:
-    """`x[mask]` with a mask of another shape."""
+    """Explain `x[mask]` with a mask of a different shape."""
     mask, tensor = (size(re.findall(r"\d+", group)) for group in match.groups())
     return f"The mask is {mask}, the tensor {tensor}: to choose cells, both need the same shape."
 
 
 @rule(KeyError, r"^(['\"])(.*)\1$")
 def no_such_key(scene: Scene, match: Match) -> str | None:
-    """A key that a dictionary does not have."""
+    """Explain a key that a dictionary does not have."""
     for node in scene.find(ast.Subscript, ast.Call):
         base = node.value if isinstance(node, ast.Subscript) else node.func
         held = scene.value(base)
-        if not exactly(held, dict, OrderedDict):
-            held = parts(held).get("_modules") if held is not UNKNOWN else None
-        if not exactly(held, dict, OrderedDict):
+        if not is_exactly(held, dict, OrderedDict):
+            held = attributes(held).get("_modules") if held is not UNKNOWN else None
+        if not is_exactly(held, dict, OrderedDict):
             continue
         keys = [key for key in held if type(key) is str]
         if near := nearest(match[2], keys, 0.6):
             return f'Did you mean "{near}"?'
         if not held:
-            return f"{scene.named(base, 'The dictionary')} is empty."
+            return f"{scene.quote(base, 'The dictionary')} is empty."
         if not keys:
             return None
         some = ", ".join(f'"{key}"' for key in keys[:MOST_KEYS])
@@ -100,7 +100,7 @@ def no_such_key(scene: Scene, match: Match) -> str | None:
     return None
 
 
-always(
+fixed_advice(
     IndexError,
     {r"^index out of range in self": "A token number is not smaller than the number of rows of the embedding."},
 )
@@ -110,8 +110,8 @@ always(
 
 
 @rule(ZeroDivisionError, r"")
-def by_zero(scene: Scene, match: Match) -> str | None:
-    """A divisor that turned out to be zero."""
+def division_by_zero(scene: Scene, match: Match) -> str | None:
+    """Name the divisor that is zero."""
     for node in scene.find(ast.BinOp, ast.AugAssign):
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         division = isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod)
@@ -121,25 +121,27 @@ def by_zero(scene: Scene, match: Match) -> str | None:
 
 
 @rule(AssertionError, r"^$")
-def asserted(scene: Scene, match: Match) -> str | None:
-    """An assertion without a message."""
-    statement = scene.within(ast.Assert)
+def failed_assertion(scene: Scene, match: Match) -> str | None:
+    """Explain a failed assertion without a message."""
+    statement = scene.enclosing(ast.Assert)
     if statement is None or isinstance(statement.test, ast.Constant):
         return None
-    told = f"`{scene.code(statement.test) or 'what this line asserts'}` is not true"
+    sentence = f"`{scene.code(statement.test) or 'what this line asserts'}` is not true"
     sides = [statement.test.left, *statement.test.comparators] if isinstance(statement.test, ast.Compare) else []
     values = [
         f"`{scene.code(side)}` is {scene.value(side)!r}"
         for side in sides
-        if not isinstance(side, ast.Constant | ast.Tuple | ast.List) and plain(scene.value(side)) and scene.code(side)
+        if not isinstance(side, ast.Constant | ast.Tuple | ast.List)
+        and is_printable(scene.value(side))
+        and scene.code(side)
     ]
-    return f"{told}: {' and '.join(values)}." if values else f"{told}."
+    return f"{sentence}: {' and '.join(values)}." if values else f"{sentence}."
 
 
-def plain(value: object) -> bool:
-    """Whether a value may be written out: a number, a short text, a shape."""
+def is_printable(value: object) -> bool:
+    """Return whether a value is short enough to be written out: a number, a short text, or a shape."""
     if type(value) is tuple:
-        return len(value) < MOST_KEYS and all(exactly(one, int, float) for one in value)
+        return len(value) < MOST_KEYS and all(is_exactly(one, int, float) for one in value)
     if type(value) is int:
         return abs(value) < 10**12
-    return exactly(value, float, bool) or (type(value) is str and len(value) < 40)
+    return is_exactly(value, float, bool) or (type(value) is str and len(value) < 40)

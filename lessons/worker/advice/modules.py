@@ -1,21 +1,21 @@
-"""Layers, parameters and tensors taken for one another, and modules that are not set up."""
+"""Advice on confused layers, parameters and tensors, and on modules that are not set up."""
 
 from __future__ import annotations
 
 import ast
 
-from lessons.worker.advice.exception_rules import Match, always, rule
-from lessons.worker.advice.missing_values import nothing
+from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.missing_values import explain_none
 from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Linear,
     Module,
-    exactly,
     is_a,
     is_class,
+    is_exactly,
     is_method,
-    sized,
+    tensor_info,
     type_name,
 )
 from lessons.worker.advice.scene import BUILTINS, Scene, nearest, operand, size
@@ -28,32 +28,32 @@ METHODS = frozenset({"method", "builtin_function_or_method", "function"})
 
 
 @rule(TypeError, r"^unsupported operand type\(s\) for ([^:]+): '([\w.]+)' and '([\w.]+)'")
-def operands(scene: Scene, match: Match) -> str | None:
-    """An operator between a tensor and what is none."""
+def operator_on_other_type(scene: Scene, match: Match) -> str | None:
+    """Explain an operator between a tensor and a value of a different type."""
     for node in scene.find(ast.BinOp, ast.AugAssign):
         left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
         for side, other, kind in ((right, left, match[3]), (left, right, match[2])):
-            if told := no_operand(scene, match[1], side, other, kind):
-                return told
+            if sentence := explain_operand(scene, match[1], side, other, kind):
+                return sentence
     if Linear.__name__ in match.groups():
         return "A layer is no matrix: call it with the tensor, `layer(x)`."
-    return nothing(scene, None) if "NoneType" in match.groups() else None
+    return explain_none(scene, None) if "NoneType" in match.groups() else None
 
 
-def no_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
-    """What one side is, if it is not something to compute with."""
-    value, code = scene.value(side), scene.named(side, "One side")
-    tensor = scene.sized(other)
+def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
+    """Say what one side of an operator is, if it is nothing to compute with; else return None."""
+    value, code = scene.value(side), scene.quote(side, "One side")
+    tensor = scene.tensor_info(other)
     bare = operand(side, scene.code(side) or "x")
     if kind == "NoneType":
-        return nothing(scene, side)
+        return explain_none(scene, side)
     if kind == "Linear" or is_a(value, Module):
         given = scene.code(other) if tensor is not None else "x"
         return f"{code} is a layer, not a matrix: call it, `{bare}({given or 'x'})`."
     if kind == "tuple":
-        return f"{code} is a tuple{several(value)}: take one of its entries, such as `{bare}[0]`."
+        return f"{code} is a tuple{length_note(value)}: take one of its entries, such as `{bare}[0]`."
     if kind == "list":
-        return f"{code} is a list: `{in_one(value)}({scene.code(side) or 'x'})` makes a tensor of it."
+        return f"{code} is a list: `{joining_function(value)}({scene.code(side) or 'x'})` makes a tensor of it."
     if kind == "str":
         return f"{code} is text, not a number."
     if kind in METHODS and scene.code(side):
@@ -65,14 +65,14 @@ def no_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str
     return None
 
 
-def several(value: object) -> str:
-    """` of 2`, if it is known."""
-    return f" of {len(value)}" if exactly(value, list, tuple) else ""
+def length_note(value: object) -> str:
+    """Return ` of 2` for two entries, or "" if the number of entries is not known."""
+    return f" of {len(value)}" if is_exactly(value, list, tuple) else ""
 
 
-def in_one(value: object) -> str:
-    """What makes one tensor of a list."""
-    tensors = exactly(value, list, tuple) and bool(value) and sized(value[0]) is not None
+def joining_function(value: object) -> str:
+    """Name the function that makes one tensor from a list."""
+    tensors = is_exactly(value, list, tuple) and bool(value) and tensor_info(value[0]) is not None
     return "torch.stack" if tensors else "torch.tensor"
 
 
@@ -81,14 +81,14 @@ def in_one(value: object) -> str:
 
 @rule(TypeError, r"^'([\w.]+)' object is not callable")
 def not_callable(scene: Scene, match: Match) -> str | None:
-    """Brackets after what is no function."""
+    """Explain parentheses after a value that is not a function."""
     kind = match[1]
     for call in scene.find(ast.Call):
         func, code = call.func, scene.code(call.func)
         if not code:
             continue
         if kind == "NoneType":
-            return nothing(scene, func)
+            return explain_none(scene, func)
         if kind in ("Tensor", "Parameter"):
             return called_tensor(scene, call)
         if kind == "torch.Size":
@@ -107,15 +107,15 @@ def not_callable(scene: Scene, match: Match) -> str | None:
 
 
 def called_tensor(scene: Scene, call: ast.Call) -> str:
-    """`tensor(...)`: a parameter taken for a layer, or a property with brackets."""
+    """Explain `tensor(...)`: a parameter mistaken for a layer, or a property with parentheses."""
     code, func = scene.code(call.func), call.func
     if isinstance(func, ast.Attribute):
         owner = scene.value(func.value)
-        if func.attr in ("T", "mT", "data", "grad") and scene.sized(func.value) is not None:
+        if func.attr in ("T", "mT", "data", "grad") and scene.tensor_info(func.value) is not None:
             return f"`.{func.attr}` takes no brackets: write `{code}`."
         if func.attr == "weight" and type(owner) is Linear:
             return f"`{code}` is the matrix of the layer: call the layer itself, `{scene.code(func.value)}(...)`."
-    given, tensor = scene.sized(call.args[0]) if call.args else None, scene.sized(func)
+    given, tensor = scene.tensor_info(call.args[0]) if call.args else None, scene.tensor_info(func)
     if given is not None and tensor is not None:
         one = scene.code(call.args[0]) or "x"
         fits = product(given.shape, tensor.shape) is not None
@@ -128,8 +128,8 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
 
 
 @rule(AttributeError, r"^'(tuple|list)' object has no attribute '(\w+)'")
-def of_container(scene: Scene, match: Match) -> str | None:
-    """What a tensor has, asked of a tuple or list of tensors."""
+def attribute_of_container(scene: Scene, match: Match) -> str | None:
+    """Explain an attribute of tensors that is used on a tuple or list of tensors."""
     kind, name = match.groups()
     if name not in TENSOR_NAMES:
         return None
@@ -137,19 +137,19 @@ def of_container(scene: Scene, match: Match) -> str | None:
         value = scene.value(node.value)
         bare = scene.code(node.value) or "result"
         if kind == "tuple":
-            held = f"{scene.named(node.value, 'It')} is a tuple{several(value)}"
-            if "MultiheadAttention" in called_by(scene, node.value):
+            held = f"{scene.quote(node.value, 'It')} is a tuple{length_note(value)}"
+            if "MultiheadAttention" in class_of_call(scene, node.value):
                 held = "nn.MultiheadAttention gives two results, the output and the weights"
             return f"{held}: take one, `{bare}[0]`, or give each a name, `output, weights = ...`."
-        return f"`{bare}` is a list, not a tensor: `{in_one(value)}({bare})` makes one of it."
+        return f"`{bare}` is a list, not a tensor: `{joining_function(value)}({bare})` makes one of it."
     return None
 
 
-def called_by(scene: Scene, node: ast.expr) -> str:
-    """The class of what was called to make a value: in the code itself, or where its name is assigned."""
+def class_of_call(scene: Scene, node: ast.expr) -> str:
+    """Return the classes of the callables that made a value, in the code itself or in its assignment."""
     calls = [node] if isinstance(node, ast.Call) else []
     if isinstance(node, ast.Name):
-        for statement in scene.every(ast.Assign):
+        for statement in scene.nodes(ast.Assign):
             names = [one.id for one in statement.targets if isinstance(one, ast.Name)]
             if node.id in names and isinstance(statement.value, ast.Call):
                 calls.append(statement.value)
@@ -158,8 +158,8 @@ def called_by(scene: Scene, node: ast.expr) -> str:
 
 
 @rule(AttributeError, r"^'(?:int|float|bool)' object has no attribute '(\w+)'")
-def of_number(scene: Scene, match: Match) -> str | None:
-    """What a tensor has, asked of a plain number."""
+def attribute_of_number(scene: Scene, match: Match) -> str | None:
+    """Explain an attribute of tensors that is used on a plain number."""
     if match[1] not in TENSOR_NAMES:
         return None
     code = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "")
@@ -167,13 +167,13 @@ def of_number(scene: Scene, match: Match) -> str | None:
 
 
 @rule(AttributeError, r"^'(\w+)' object has no attribute '(\w+)'")
-def of_layer(scene: Scene, match: Match) -> str | None:
-    """What the matrix of a layer has, asked of the layer, and the other way round."""
+def attribute_of_layer(scene: Scene, match: Match) -> str | None:
+    """Explain an attribute of a matrix that is used on its layer, or the other way around."""
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         if type(value) is Linear and match[2] in TENSOR_NAMES:
             return f"`{code}` is a layer; its matrix is `{code}.weight`."
-        if sized(value) is not None and match[2] in ("weight", "bias"):
+        if tensor_info(value) is not None and match[2] in ("weight", "bias"):
             return f"`{code}` is no layer but the matrix itself: leave out `.{match[2]}`."
         if is_method(value) and code:
             return f"`{code}` is a function: call it first, `{code}()`."
@@ -184,31 +184,31 @@ def of_layer(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) parameter '(\w+)'")
-def as_parameter(scene: Scene, match: Match) -> str | None:
-    """A plain tensor in place of a parameter."""
-    place, value = assigned(scene, match[2])
+def assigned_to_parameter(scene: Scene, match: Match) -> str | None:
+    """Explain a plain tensor that is assigned to a parameter."""
+    target, value = assignment_code(scene, match[2])
     return (
-        f"A parameter is replaced by a parameter, `{place} = nn.Parameter({value})`, or filled in place, "
-        f"`{place}.copy_({value})`, inside `with torch.no_grad():`."
+        f"A parameter is replaced by a parameter, `{target} = nn.Parameter({value})`, or filled in place, "
+        f"`{target}.copy_({value})`, inside `with torch.no_grad():`."
     )
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?as child module '(\w+)'")
-def as_layer(scene: Scene, match: Match) -> str | None:
-    """A tensor in place of a layer."""
-    place, value = assigned(scene, match[2])
-    return f"`{place}` is a layer; its matrix is `{place}.weight`: write `{place}.weight = nn.Parameter({value})`."
+def assigned_to_layer(scene: Scene, match: Match) -> str | None:
+    """Explain a tensor that is assigned to a layer."""
+    target, value = assignment_code(scene, match[2])
+    return f"`{target}` is a layer; its matrix is `{target}.weight`: write `{target}.weight = nn.Parameter({value})`."
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) buffer '(\w+)'")
-def as_buffer(scene: Scene, match: Match) -> str | None:
-    """Something else in place of a buffer."""
-    place, value = assigned(scene, match[2])
-    return f"A buffer must stay a tensor: `{place} = torch.tensor({value})`, or give the value another name."
+def assigned_to_buffer(scene: Scene, match: Match) -> str | None:
+    """Explain a value other than a tensor that is assigned to a buffer."""
+    target, value = assignment_code(scene, match[2])
+    return f"A buffer must stay a tensor: `{target} = torch.tensor({value})`, or give the value another name."
 
 
-def assigned(scene: Scene, name: str) -> tuple[str, str]:
-    """What the line assigns to, and what."""
+def assignment_code(scene: Scene, name: str) -> tuple[str, str]:
+    """Return the target and the value of the assignment on the line, as code."""
     statement = scene.statement
     if isinstance(statement, ast.Assign):
         return scene.code(statement.targets[0]) or name, scene.code(statement.value) or "..."
@@ -217,21 +217,21 @@ def assigned(scene: Scene, name: str) -> tuple[str, str]:
 
 @rule(AttributeError, r"^cannot assign \w+ before Module\.__init__\(\) call")
 @rule(AttributeError, r"^'(\w+)' object has no attribute '(?:_\w*hooks\w*|_parameters|_buffers|_modules|training)'")
-def not_set_up(scene: Scene, match: Match) -> str | None:
-    """A module without `super().__init__()`."""
-    around = scene.within(ast.ClassDef)
+def missing_super_init(scene: Scene, match: Match) -> str | None:
+    """Explain a module whose `__init__` does not call `super().__init__()` first."""
+    around = scene.enclosing(ast.ClassDef)
     if match.lastindex:
-        around = next((node for node in scene.every(ast.ClassDef) if node.name == match[1]), None)
+        around = next((node for node in scene.nodes(ast.ClassDef) if node.name == match[1]), None)
     if around is None:
         return "`super().__init__()` must come first in the `__init__` of the class: it sets the module up."
-    called = [node for node in scene.every(ast.Attribute) if node.attr == "__init__"]
-    inside = any(around in ancestors(scene, node) for node in called)
+    init_calls = [node for node in scene.nodes(ast.Attribute) if node.attr == "__init__"]
+    inside = any(around in ancestors(scene, node) for node in init_calls)
     where = "must come first in" if inside else "is missing at the start of"
     return f"`super().__init__()` {where} `{around.name}.__init__`: it sets the module up."
 
 
 def ancestors(scene: Scene, node: ast.AST) -> list[ast.AST]:
-    """What a node is in."""
+    """Return the nodes around a node, innermost first."""
     found: list[ast.AST] = []
     up = scene.parents.get(node)
     while up is not None:
@@ -242,8 +242,8 @@ def ancestors(scene: Scene, node: ast.AST) -> list[ast.AST]:
 
 @rule(KeyError, r"attribute '(\w+)' already exists")
 def registered_twice(scene: Scene, match: Match) -> str | None:
-    """`register_buffer` under a name that is taken."""
-    around = scene.within(ast.ClassDef)
+    """Explain `register_buffer` with a name that is already in use."""
+    around = scene.enclosing(ast.ClassDef)
     for node in ast.walk(around) if around is not None else ():
         if isinstance(node, ast.Assign) and any(scene.code(one) == f"self.{match[1]}" for one in node.targets):
             return f"Line {node.lineno} sets `self.{match[1]}` already: leave it out, register_buffer makes the name."
@@ -251,11 +251,11 @@ def registered_twice(scene: Scene, match: Match) -> str | None:
 
 
 @rule(NotImplementedError, r'^Module \[(\w+)\] is missing the required "forward" function')
-def no_forward(scene: Scene, match: Match) -> str | None:
-    """A module whose forward is misspelt, too deep, or outside."""
+def missing_forward(scene: Scene, match: Match) -> str | None:
+    """Explain a module whose `forward` is misspelled, nested too deeply, or outside of the class."""
     name = match[1]
-    around = next((node for node in scene.every(ast.ClassDef) if node.name == name), None)
-    forward = next((node for node in scene.every(ast.FunctionDef) if node.name == "forward"), None)
+    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name), None)
+    forward = next((node for node in scene.nodes(ast.FunctionDef) if node.name == "forward"), None)
     if forward is not None and around is not None:
         holders = ancestors(scene, forward)
         if isinstance(holders[0], ast.FunctionDef) and around in holders:
@@ -275,8 +275,8 @@ def no_forward(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^([\w.]+) is not a Module subclass", r"should be called with an iterable, but got (\w+)")
-def no_module(scene: Scene, match: Match) -> str | None:
-    """A ModuleList of something else."""
+def not_modules(scene: Scene, match: Match) -> str | None:
+    """Explain an `nn.ModuleList` of objects that are not modules."""
     if match[1].endswith("Tensor"):
         return "It holds layers, not tensors: for parameters there is nn.ParameterList."
     return "It takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`."
@@ -286,18 +286,18 @@ def no_module(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^'([\w.]+)' object is not (iterable|subscriptable)", r"^object of type '([\w.]+)' has no len\(\)")
-def no_container(scene: Scene, match: Match) -> str | None:
-    """A number or function used as a list."""
+def not_a_container(scene: Scene, match: Match) -> str | None:
+    """Explain a number or function that is used as a list."""
     kind, verb = match[1], match[2] if match.lastindex == 2 else "len"
     node = next(iter(scene.find(ast.Subscript)), None)
     node = node.value if node is not None else None
     if node is None and verb == "len":
         node = next((call.args[0] for call in scene.find(ast.Call) if call.args), None)
     if node is None and verb == "iterable":
-        node = iterated(scene)
+        node = iterated_expression(scene)
     code = scene.code(node)
     if kind == "NoneType":
-        return nothing(scene, node)
+        return explain_none(scene, node)
     if kind == "int" and verb == "iterable":
         return f"To count up to a number, write `range({code or 'n'})`."
     if kind in METHODS and code and verb == "subscriptable":
@@ -309,12 +309,12 @@ def no_container(scene: Scene, match: Match) -> str | None:
     if is_class(scene.value(node)) and code:
         return f"`{code}` is a class: make an object of it first, `{code}(...)`."
     if verb != "len" and is_a(scene.value(node), Module):
-        return f"{scene.named(node)} is a single module: only nn.ModuleList and nn.Sequential hold several."
+        return f"{scene.quote(node)} is a single module: only nn.ModuleList and nn.Sequential hold several."
     return None
 
 
-def iterated(scene: Scene) -> ast.expr | None:
-    """What the line goes through."""
+def iterated_expression(scene: Scene) -> ast.expr | None:
+    """Return the expression that the line iterates over, or None."""
     statement = scene.statement
     loops = [node.iter for node in scene.find(ast.comprehension)]
     if isinstance(scene.node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -326,9 +326,9 @@ def iterated(scene: Scene) -> ast.expr | None:
 
 @rule(TypeError, r"object does not support the context manager protocol")
 @rule(AttributeError, r"^__enter__$")
-def context(scene: Scene, match: Match) -> str | None:
-    """`with torch.no_grad:`."""
-    statement = scene.within(ast.With)
+def context_manager(scene: Scene, match: Match) -> str | None:
+    """Explain `with torch.no_grad:`, which lacks parentheses."""
+    statement = scene.enclosing(ast.With)
     for item in statement.items if statement is not None else ():
         code = scene.code(item.context_expr)
         if is_class(scene.value(item.context_expr)) or code in ("torch.no_grad", "torch.enable_grad"):
@@ -337,14 +337,14 @@ def context(scene: Scene, match: Match) -> str | None:
 
 
 @rule(RuntimeError, r"size mismatch for ([\w.]+): .*torch\.Size\((\[[\d, ]*\])\).*torch\.Size\((\[[\d, ]*\])\)")
-def state(scene: Scene, match: Match) -> str | None:
-    """Weights of another shape."""
+def state_dict_shape(scene: Scene, match: Match) -> str | None:
+    """Explain loaded weights that have the wrong shape."""
     given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
     turn = " Transpose it, `.T`." if given == wanted[::-1] and len(given) == 2 else ""
     return f"`{match[1]}` is given as {size(given)}, but the module has {size(wanted)}.{turn}"
 
 
-always(
+fixed_advice(
     RuntimeError,
     {r"Missing key\(s\) in state_dict": "Its keys must be those of `module.state_dict()`, such as `W_query.weight`."},
 )

@@ -1,4 +1,4 @@
-"""Names and attributes that are not there: misspelt, not imported, or known elsewhere."""
+"""Advice on names and attributes that do not exist: misspelled, not imported, or defined elsewhere."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Module,
-    class_names,
+    attributes,
+    class_members,
     fields,
     is_a,
     is_class,
-    parts,
-    sized,
+    tensor_info,
     type_name,
 )
 from lessons.worker.advice.scene import Scene, nearest, operand
@@ -42,7 +42,7 @@ IMPORTS = {
     "sys": "import sys",
     "time": "import time",
 }
-HERE = (
+AVAILABLE_MODULES = (
     "torch",
     "math",
     "attention",
@@ -54,7 +54,7 @@ HERE = (
     "collections",
     "copy",
 )
-OF_TENSORS = {
+TENSOR_SPELLINGS = {
     "len": "len({})",
     "length": "len({})",
     "dims": "{}.dim()",
@@ -64,11 +64,11 @@ OF_TENSORS = {
     "copy": "{}.clone()",
     "t1": "{}.T",
 }
-OWN = {"true": "True", "false": "False", "null": "None", "none": "None", "inf": "torch.inf", "nan": "torch.nan"}
+SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", "inf": "torch.inf", "nan": "torch.nan"}
 
 MOST_NAMES = 6
 UNLIKELY = {"input", "id", "vars", "ord", "bin", "hash", "iter"}
-"""Functions of Python that names of a program look like."""
+"""Builtin functions that are rarely meant when a program misspells one of its own names."""
 
 _loaded = sys.modules
 _torch, _nn, _functional = dict(vars(torch)), dict(vars(nn)), dict(vars(functional))
@@ -81,9 +81,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @rule(UnboundLocalError, r"local variable '(\w+)'")
-def unbound(scene: Scene, match: Match) -> str | None:
-    """A name that is assigned in the function, but not before the line."""
-    name, around = match[1], scene.within(ast.FunctionDef)
+def unbound_local(scene: Scene, match: Match) -> str | None:
+    """Explain a name that is assigned in the function, but not before the line."""
+    name, around = match[1], scene.enclosing(ast.FunctionDef)
     if around is None or scene.line is None:
         return None
     lines = sorted(
@@ -101,29 +101,29 @@ def unbound(scene: Scene, match: Match) -> str | None:
 
 
 @rule(NameError, r"cannot access free variable '(\w+)'")
-def free(scene: Scene, match: Match) -> str | None:
-    """A name of the function around that has no value yet."""
+def free_variable(scene: Scene, match: Match) -> str | None:
+    """Explain a name of the enclosing function that has no value yet."""
     return f"The function around it gives `{match[1]}` a value only later: move that up."
 
 
 @rule(NameError, r"^name '(\w+)' is not defined")
-def undefined(scene: Scene, match: Match) -> str | None:
-    """A name that nothing stands for here."""
+def undefined_name(scene: Scene, match: Match) -> str | None:
+    """Explain a name that is not defined where it is used."""
     name = match[1]
     if scene.frame is None:
         return None
     me = next((names["self"] for names in scene.scopes() if "self" in names), None)
-    own = parts(me) if me is not None else {}
+    own = attributes(me) if me is not None else {}
     if name == "self":
         return "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`."
     if name in own or (me is not None and defines(me, name)):
         return f"Inside a method it is called `self.{name}`."
     if name in IMPORTS:
         return f"Add the line `{IMPORTS[name]}` at the top."
-    if told := elsewhere(scene, name) or of_library(name):
-        return told
+    if sentence := defined_elsewhere(scene, name) or library_name(name):
+        return sentence
     *own_scopes, python = scene.scopes()
-    near = OWN.get(name) or nearest(name, [one for names in own_scopes for one in names])
+    near = SPELLINGS.get(name) or nearest(name, [one for names in own_scopes for one in names])
     near = near or nearest(name, set(python) - UNLIKELY, 0.8)
     if near is None and (inside := nearest(name, own)):
         near = f"self.{inside}"
@@ -131,13 +131,13 @@ def undefined(scene: Scene, match: Match) -> str | None:
 
 
 def defines(value: object, name: str) -> bool:
-    """Whether a class of the program (not torch's own) defines a name for its objects."""
-    library = {key for key, _ in class_names(Module)}
-    return name not in library and any(key == name for key, _ in class_names(type(value)))
+    """Return whether a class of the program (not torch's own) defines a name for its objects."""
+    library = {key for key, _ in class_members(Module)}
+    return name not in library and any(key == name for key, _ in class_members(type(value)))
 
 
-def of_library(name: str) -> str | None:
-    """Names of NumPy, of the classes of this course and of torch that are used without an import."""
+def library_name(name: str) -> str | None:
+    """Explain names of NumPy, of the classes of this course, and of torch that are not imported."""
     if name in ("np", "numpy", "plt", "pd"):
         return "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and `torch.exp`."
     for path, module in list(_loaded.items()):
@@ -152,24 +152,24 @@ def of_library(name: str) -> str | None:
 
 
 def is_public(value: object) -> bool:
-    """Whether this is a function or class, rather than a module that a library has imported."""
+    """Return whether a value is a function or class, rather than a module that a library has imported."""
     return type(value) is not ModuleType and (callable(value))
 
 
-def elsewhere(scene: Scene, name: str) -> str | None:
-    """A name that is defined later, or inside of another function."""
-    for node in scene.every(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+def defined_elsewhere(scene: Scene, name: str) -> str | None:
+    """Explain a name that is defined later, or inside a different function."""
+    for node in scene.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
         if node.name == name and isinstance(scene.parents.get(node), ast.Module):
             return f"`{name}` is defined on line {node.lineno}, after this line was run: move it up."
         if node.name == name and isinstance(scene.parents.get(node), ast.ClassDef):
             return f"`{name}` (line {node.lineno}) is a method: call it on an object, `self.{name}(...)`."
-    for node in scene.every(ast.Name):
+    for node in scene.nodes(ast.Name):
         if node.id != name or not isinstance(node.ctx, ast.Store):
             continue
         holder = scene.parents.get(node)
         while holder is not None and not isinstance(holder, Function | ast.Module | ast.ClassDef | ast.Lambda):
             holder = scene.parents.get(holder)
-        if isinstance(holder, Function) and holder is not scene.within(ast.FunctionDef):
+        if isinstance(holder, Function) and holder is not scene.enclosing(ast.FunctionDef):
             return f"`{name}` on line {node.lineno} exists only inside `{holder.name}`: return it, or make it here."
         if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
             return f"`{name}` gets its value only on line {node.lineno}: move that up."
@@ -180,8 +180,8 @@ def elsewhere(scene: Scene, name: str) -> str | None:
 
 
 @rule(AttributeError, r"^module '([\w.]+)' has no attribute '(\w+)'")
-def of_module(scene: Scene, match: Match) -> str | None:
-    """A function that another module of torch has, or none."""
+def attribute_of_module(scene: Scene, match: Match) -> str | None:
+    """Explain a function that a module does not have; name the module of torch that has it."""
     name = match[2]
     module = _loaded.get(match[1])
     names = fields(module)
@@ -195,52 +195,54 @@ def of_module(scene: Scene, match: Match) -> str | None:
 
 
 @rule(AttributeError, r"^(?:'[\w.]+'|type) object '?(?:\w+)?'? ?has no attribute '(\w+)'")
-def of_object(scene: Scene, match: Match) -> str | None:
-    """An attribute that is misspelt, or never set."""
+def attribute_of_object(scene: Scene, match: Match) -> str | None:
+    """Explain an attribute that is misspelled, or never set."""
     name = match[1]
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         bare = operand(node.value, code)
         if value is UNKNOWN or not code:
             continue
-        if sized(value) is not None:
-            if name in OF_TENSORS:
-                return f"Did you mean `{OF_TENSORS[name].format(bare)}`?"
+        if tensor_info(value) is not None:
+            if name in TENSOR_SPELLINGS:
+                return f"Did you mean `{TENSOR_SPELLINGS[name].format(bare)}`?"
             near = nearest(name, TENSOR_NAMES, 0.6)
             return f"Did you mean `{bare}.{near}`?" if near else None
-        near = nearest(name, names_of(value))
+        near = nearest(name, attribute_names(value))
         if near:
             return f"Did you mean `{bare}.{near}`?"
         if type(value) is FunctionType:
             return f"`{code}` is a function: call it first, `{code}(...)`."
-        return never_set(scene, value, code, name)
+        return attribute_never_set(scene, value, code, name)
     return None
 
 
-def names_of(value: object) -> list[str]:
-    """What can be written after a value and a dot."""
-    own: list[Any] = list(parts(value))
+def attribute_names(value: object) -> list[str]:
+    """Return the names that can follow a value and a dot."""
+    own: list[Any] = list(attributes(value))
     kind: Any = value if is_class(value) else type(value)
-    return [name for name in [*own, *(key for key, _ in class_names(kind))] if type(name) is str]
+    return [name for name in [*own, *(key for key, _ in class_members(kind))] if type(name) is str]
 
 
-def never_set(scene: Scene, value: object, code: str, name: str) -> str | None:
-    """An attribute of an object of the program's own class that no line sets."""
-    if code == "self" and any(node.name == type_name(value) for node in scene.every(ast.ClassDef)):
+def attribute_never_set(scene: Scene, value: object, code: str, name: str) -> str | None:
+    """Explain an attribute of an object of the program's own class that no line sets."""
+    if code == "self" and any(node.name == type_name(value) for node in scene.nodes(ast.ClassDef)):
         local = [
             node
-            for node in scene.every(ast.Name)
-            if node.id == name and isinstance(node.ctx, ast.Store) and init_around(scene, node)
+            for node in scene.nodes(ast.Name)
+            if node.id == name and isinstance(node.ctx, ast.Store) and is_in_init(scene, node)
         ]
         if local:
             return f"Line {local[0].lineno} sets only `{name}`: write `self.{name} = ...` there."
         return f"Nothing has set `self.{name}`: do it in `__init__`."
-    held = [f"`{key}`" for key in parts(value) if type(key) is str and not key.startswith("_") and key != "training"]
+    held = [
+        f"`{key}`" for key in attributes(value) if type(key) is str and not key.startswith("_") and key != "training"
+    ]
     return f"It has {', '.join(held[:MOST_NAMES])}." if is_a(value, Module) and held else None
 
 
-def init_around(scene: Scene, node: ast.AST) -> bool:
-    """Whether a node is in a constructor."""
+def is_in_init(scene: Scene, node: ast.AST) -> bool:
+    """Return whether a node is inside a constructor."""
     up = scene.parents.get(node)
     while up is not None and not isinstance(up, Function):
         up = scene.parents.get(up)
@@ -252,7 +254,7 @@ def init_around(scene: Scene, node: ast.AST) -> bool:
 
 @rule(ImportError, r"^cannot import name '(\w+)' from '([\w.]+)'")
 def no_such_import(scene: Scene, match: Match) -> str | None:
-    """A name that a module does not have."""
+    """Explain an imported name that the module does not have."""
     name, path = match.groups()
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
@@ -266,11 +268,11 @@ def no_such_import(scene: Scene, match: Match) -> str | None:
 
 @rule(ModuleNotFoundError, r"^No module named '([\w.]+)'")
 def no_such_module(scene: Scene, match: Match) -> str | None:
-    """A module that is misspelt or not here."""
+    """Explain an imported module that is misspelled or not installed."""
     name = match[1]
     if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
         return "That library is not here: torch, `attention` and Python's own are."
     first, _, rest = name.partition(".")
-    known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else HERE
+    known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else AVAILABLE_MODULES
     near = nearest(name, known, 0.75)
     return f"Did you mean `{near}`?" if near else None

@@ -1,4 +1,4 @@
-"""Reading a program's values without running any of its code: no property, no `__getattr__`, no comparison."""
+"""Reading the values of a program without running any of its code: no property, `__getattr__` or comparison."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Tensor, Parameter, Module, Linear = torch.Tensor, nn.Parameter, nn.Module, nn.Li
 MODULE_DICTS = ("_parameters", "_buffers", "_modules")
 
 TENSOR_NAMES = frozenset(dir(torch.Tensor))
-"""What can be written after a tensor and a dot."""
+"""The names that can follow a tensor and a dot."""
 
 
 Kind = TypeVar("Kind")
@@ -35,52 +35,55 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-"""The value of what cannot be told without running something."""
+"""The value of code whose result is unknown unless something is run."""
 
 
 @dataclass(frozen=True)
-class Sized:
-    """What is known of a tensor: its shape, and what kind of numbers it holds."""
+class TensorInfo:
+    """The shape of a tensor, and its dtype if that is known."""
 
     shape: tuple[int, ...]
     dtype: torch.dtype | None = None
 
 
 def is_a(value: object, *kinds: type[Kind]) -> TypeGuard[Kind]:
-    """`isinstance` that asks neither the value nor its class."""
+    """Do what `isinstance` does without asking the value or its class."""
     return any(found is kind for found in _mro(type(value)) for kind in kinds)
 
 
-def exactly(value: object, *kinds: type[Kind]) -> TypeGuard[Kind]:
-    """Whether a value is of one of these classes, and of no other derived from it."""
-    # Not `in`: it compares with `==`, which the class of a class may define.
+def is_exactly(value: object, *kinds: type[Kind]) -> TypeGuard[Kind]:
+    """Return whether the class of a value is one of these; derived classes do not count."""
+    # Not `in`: it compares with `==`, which a metaclass may define.
     return any(type(value) is kind for kind in kinds)
 
 
 def type_name(value: object) -> str:
-    """The name of a value's class."""
+    """Return the name of a value's class."""
     return _class_name(type(value))
 
 
 def is_class(value: object) -> TypeGuard[type]:
-    """Whether a value is a class."""
+    """Return whether a value is a class."""
     return is_a(value, type)
 
 
-def sized(value: object) -> Sized | None:
-    """A tensor by its shape; None for anything else. Tensors of other classes may compute theirs: they are left out."""
-    if type(value) is Sized:
+def tensor_info(value: object) -> TensorInfo | None:
+    """Return the shape and dtype of a tensor; None for anything else.
+
+    Tensors of derived classes may compute their shape, so they count as unknown.
+    """
+    if type(value) is TensorInfo:
         return value
-    if exactly(value, Tensor, Parameter):
-        return Sized(tuple(map(int, _shape(value))), _dtype(value))
+    if is_exactly(value, Tensor, Parameter):
+        return TensorInfo(tuple(map(int, _shape(value))), _dtype(value))
     return None
 
 
 def fields(value: object) -> dict[str, Any]:
-    """The instance dictionary of an object, empty where that would have to be asked for."""
+    """Return the instance dictionary of an object, or an empty one if reading it would run code."""
     for kind in _mro(type(value)):
         own = _class_dict(kind).get("__dict__")
-        if own is not None and not exactly(own, GetSetDescriptorType, MemberDescriptorType):
+        if own is not None and not is_exactly(own, GetSetDescriptorType, MemberDescriptorType):
             return {}
     try:
         found = _fields(value, "__dict__")
@@ -89,80 +92,80 @@ def fields(value: object) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
-def parts(module: object) -> dict[str, Any]:
-    """What an object holds under a name: its own values, and the parameters, buffers and layers of a module."""
+def attributes(module: object) -> dict[str, Any]:
+    """Return what an object stores by name: its own values, and a module's parameters, buffers and layers."""
     own = fields(module)
     found = dict(own)
     if is_a(module, Module):
         for name in MODULE_DICTS:
             held = own.get(name)
-            if held is not None and exactly(held, dict, OrderedDict):
+            if held is not None and is_exactly(held, dict, OrderedDict):
                 found.update(held)
     return found
 
 
-def class_names(kind: type) -> Iterator[tuple[str, Any]]:
-    """What the classes of an object define, the nearest first."""
+def class_members(kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values that a class and its bases define, nearest class first."""
     for base in _mro(kind):
         yield from [(key, value) for key, value in list(_class_dict(base).items()) if type(key) is str]
 
 
-def in_class(kind: type, name: str) -> Any:
-    """What a class defines or inherits under a name."""
-    return next((value for key, value in class_names(kind) if key == name), UNKNOWN)
+def class_attribute(kind: type, name: str) -> Any:
+    """Return what a class defines or inherits under a name, or `UNKNOWN`."""
+    return next((value for key, value in class_members(kind) if key == name), UNKNOWN)
 
 
 def attribute(value: object, name: str) -> Any:
-    """`value.name`, where that only has to be looked up."""
-    tensor = sized(value)
+    """Return `value.name` if it only has to be looked up, else `UNKNOWN`."""
+    tensor = tensor_info(value)
     if tensor is not None:
         return tensor_attribute(tensor, value, name)
     if is_class(value):
-        return in_class(value, name) if type(value) is type else UNKNOWN
-    held = parts(value)
+        return class_attribute(value, name) if type(value) is type else UNKNOWN
+    held = attributes(value)
     if name in held:
         return held[name]
-    found = in_class(type(value), name)
-    return found if exactly(found, int, float, str, bool, tuple, FunctionType) else UNKNOWN
+    found = class_attribute(type(value), name)
+    return found if is_exactly(found, int, float, str, bool, tuple, FunctionType) else UNKNOWN
 
 
-def tensor_attribute(tensor: Sized, value: object, name: str) -> Any:
-    """`.T` and the like of a tensor."""
+def tensor_attribute(tensor: TensorInfo, value: object, name: str) -> Any:
+    """Return an attribute of a tensor that follows from its shape, such as `.T`; else `UNKNOWN`."""
     shape = tensor.shape
     if name == "shape":
         return shape
     if name == "ndim":
         return len(shape)
     if name == "data":
-        return Sized(shape, tensor.dtype)
+        return TensorInfo(shape, tensor.dtype)
     if name == "T":
-        return Sized(shape[::-1], tensor.dtype)
+        return TensorInfo(shape[::-1], tensor.dtype)
     if name == "mT" and len(shape) >= 2:
-        return Sized((*shape[:-2], shape[-1], shape[-2]), tensor.dtype)
+        return TensorInfo((*shape[:-2], shape[-1], shape[-2]), tensor.dtype)
     return UNKNOWN
 
 
 def item(value: object, index: object) -> Any:
-    """`value[index]` of a tensor, or of Python's own containers."""
-    tensor = sized(value)
+    """Return `value[index]` of a tensor or of one of Python's own containers, or `UNKNOWN`."""
+    tensor = tensor_info(value)
     if tensor is not None:
         return indexed(tensor, index)
-    if exactly(value, tuple, list) and exactly(index, int, slice):
+    if is_exactly(value, tuple, list) and is_exactly(index, int, slice):
         try:
             return value[index]  # type: ignore[call-overload]
         except (IndexError, ValueError, TypeError):
             return UNKNOWN
-    if exactly(value, dict, OrderedDict) and exactly(index, int, str):
+    if is_exactly(value, dict, OrderedDict) and is_exactly(index, int, str):
         return value.get(index, UNKNOWN)
-    if is_a(value, nn.ModuleList, nn.Sequential, nn.ModuleDict) and exactly(index, int, str):
-        return parts(value).get(str(index), UNKNOWN)
+    if is_a(value, nn.ModuleList, nn.Sequential, nn.ModuleDict) and is_exactly(index, int, str):
+        return attributes(value).get(str(index), UNKNOWN)
     return UNKNOWN
 
 
-def indexed(tensor: Sized, index: object) -> Any:
-    """A tensor by integers, slices, None and `...`."""
+def indexed(tensor: TensorInfo, index: object) -> Any:
+    """Index a tensor by integers, slices, None and `...`; returns its `TensorInfo`, or `UNKNOWN`."""
     every = index if type(index) is tuple else (index,)
-    axes = sum(exactly(one, int, slice) for one in every)
+    axes = sum(is_exactly(one, int, slice) for one in every)
     if axes > len(tensor.shape):
         return UNKNOWN
     left, made = list(tensor.shape), list[int]()
@@ -170,7 +173,7 @@ def indexed(tensor: Sized, index: object) -> Any:
         if one is None:
             made.append(1)
         elif one is Ellipsis:
-            count = len(left) - (axes - sum(exactly(done, int, slice) for done in every[:place]))
+            count = len(left) - (axes - sum(is_exactly(done, int, slice) for done in every[:place]))
             made += left[:count]
             del left[:count]
         elif type(one) is int:
@@ -181,28 +184,28 @@ def indexed(tensor: Sized, index: object) -> Any:
             made.append(len(range(*one.indices(left.pop(0)))))
         else:
             return UNKNOWN
-    return Sized((*made, *left), tensor.dtype)
+    return TensorInfo((*made, *left), tensor.dtype)
 
 
-def text_of(error: BaseException) -> str:
-    """The message of an exception; nothing if its class would have to be asked for it."""
-    how = in_class(type(error), "__str__")
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, or "" if code of its class would have to run."""
+    how = class_attribute(type(error), "__str__")
     details = (tuple,) if is_a(error, SyntaxError) else ()
-    plain = all(exactly(one, str, int, float, type(None), *details) for one in _arguments(error))
+    plain = all(is_exactly(one, str, int, float, type(None), *details) for one in _arguments(error))
     return str(error) if type(how) is WrapperDescriptorType and plain else ""
 
 
 def function_of(value: object) -> FunctionType | None:
-    """The Python function that a call of this value runs: of a class its constructor, of a module its `forward`."""
+    """Return the Python function that a call of a value runs: a class's `__init__`, a module's `forward`."""
     if is_class(value):
-        found = in_class(value, "__init__") if type(value) is type else UNKNOWN
+        found = class_attribute(value, "__init__") if type(value) is type else UNKNOWN
     elif is_a(value, Module):
-        found = in_class(type(value), "forward")
+        found = class_attribute(type(value), "forward")
     else:
         found = value
     return found if type(found) is FunctionType else None
 
 
 def is_method(value: object) -> bool:
-    """Whether a value is a function of C, such as `x.mean` without its brackets."""
+    """Return whether a value is a builtin function or method, such as `x.mean` without its parentheses."""
     return type(value) is BuiltinFunctionType

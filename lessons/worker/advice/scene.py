@@ -1,4 +1,4 @@
-"""Where an exception was raised: the piece of code, and what its names stood for."""
+"""The scene of an exception: the piece of code that raised it, and the values of its names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from lessons.worker.advice import shape_effects
-from lessons.worker.advice.safe_reading import UNKNOWN, Sized, attribute, exactly, item, sized
+from lessons.worker.advice.safe_reading import UNKNOWN, TensorInfo, attribute, is_exactly, item, tensor_info
 
 _trace: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _parse, _nearest = ast.parse, difflib.get_close_matches
@@ -20,7 +20,7 @@ _parse, _nearest = ast.parse, difflib.get_close_matches
 LONGEST_CODE = 48
 LONGEST_SOURCE = 200_000
 LARGEST = 10**6
-"""Arithmetic with larger numbers is not done: it could take any time."""
+"""The largest operand of arithmetic that is evaluated: larger numbers could take any amount of time."""
 
 BUILTINS = dict(vars(builtins))
 
@@ -74,7 +74,7 @@ class Scene:
     # Code -------------------------------------------------------------------------------------------------------------
 
     def _node(self, trace: TracebackType | None) -> ast.AST | None:
-        """The piece of code that was being run, by the columns that Python keeps of every instruction."""
+        """Find the piece of code that was running, by the columns that Python records for each instruction."""
         positions = getattr(trace.tb_frame.f_code, "co_positions", None) if trace is not None else None
         if trace is None or positions is None:
             return None
@@ -92,7 +92,7 @@ class Scene:
 
     @property
     def statement(self) -> ast.stmt | None:
-        """The innermost statement of the line."""
+        """The innermost statement of the line, or None."""
         node = self.node
         while node is not None and not isinstance(node, ast.stmt):
             node = self.parents.get(node)
@@ -106,34 +106,34 @@ class Scene:
         return around[-1] if around else None
 
     def find(self, *kinds: type[ast.AST]) -> list[Any]:
-        """The nodes that may have raised it: the very one if that is known, else all of the statement."""
+        """Return the nodes that may have raised: the exact one if it is known, else all of the statement."""
         if self.node is not None:
             return [self.node] if isinstance(self.node, kinds) else []
         statement = self.statement
         return [] if statement is None else [node for node in ast.walk(statement) if isinstance(node, kinds)]
 
     def code(self, node: ast.AST | None) -> str:
-        """The text of a node on one line; nothing if it is long."""
+        """Return the text of a node on one line, or "" if it is longer than `LONGEST_CODE`."""
         if node is None:
             return ""
         text = " ".join((ast.get_source_segment(self.source, node) or "").split())
         return text if len(text) <= LONGEST_CODE else ""
 
-    def within(self, *kinds: type[ast.AST]) -> Any:
-        """The innermost function or class (or whatever) around the line."""
+    def enclosing(self, *kinds: type[ast.AST]) -> Any:
+        """Return the innermost node of these kinds around the line, or None."""
         node: ast.AST | None = self.statement
         while node is not None and not isinstance(node, kinds):
             node = self.parents.get(node)
         return node
 
-    def every(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        """All nodes of the file of some kinds."""
+    def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """Yield all nodes of the file that are of these kinds."""
         return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
 
     # Values -----------------------------------------------------------------------------------------------------------
 
     def scopes(self) -> Iterator[dict[str, Any]]:
-        """The names that the code could use, the nearest first. Without a frame, those of who called it."""
+        """Yield the names that the code can use, nearest scope first; without a frame, those of its caller."""
         frame = self.frame or self.last
         if frame is not None:
             for names in (frame.f_locals, frame.f_globals):
@@ -142,11 +142,11 @@ class Scene:
         yield BUILTINS
 
     def name(self, name: str) -> Any:
-        """What a name stands for."""
+        """Return the value of a name, or `UNKNOWN`."""
         return next((names[name] for names in self.scopes() if name in names), UNKNOWN)
 
     def value(self, node: ast.AST | None) -> Any:
-        """What a piece of code comes to, as far as that can be told without running it; else `UNKNOWN`."""
+        """Evaluate an expression as far as that is possible without running it; else return `UNKNOWN`."""
         match node:
             case ast.Constant():
                 return node.value
@@ -166,71 +166,76 @@ class Scene:
             case ast.UnaryOp():
                 return self._unary(node.op, self.value(node.operand))
             case ast.BinOp():
-                return shape_effects.binary(node.op, self.value(node.left), self.value(node.right)) or self._number(
-                    node
-                )
+                return shape_effects.result_of_operator(
+                    node.op, self.value(node.left), self.value(node.right)
+                ) or self._number(node)
             case ast.Compare() if len(node.comparators) == 1:
                 return (
-                    shape_effects.binary(ast.Add(), self.value(node.left), self.value(node.comparators[0])) or UNKNOWN
+                    shape_effects.result_of_operator(ast.Add(), self.value(node.left), self.value(node.comparators[0]))
+                    or UNKNOWN
                 )
             case ast.Call():
                 return self._call(node)
         return UNKNOWN
 
-    def sized(self, node: ast.AST | None) -> Sized | None:
-        """What is known of the tensor that a piece of code comes to."""
-        return sized(self.value(node))
+    def tensor_info(self, node: ast.AST | None) -> TensorInfo | None:
+        """Return the shape and dtype of the tensor that an expression evaluates to, or None."""
+        return tensor_info(self.value(node))
 
     def _unary(self, op: ast.unaryop, value: Any) -> Any:
-        tensor = sized(value)
+        tensor = tensor_info(value)
         if tensor is not None:
             return tensor
-        return -value if isinstance(op, ast.USub) and exactly(value, int, float) else UNKNOWN
+        return -value if isinstance(op, ast.USub) and is_exactly(value, int, float) else UNKNOWN
 
     def _number(self, node: ast.BinOp) -> Any:
         left, right = self.value(node.left), self.value(node.right)
         how = ARITHMETIC.get(type(node.op))
-        small = all(exactly(one, int, float) and -LARGEST <= one <= LARGEST for one in (left, right))
+        small = all(is_exactly(one, int, float) and -LARGEST <= one <= LARGEST for one in (left, right))
         if how is None or not small or (isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod) and not right):
             return UNKNOWN
         return how(left, right)
 
     def _call(self, node: ast.Call) -> Any:
-        """Calls of layers and of the methods of tensors, by what they do to a shape."""
+        """Evaluate a call of a layer or of a method of a tensor by its effect on the shape."""
         if any(isinstance(one, ast.Starred) for one in node.args):
             return UNKNOWN
         given = [self.value(one) for one in node.args]
         named = {word.arg: self.value(word.value) for word in node.keywords if word.arg}
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
-            tensor = sized(owner)
+            tensor = tensor_info(owner)
             if tensor is not None:
-                return shape_effects.method(node.func.attr, tensor, given, named)
+                return shape_effects.result_of_method(node.func.attr, tensor, given, named)
             if (
                 shape_effects.is_torch(owner)
-                and (fresh := shape_effects.made(node.func.attr, given, named)) is not None
+                and (fresh := shape_effects.result_of_constructor(node.func.attr, given, named)) is not None
             ):
                 return fresh
             if shape_effects.is_torch(owner) and given:
-                first = sized(given[0])
-                return shape_effects.method(node.func.attr, first, given[1:], named) if first is not None else UNKNOWN
-        return shape_effects.layer(self.value(node.func), given)
+                first = tensor_info(given[0])
+                return (
+                    shape_effects.result_of_method(node.func.attr, first, given[1:], named)
+                    if first is not None
+                    else UNKNOWN
+                )
+        return shape_effects.result_of_layer(self.value(node.func), given)
 
     # Words ------------------------------------------------------------------------------------------------------------
 
-    def named(self, node: ast.AST | None, other: str = "the tensor") -> str:
-        """A piece of code as a sentence quotes it."""
+    def quote(self, node: ast.AST | None, other: str = "the tensor") -> str:
+        """Quote the code of a node for a sentence; `other` if it is too long."""
         code = self.code(node)
         return f"`{code}`" if code else other
 
     def describe(self, node: ast.AST | None) -> str | None:
-        """`` `queries` is 6x3 ``."""
-        tensor = self.sized(node)
-        return None if tensor is None else f"{self.named(node)} is {size(tensor.shape)}"
+        """Describe a tensor by code and shape, as in "`queries` is 6x3"; None if it is no tensor."""
+        tensor = self.tensor_info(node)
+        return None if tensor is None else f"{self.quote(node)} is {size(tensor.shape)}"
 
 
 def size(shape: Iterable[int]) -> str:
-    """A shape as people say it."""
+    """Write a shape as people say it, such as `6x3`."""
     sizes = [str(length) for length in shape]
     if len(sizes) < 2:
         return f"a vector of {sizes[0]}" if sizes else "a single number"
@@ -238,7 +243,7 @@ def size(shape: Iterable[int]) -> str:
 
 
 def nearest(name: str, names: Iterable[object], cutoff: float = 0.7) -> str | None:
-    """The name that is most like another one."""
+    """Return the name that is most similar to a misspelled one, or None."""
     fit = [one for one in names if type(one) is str and one != name and (not one.startswith("_") or name[:1] == "_")]
     folded = [one for one in fit if one.casefold().replace("_", "") == name.casefold().replace("_", "")]
     if len(name) < 3:
@@ -247,7 +252,7 @@ def nearest(name: str, names: Iterable[object], cutoff: float = 0.7) -> str | No
 
 
 def operand(node: ast.AST, code: str) -> str:
-    """The code of a piece that something is written after, such as `.T`, in brackets where it needs them."""
+    """Return the code of a node so that `.T` or an operator can follow, in parentheses where it needs them."""
     bare = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant | ast.List)
     bare = bare or (isinstance(node, ast.Tuple) and code.startswith("("))
     return code if bare else f"({code})"

@@ -1,4 +1,4 @@
-"""What methods, operators and layers do to the shape of a tensor, for those that lessons use."""
+"""The effect of methods, operators and layers on shapes, for the ones that lessons use."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.worker.advice.safe_reading import UNKNOWN, Linear, Sized, exactly, parts, sized
+from lessons.worker.advice.safe_reading import UNKNOWN, Linear, TensorInfo, attributes, is_exactly, tensor_info
 
 Shape = tuple[int, ...]
-Given = list[Any]
+Arguments = list[Any]
 
 _LIBRARIES = (torch, functional)
 
@@ -26,7 +26,7 @@ SAME = frozenset({
     "tril", "triu",
 })
 # fmt: on
-"""Methods whose result has the shape of the tensor."""
+"""Methods whose result has the same shape as the tensor."""
 
 CASTS = {
     "float": torch.float32,
@@ -36,20 +36,20 @@ CASTS = {
     "long": torch.int64,
     "int": torch.int32,
 }
-FILLED = frozenset({"rand", "randn", "zeros", "ones", "empty"})
-LIKE = frozenset({"rand_like", "randn_like", "zeros_like", "ones_like", "empty_like"})
+CONSTRUCTORS = frozenset({"rand", "randn", "zeros", "ones", "empty"})
+LIKE_CONSTRUCTORS = frozenset({"rand_like", "randn_like", "zeros_like", "ones_like", "empty_like"})
 PRODUCTS = ("matmul", "mm", "bmm", "mv")
 
 SAME_LAYERS = (nn.Dropout, nn.Softmax, nn.LayerNorm, nn.ReLU, nn.GELU, nn.Identity, nn.Tanh, nn.Sigmoid)
 
 
 def is_torch(value: object) -> bool:
-    """Whether a value is `torch` or `torch.nn.functional`, whose functions take a tensor first."""
+    """Return whether a value is `torch` or `torch.nn.functional`, whose functions take a tensor first."""
     return any(value is library for library in _LIBRARIES)
 
 
 def broadcast(one: Shape, other: Shape) -> Shape | None:
-    """The shape that two shapes broadcast to."""
+    """Return the shape that two shapes broadcast to, or None if they do not."""
     longest = max(len(one), len(other))
     pairs = zip((1,) * (longest - len(one)) + one, (1,) * (longest - len(other)) + other, strict=True)
     sizes = [a if b == 1 else b if a in (1, b) else None for a, b in pairs]
@@ -57,7 +57,7 @@ def broadcast(one: Shape, other: Shape) -> Shape | None:
 
 
 def product(one: Shape, other: Shape) -> Shape | None:
-    """The shape of the matrix product of two shapes, None if there is none."""
+    """Return the shape of the matrix product of two shapes, or None if they do not fit."""
     if not one or not other or one[-1] != other[-2 if len(other) > 1 else 0]:
         return None
     batch = broadcast(one[:-2], other[:-2])
@@ -66,79 +66,81 @@ def product(one: Shape, other: Shape) -> Shape | None:
     return (*batch, *(one[-2:-1]), *(other[-1:] if len(other) > 1 else ()))
 
 
-def binary(op: ast.operator, left: Any, right: Any) -> Sized | None:
-    """What an operator makes of two values of which one at least is a tensor."""
-    one, other = sized(left), sized(right)
+def result_of_operator(op: ast.operator, left: Any, right: Any) -> TensorInfo | None:
+    """Return the result of an operator on two values, at least one of them a tensor; None if it is unknown."""
+    one, other = tensor_info(left), tensor_info(right)
     if one is None and other is None:
         return None
     if isinstance(op, ast.MatMult):
         shape = product(one.shape, other.shape) if one and other else None
     else:
-        numbers = all(exactly(value, int, float, bool) or sized(value) for value in (left, right))
+        numbers = all(is_exactly(value, int, float, bool) or tensor_info(value) for value in (left, right))
         shape = broadcast(one.shape if one else (), other.shape if other else ()) if numbers else None
-    return None if shape is None else Sized(shape)
+    return None if shape is None else TensorInfo(shape)
 
 
-def layer(module: object, given: Given) -> Any:
-    """What a layer makes of its input."""
-    tensor = sized(given[0]) if len(given) == 1 else None
+def result_of_layer(module: object, given: Arguments) -> Any:
+    """Return the output of a layer for its input, or `UNKNOWN`."""
+    tensor = tensor_info(given[0]) if len(given) == 1 else None
     if tensor is None:
         return UNKNOWN
     if type(module) is Linear and tensor.shape:
-        weight = sized(parts(module).get("weight"))
+        weight = tensor_info(attributes(module).get("weight"))
         fits = weight is not None and weight.shape[1] == tensor.shape[-1]
-        return Sized((*tensor.shape[:-1], weight.shape[0]), weight.dtype) if weight is not None and fits else UNKNOWN
-    return tensor if exactly(module, *SAME_LAYERS) else UNKNOWN
+        return (
+            TensorInfo((*tensor.shape[:-1], weight.shape[0]), weight.dtype) if weight is not None and fits else UNKNOWN
+        )
+    return tensor if is_exactly(module, *SAME_LAYERS) else UNKNOWN
 
 
-def made(name: str, given: Given, named: dict[str, Any]) -> Sized | None:
-    """The tensor that a function such as `torch.ones` makes."""
+def result_of_constructor(name: str, given: Arguments, named: dict[str, Any]) -> TensorInfo | None:
+    """Return the tensor that a function such as `torch.ones` makes, or None."""
     wanted = named.get("dtype", torch.float32)
     dtype = wanted if type(wanted) is torch.dtype else None
-    if name in FILLED:
-        sizes = _flat(given[0]) if len(given) == 1 and exactly(given[0], tuple, list) else given
-        return Sized(tuple(sizes), dtype) if sizes and all(type(one) is int for one in sizes) else None
-    if name in LIKE and given:
-        return sized(given[0])
+    if name in CONSTRUCTORS:
+        sizes = _flat(given[0]) if len(given) == 1 and is_exactly(given[0], tuple, list) else given
+        return TensorInfo(tuple(sizes), dtype) if sizes and all(type(one) is int for one in sizes) else None
+    if name in LIKE_CONSTRUCTORS and given:
+        return tensor_info(given[0])
     if name == "arange" and len(given) == 1 and type(given[0]) is int:
-        return Sized((given[0],), dtype if "dtype" in named else torch.int64)
+        return TensorInfo((given[0],), dtype if "dtype" in named else torch.int64)
     if name == "tensor" and len(given) == 1:
-        return _of_numbers(given[0], dtype if "dtype" in named else None)
+        return _tensor_of_numbers(given[0], dtype if "dtype" in named else None)
     return None
 
 
-def _of_numbers(value: object, dtype: torch.dtype | None) -> Sized | None:
-    """The tensor that numbers, or lists of numbers, become."""
+def _tensor_of_numbers(value: object, dtype: torch.dtype | None) -> TensorInfo | None:
+    """Return the tensor that `torch.tensor` makes of numbers or nested lists of numbers, or None."""
     for kind, own in ((bool, torch.bool), (int, torch.int64), (float, torch.float32)):
         if type(value) is kind:
-            return Sized((), dtype or own)
-    if not exactly(value, list, tuple):
+            return TensorInfo((), dtype or own)
+    if not is_exactly(value, list, tuple):
         return None
-    rows = [_of_numbers(one, dtype) for one in value]
+    rows = [_tensor_of_numbers(one, dtype) for one in value]
     shapes = {row.shape for row in rows if row is not None}
     if None in rows or len(shapes) != 1:
         return None
     kinds = [row.dtype for row in rows if row is not None]
     common = next((kind for kind in (torch.float32, torch.int64) if kind in kinds), kinds[0])
-    return Sized((len(rows), *shapes.pop()), dtype or common)
+    return TensorInfo((len(rows), *shapes.pop()), dtype or common)
 
 
-def method(name: str, tensor: Sized, given: Given, named: dict[str, Any]) -> Any:
-    """What a method makes of a tensor: another one, or numbers."""
+def result_of_method(name: str, tensor: TensorInfo, given: Arguments, named: dict[str, Any]) -> Any:
+    """Return the result of a method of a tensor, which may be numbers; `UNKNOWN` if it is not known."""
     if name in CASTS:
-        return Sized(tensor.shape, CASTS[name])
+        return TensorInfo(tensor.shape, CASTS[name])
     if name == "to" and given and type(given[0]) is torch.dtype:
-        return Sized(tensor.shape, given[0])
+        return TensorInfo(tensor.shape, given[0])
     if name in SAME:
-        return Sized(tensor.shape, None if name == "to" else tensor.dtype)
+        return TensorInfo(tensor.shape, None if name == "to" else tensor.dtype)
     if name in PRODUCTS:
-        made = binary(ast.MatMult(), tensor, given[0]) if given else None
+        made = result_of_operator(ast.MatMult(), tensor, given[0]) if given else None
         return made or UNKNOWN
     whole = all(type(one) is int or type(one) is tuple for one in given) and not named
-    change = CHANGES.get(name)
-    made_shape = change(tensor.shape, _flat(given)) if change and whole else None
-    if made_shape is not None:
-        return Sized(made_shape, tensor.dtype)
+    transform = SHAPE_METHODS.get(name)
+    new_shape = transform(tensor.shape, _flat(given)) if transform and whole else None
+    if new_shape is not None:
+        return TensorInfo(new_shape, tensor.dtype)
     if name == "dim" and not given:
         return len(tensor.shape)
     if name == "size" and not given:
@@ -151,7 +153,7 @@ def _flat(given: Any) -> list[int]:
 
 
 def transposed(shape: Shape, dims: list[int]) -> Shape | None:
-    """A shape with two of its axes exchanged."""
+    """Return a shape with two of its axes exchanged, or None if it does not have them."""
     count = len(shape)
     if len(dims) != 2 or not all(-count <= dim < count for dim in dims):
         return None
@@ -161,7 +163,7 @@ def transposed(shape: Shape, dims: list[int]) -> Shape | None:
 
 
 def viewed(shape: Shape, sizes: list[int]) -> Shape | None:
-    """A shape after `view`: one size may be left open."""
+    """Return the shape after `view(*sizes)`, where one size may be -1; None if the sizes do not fit."""
     count, known = math.prod(shape), math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) == 1 and known and count % known == 0:
         return tuple(count // known if size == -1 else size for size in sizes)
@@ -176,11 +178,11 @@ def _permuted(shape: Shape, dims: list[int]) -> Shape | None:
 def _unsqueezed(shape: Shape, dims: list[int]) -> Shape | None:
     if len(dims) != 1 or not -len(shape) - 1 <= dims[0] <= len(shape):
         return None
-    place = dims[0] % (len(shape) + 1)
-    return (*shape[:place], 1, *shape[place:])
+    axis = dims[0] % (len(shape) + 1)
+    return (*shape[:axis], 1, *shape[axis:])
 
 
-CHANGES: dict[str, Callable[[Shape, list[int]], Shape | None]] = {
+SHAPE_METHODS: dict[str, Callable[[Shape, list[int]], Shape | None]] = {
     "transpose": transposed,
     "swapaxes": transposed,
     "t": lambda shape, dims: shape[::-1] if len(shape) <= 2 and not dims else None,

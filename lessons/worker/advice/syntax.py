@@ -1,4 +1,4 @@
-"""What is no Python, where Python's own message is obscure."""
+"""Advice on syntax errors whose message is obscure."""
 
 from __future__ import annotations
 
@@ -25,32 +25,44 @@ OTHER_LANGUAGES = (
 KEYWORD = re.compile(
     r"^\s*(lambda|class|def|in|is|not|or|and|from|import|global|pass|return|with|yield|del|as|if|for|while|try)\s*=[^=]"
 )
-TYPED = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "×": "*", "·": "*", "÷": "/"}
-MEANT = {"∞": "torch.inf", "√": "** 0.5", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "²": "** 2", "…": "..."}
+TYPOGRAPHIC = {
+    "“": '"',
+    "”": '"',
+    "„": '"',
+    "‘": "'",
+    "’": "'",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "×": "*",
+    "·": "*",
+    "÷": "/",
+}
+SYMBOLS = {"∞": "torch.inf", "√": "** 0.5", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "²": "** 2", "…": "..."}
 QUOTES = ("'", '"')
 QUOTE = "a plain quotation mark"
 
 
-def line_of(scene: Scene, back: int = 0) -> str:
-    """The line with the mistake, or one before it; nothing for code of another file."""
+def source_line(scene: Scene, back: int = 0) -> str:
+    """Return the line with the mistake, or one that is `back` lines before it; "" for code of a different file."""
     error = scene.error
     if not isinstance(error, SyntaxError) or _file(error) != scene.filename:
         return ""
     number = _line(error)
     lines = scene.source.splitlines()
-    place = number - 1 - back if type(number) is int else -1
-    return lines[place] if 0 <= place < len(lines) else ""
+    index = number - 1 - back if type(number) is int else -1
+    return lines[index] if 0 <= index < len(lines) else ""
 
 
-def bare(line: str) -> str:
-    """A line without its comment and what is in quotation marks."""
+def without_comments_and_strings(line: str) -> str:
+    """Return a line without its comment and with empty string literals."""
     return re.sub(r"#.*", "", re.sub(r"'[^']*'|\"[^\"]*\"", "''", line)).rstrip()
 
 
 @rule(SyntaxError, r"^invalid syntax(?: \(|$)", r"^invalid syntax\. Perhaps you forgot a comma\?")
-def invalid(scene: Scene, match: Match) -> str | None:
-    """`invalid syntax`: look for what people write that is none."""
-    line = bare(line_of(scene))
+def invalid_syntax(scene: Scene, match: Match) -> str | None:
+    """Explain `invalid syntax` by common mistakes, such as operators of other languages."""
+    line = without_comments_and_strings(source_line(scene))
     for pattern, sentence in OTHER_LANGUAGES:
         if found := pattern.search(line):
             return sentence.format(*found.groups())
@@ -71,38 +83,38 @@ def invalid(scene: Scene, match: Match) -> str | None:
 
 
 @rule(SyntaxError, r"^expected ':'")
-def colon(scene: Scene, match: Match) -> str | None:
-    """A block without a colon."""
-    word = re.match(r"\s*(\w+)", line_of(scene))
+def missing_colon(scene: Scene, match: Match) -> str | None:
+    """Explain a block without a colon."""
+    word = re.match(r"\s*(\w+)", source_line(scene))
     return f"The line with `{word[1]}` must end with a colon, before the indented block." if word else None
 
 
 @rule(SyntaxError, r"^Maybe you meant '==' or ':='|^invalid syntax\. Maybe you meant '=='")
-def equals(scene: Scene, match: Match) -> str | None:
-    """`if x = 1:`."""
+def single_equals(scene: Scene, match: Match) -> str | None:
+    """Explain `if x = 1:`."""
     return "`=` gives a name a value; `==` asks whether two values are equal."
 
 
 @rule(SyntaxError, r"^invalid character '(.)'")
-def character(scene: Scene, match: Match) -> str | None:
-    """Characters that a word processor writes."""
+def typographic_character(scene: Scene, match: Match) -> str | None:
+    """Explain characters that a word processor writes."""
     sign = match[1]
-    if sign in TYPED:
-        return f"Type it on the keyboard: {QUOTE if TYPED[sign] in QUOTES else f'`{TYPED[sign]}`'}."
-    return f"Python writes `{MEANT[sign]}` for it." if sign in MEANT else None
+    if sign in TYPOGRAPHIC:
+        return f"Type it on the keyboard: {QUOTE if TYPOGRAPHIC[sign] in QUOTES else f'`{TYPOGRAPHIC[sign]}`'}."
+    return f"Python writes `{SYMBOLS[sign]}` for it." if sign in SYMBOLS else None
 
 
 @rule(TabError, r"")
-def tabs(scene: Scene, match: Match) -> str | None:
-    """Tabs and spaces."""
+def mixed_tabs(scene: Scene, match: Match) -> str | None:
+    """Explain a mixture of tabs and spaces."""
     return "Indent with spaces only, four for each step."
 
 
 @rule(IndentationError, r"^(unexpected indent|unindent does not match|expected an indented block)")
-def indentation(scene: Scene, match: Match) -> str | None:
-    """A line too far to the right or to the left."""
+def wrong_indentation(scene: Scene, match: Match) -> str | None:
+    """Explain a line that is indented too far or not far enough."""
     if match[1] == "unexpected indent":
-        before = bare(line_of(scene, 1))
+        before = without_comments_and_strings(source_line(scene, 1))
         colon = re.match(rf"\s*{BLOCK}", before) and not before.endswith(":")
         if colon:
             return "The line before opens a block and must end with a colon."
@@ -113,25 +125,25 @@ def indentation(scene: Scene, match: Match) -> str | None:
 
 
 @rule(SyntaxError, r"^unterminated (triple-quoted )?(?:f-)?string literal")
-def string(scene: Scene, match: Match) -> str | None:
-    """A text without an end."""
+def unterminated_string(scene: Scene, match: Match) -> str | None:
+    """Explain a string that does not end."""
     marks = "the three quotation marks" if match[1] else "the quotation mark"
     return f"At its end {marks} of its beginning {'are' if match[1] else 'is'} missing."
 
 
 @rule(SyntaxError, r"^'(return|yield|await)' outside (?:async )?function")
 def outside_function(scene: Scene, match: Match) -> str | None:
-    """`return` to the left of its function."""
+    """Explain `return` outside of its function."""
     return f"`{match[1]}` belongs into a `def`: indent the line as deep as the others of the function."
 
 
 @rule(SyntaxError, r"^invalid decimal literal")
-def digit(scene: Scene, match: Match) -> str | None:
-    """A name that starts with a digit."""
+def leading_digit(scene: Scene, match: Match) -> str | None:
+    """Explain a name that starts with a digit."""
     return "A name cannot start with a digit."
 
 
 @rule(SyntaxError, r"^positional argument follows keyword argument")
-def positional(scene: Scene, match: Match) -> str | None:
-    """`f(a=1, 2)`."""
+def positional_after_keyword(scene: Scene, match: Match) -> str | None:
+    """Explain `f(a=1, 2)`."""
     return "Put the arguments without a name first."

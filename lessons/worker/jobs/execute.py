@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from lessons.results import code_unit
 from lessons.worker.advice import advice
-from lessons.worker.advice.own import with_own
+from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a
 from lessons.worker.messages import ErrorReport
 
@@ -70,7 +70,7 @@ def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: Af
 
 def describe(error: BaseException, filename: str) -> ErrorReport:
     """An exception as a failure: what happened, what to do, and the last line of `filename` on the way to it."""
-    return with_own(_describe, error, filename)
+    return with_original_builtins(_describe, error, filename)
 
 
 def _describe(error: BaseException, filename: str) -> ErrorReport:

@@ -14,7 +14,16 @@ import attention
 from lessons.engine.session import Session
 from lessons.worker.advice import advice
 from lessons.worker.advice.exception_rules import RULES
-from lessons.worker.advice.safe_reading import UNKNOWN, Sized, attribute, fields, indexed, is_a, sized, text_of
+from lessons.worker.advice.safe_reading import (
+    UNKNOWN,
+    TensorInfo,
+    attribute,
+    fields,
+    indexed,
+    is_a,
+    message_of,
+    tensor_info,
+)
 from lessons.worker.advice.scene import nearest, size
 from lessons.worker.advice.shape_effects import broadcast, product, viewed
 from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
@@ -712,13 +721,13 @@ def test_removed_builtins() -> None:
     ],
 )  # fmt: skip
 def test_shape_of_a_part(shape: tuple[int, ...], index: Any) -> None:
-    found = indexed(Sized(shape), index)
+    found = indexed(TensorInfo(shape), index)
     assert found.shape == tuple(torch.zeros(shape)[index].shape)
 
 
 @pytest.mark.parametrize("index", [6, (0, 0, 0), "a", (0, 1.5), torch.tensor([1])])
 def test_part_that_is_not_known(index: Any) -> None:
-    assert indexed(Sized((6, 3)), index) is UNKNOWN
+    assert indexed(TensorInfo((6, 3)), index) is UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -760,10 +769,10 @@ def test_values_are_only_looked_up() -> None:
     assert attribute(layer, "weight") is layer.weight
     assert attribute(layer, "in_features") == 3
     assert attribute(layer, "missing") is UNKNOWN
-    assert attribute(torch.zeros(6, 3), "T") == Sized((3, 6), torch.float32)
+    assert attribute(torch.zeros(6, 3), "T") == TensorInfo((3, 6), torch.float32)
     assert attribute(torch.zeros(6, 3), "shape") == (6, 3)
-    assert sized(torch.zeros(2, dtype=torch.bool)) == Sized((2,), torch.bool)
-    assert sized([1.0]) is None
+    assert tensor_info(torch.zeros(2, dtype=torch.bool)) == TensorInfo((2,), torch.bool)
+    assert tensor_info([1.0]) is None
 
 
 def test_no_property_is_asked() -> None:
@@ -789,10 +798,10 @@ def test_text_of_an_exception() -> None:
         def __str__(self) -> str:
             raise AssertionError("asked")
 
-    assert text_of(KeyError("a")) == "'a'"
-    assert text_of(ValueError("a", 1)) == "('a', 1)"
-    assert text_of(Told("a")) == ""
-    assert text_of(ValueError(object())) == ""
+    assert message_of(KeyError("a")) == "'a'"
+    assert message_of(ValueError("a", 1)) == "('a', 1)"
+    assert message_of(Told("a")) == ""
+    assert message_of(ValueError(object())) == ""
 
 
 def test_names_that_are_near() -> None:

@@ -1,4 +1,4 @@
-"""Python's own builtins, for as long as we run among what a learner's program has replaced."""
+"""Python's original builtins, restored while the tutor runs inside a process whose builtins may be replaced."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ours: dict[str, Any] = dict(_names)
 _copy, _update, _remove, _list = _names.copy, _names.update, _names.pop, list
 
 
-def with_own(call: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function while all builtins are Python's own; then they are again what the program has made of them."""
+def with_original_builtins(call: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function with Python's original builtins, then restore what the program made of them."""
     theirs = _copy()
     _update(_ours)
     try:

@@ -13,7 +13,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 
 MOST_NODES = 20_000
-MOST_TOLD = 200_000
+MOST_OPERANDS = 200_000
 """Operands in all explanations that are asked for: those of GPT-2 have 1536 each, and the worker keeps them all."""
 
 MOST_LEVELS = 200
@@ -42,7 +42,7 @@ def grow(
         return found.reason if found else None
     root = Node(found)
     depth = min(depth or MOST_LEVELS, MOST_LEVELS)
-    todo, count, told = deque([(root, 1)]), 1, len(found.operands)
+    todo, count, operand_count = deque([(root, 1)]), 1, len(found.operands)
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands
@@ -51,13 +51,15 @@ def grow(
         grown: list[Node] = []
         for operand in operands:
             # Operands are much alike: the first tells what all of them would take.
-            if told > MOST_TOLD or (grown and told + len(grown[0].explanation.operands) * len(operands) > MOST_TOLD):
+            if operand_count > MOST_OPERANDS or (
+                grown and operand_count + len(grown[0].explanation.operands) * len(operands) > MOST_OPERANDS
+            ):
                 break
             found = run.ask(FollowQuestion(operand.ref, unit))
             if not isinstance(found, Explanation):
                 return found.reason if found else None
             grown.append(Node(found))
-            told += len(found.operands)
+            operand_count += len(found.operands)
         else:
             node.operands = grown
             todo.extend((child, level + 1) for child in grown)

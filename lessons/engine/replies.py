@@ -15,6 +15,7 @@ from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, 
 from lessons.learner import trained_models
 from lessons.learner.trained_models import TrainedModel
 from lessons.results import explanation, line_shapes
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
     LONGEST_AXIS,
@@ -91,8 +92,12 @@ def program_of(
                 request = replace(request, trained=(len(blob), len(blob) + len(kept.data)))
                 blob += kept.data
         requests.append(request)
-    writes = tuple(CellWrite(**cell | {"index": tuple(cell["index"])}) for cell in cells)
-    return Program(lesson.seed, lesson.setup, writes, tuple(requests)), found, bytes(blob)
+    return Program(lesson.seed, lesson.setup, tuple(map(_cell_write, cells)), tuple(requests)), found, bytes(blob)
+
+
+def _cell_write(cell: dict[str, Any]) -> CellWrite:
+    unit = CodeUnit.parse(cell["part"])
+    return CellWrite(cell["name"], tuple(cell["index"]), cell["value"], unit, cell["line"], cell["column"])
 
 
 def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]], *, changed: bool) -> Train:

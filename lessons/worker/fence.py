@@ -52,15 +52,15 @@ def prctl(option: int, argument: int) -> bool:
     return status == 0
 
 
-def limit(cpu: float, memory: int, later: float = 0) -> None:
+def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
     """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of what it has now.
 
-    `later`: seconds that `allow_questions` may add to `cpu`, when the program has run.
+    `question_cpu`: seconds that `allow_questions` may add to `cpu`, when the program has run.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     # Whole seconds are all that the kernel takes.
     soft = max(1, round(used.ru_utime + used.ru_stime + cpu))
-    _set(resource.RLIMIT_CPU, soft, soft + GRACE + round(later))
+    _set(resource.RLIMIT_CPU, soft, soft + GRACE + round(question_cpu))
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, OUTPUT_CAP)
     _set(resource.RLIMIT_NOFILE, 64)

@@ -157,7 +157,7 @@ class CellWrite:
     name: str
     index: tuple[int, ...]
     value: bool | int | float
-    part: str
+    unit: CodeUnit
     line: int
     column: int
 

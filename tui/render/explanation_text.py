@@ -13,6 +13,7 @@ from decimal import Decimal, DecimalException, Inexact, InvalidOperation, localc
 
 from rich.cells import cell_len
 
+from lessons.results import code_unit
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from tui.render.numbers import exact, nonfinite
@@ -339,10 +340,12 @@ def where(explanation: Explanation, here: str = "") -> str:
         return ""
     if e.file.endswith(".py"):
         return f"{e.file}, line {e.line}"
-    file = e.file.partition(":")[0]
-    if file == here or not file:
-        return f"line {e.line}"
-    return f"line {e.line} of the setup" if file == "setup" else f"line {e.line} of '{file}'"
+    unit = code_unit.of_filename(f"<{e.file}>")
+    if unit == code_unit.SETUP:
+        return f"line {e.line} of the setup"
+    # An expression that is shown belongs to its step.
+    file = unit.of or str(unit) if unit is not None else e.file
+    return f"line {e.line}" if file in (here, "") else f"line {e.line} of '{file}'"
 
 
 def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool = True) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.messages import CellWrite
 
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
@@ -33,11 +34,11 @@ class CellWriter:
         self._namespace = namespace
         self.notes: list[str] = []
 
-    def apply(self, part: str, statement: ast.stmt) -> None:
-        """Change the cells that belong behind a top-level statement of a part (`setup` or a step). Never raises."""
-        here = (part, statement.lineno, statement.col_offset)
+    def apply(self, unit: CodeUnit, statement: ast.stmt) -> None:
+        """Change the cells that belong behind a top-level statement of a unit of code. Never raises."""
+        here = (unit, statement.lineno, statement.col_offset)
         for cell in self._cells:
-            if (cell.part, cell.line, cell.column) == here:
+            if (cell.unit, cell.line, cell.column) == here:
                 try:
                     self._write(cell)
                 except CellRefused as error:

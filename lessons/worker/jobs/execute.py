@@ -100,10 +100,10 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
 
 def _advised(message: str, error: BaseException, filename: str) -> str:
     """A message with the advice for a learner after it, if there is any."""
-    told = advice(error, filename, _source(filename))
-    if not told:
+    text = advice(error, filename, _source(filename))
+    if not text:
         return message
-    return f"{_sentence(message[: LONGEST - 2 - len(told)].rstrip())} {told}"
+    return f"{_sentence(message[: LONGEST - 2 - len(text)].rstrip())} {text}"
 
 
 def _sentence(text: str) -> str:

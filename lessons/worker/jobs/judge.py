@@ -21,6 +21,7 @@ import torch
 from lessons.format import template
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import KnownMistake
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
 from lessons.worker import messages
@@ -44,7 +45,7 @@ from lessons.worker.messages import (
     MistakeRequest,
 )
 
-SOLUTION = "<solution>"
+CONTEXT, SOLUTION, MISTAKE = (CodeUnit.internal(name).filename for name in ("context", "solution", "mistake"))
 DIAGNOSIS = 2.5
 """Seconds after which no further pair of mistakes is tried."""
 
@@ -89,7 +90,7 @@ def judge(exercise: Judge, talk: socket.socket) -> None:
 def _context(code: str, number: int) -> Values:
     namespace = exercise_tools.tools() | {"seed": number}
     seed_generators(number)
-    exec(compile(code, "<context>", "exec"), namespace)
+    exec(compile(code, CONTEXT, "exec"), namespace)
     context: Values = namespace["context"]
     return context
 
@@ -223,13 +224,13 @@ def _gives(case: _Case, code: str, start: int = 0) -> bool:
 
 
 def _got(case: _Case, code: str, place: int) -> Values | None:
-    return attempted(code, "<mistake>", case.exercise.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
+    return attempted(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
 
 
 def _fails_alike(case: _Case, code: str, error: str) -> bool:
     """Whether a wrong answer ends with the same message as the learner's, on the first hidden input that ends it."""
     for place, number in enumerate(case.seeds):
-        _, failure = attempted(code, "<mistake>", case.exercise.probe, deepcopy(case.contexts[place]), number)
+        _, failure = attempted(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[place]), number)
         if failure is not None:
             return _exception(failure.message) == _exception(error)
     return False

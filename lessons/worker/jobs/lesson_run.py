@@ -30,7 +30,7 @@ from lessons.worker.messages import (
 
 def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     """Run the setup and the steps of a job, one frame for each step, then serve questions until the peer leaves."""
-    stage, failure = start(job.program)
+    state, failure = start(job.program)
     for step in job.program.steps:
         before, began = out_size(), time.perf_counter()
         tensors: tuple[TensorReport, ...] = ()
@@ -38,12 +38,12 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
         text: dict[str, str] = {}
         shapes: list[Json] = []
         if failure is None:
-            failure = run_step(stage, step, job.blob)
-            shapes = stage.lines
+            failure = run_step(state, step, job.blob)
+            shapes = state.lines
         if failure is None:
-            text, failure = stage.fill(step.fields)
+            text, failure = state.fill(step.fields)
         if failure is None:
-            tensors, failure = stage.show(CodeUnit.step(step.id), step.show, blob)
+            tensors, failure = state.show(CodeUnit.step(step.id), step.show, blob)
         report = StepReport(
             id=step.id,
             error=failure,
@@ -51,7 +51,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
             tensors=tensors,
             text=text,
             shapes=tuple(shapes),
-            notes=tuple(stage.patch.tell()),
+            notes=tuple(state.patch.tell()),
             seconds=time.perf_counter() - began,
             blob=bytes(blob),
         )
@@ -60,27 +60,27 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
             break
     fence.allow_questions()
     messages.send(talk, LessonDone())
-    tensor_questions.serve(talk, stage)
+    tensor_questions.serve(talk, state)
 
 
 def start(program: Program) -> tuple[RunState, ErrorReport | None]:
     """Run the setup of a program. Returns the state of the run, and why the setup did not come to its end, if so."""
-    stage = RunState(program.cells)
+    state = RunState(program.cells)
     seed(program.seed)
-    return stage, stage.run(program.setup, code_unit.SETUP)
+    return state, state.run(program.setup, code_unit.SETUP)
 
 
-def run_step(stage: RunState, step: StepRequest, blob: bytes) -> ErrorReport | None:
+def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | None:
     """Run the code of a step. If it rests on a training, it finds in `trained` what that has kept."""
     if step.untrained is not None:
         return ErrorReport("error", step.untrained)
     if step.trained is not None:
         start, end = step.trained
-        stage.namespace["trained"], failure = trained_state.opened(blob[start:end])
+        state.namespace["trained"], failure = trained_state.opened(blob[start:end])
         if failure is not None:
             return failure
     seed(step.seed)
-    return stage.run(step.code, CodeUnit.step(step.id))
+    return state.run(step.code, CodeUnit.step(step.id))
 
 
 def seed(number: int) -> None:

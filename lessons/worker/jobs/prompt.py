@@ -25,39 +25,39 @@ LAST = "_"
 """The name of the last value, as in Python's own prompt."""
 
 
-def run_input(stage: RunState, question: RunInput) -> InputReport:
+def run_input(state: RunState, question: RunInput) -> InputReport:
     """Run an input. The value of an expression at its end is shown, else the tensors that its last statement bound."""
     code = question.code
     start_output()
-    before = stage.namespace.get(LAST)
+    before = state.namespace.get(LAST)
     expression = ending(code)
     names = [segment(code, node) for node in expression.elts] if isinstance(expression, ast.Tuple | ast.List) else []
-    failure = stage.run(with_last(code), question.unit)
+    failure = state.run(with_last(code), question.unit)
     value: object = None
     given: list[tuple[str, object]] = []
     if failure is None and expression is not None:
-        value = stage.namespace.get(LAST)
+        value = state.namespace.get(LAST)
         if value is None:
-            stage.namespace[LAST] = before
+            state.namespace[LAST] = before
         given = parts(segment(code, expression), value, names)
     elif failure is None:
-        given = [(name, stage.namespace.get(name)) for name in bound(code)]
+        given = [(name, state.namespace.get(name)) for name in bound(code)]
     blob = bytearray()
-    reports = shown_of(stage, question.unit, given, blob)
+    reports = shown_of(state, question.unit, given, blob)
     return InputReport(
         error=failure,
         tensors=reports,
         value="" if value is None or reports else described(value),
-        shapes=tuple(stage.lines[:MOST_LINES]),
-        names=known(stage),
+        shapes=tuple(state.lines[:MOST_LINES]),
+        names=known(state),
         printed=flushed_output(),
         blob=bytes(blob),
     )
 
 
-def list_names(stage: RunState, question: ListNames) -> NamesReport:
+def list_names(state: RunState, question: ListNames) -> NamesReport:
     """List what an input can use."""
-    return NamesReport(known(stage))
+    return NamesReport(known(state))
 
 
 # Source --------------------------------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
 
 
 def shown_of(
-    stage: RunState, unit: CodeUnit, given: list[tuple[str, object]], blob: bytearray
+    state: RunState, unit: CodeUnit, given: list[tuple[str, object]], blob: bytearray
 ) -> tuple[TensorReport, ...]:
     """Return the tensors among some values; from now on they can be asked about. Adds their numbers to the blob."""
     tensors = [(name, value) for name, value in given if can_be_shown(value)][:MOST_TENSORS]
-    return tuple(stage.show_tensor(unit, name, as_tensor(value), blob) for name, value in tensors)
+    return tuple(state.show_tensor(unit, name, as_tensor(value), blob) for name, value in tensors)
 
 
 def described(value: object) -> str:
@@ -157,12 +157,12 @@ def described(value: object) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def known(stage: RunState) -> tuple[tuple[str, str], ...]:
+def known(state: RunState) -> tuple[tuple[str, str], ...]:
     """The names of the program and what each stands for, the newest last."""
     # Modules of Python's own and the like are not what a learner looks for, but can be completed.
     found = [
         (name, _kind(value))
-        for name, value in list(stage.namespace.items())
+        for name, value in list(state.namespace.items())
         if type(name) is str and not name.startswith("_") and name.isidentifier()
     ]
     return tuple(found[-MOST_NAMES:])

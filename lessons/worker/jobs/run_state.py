@@ -46,13 +46,13 @@ class RunState:
     def run(self, code: str, unit: CodeUnit) -> ErrorReport | None:
         """Run a piece of code under the recorder. Returns why it did not come to its end, if so."""
         file = unit.filename
-        ribbon = ShapeCollector(self.recorder.record, self.namespace, file, code)
-        self.lines = ribbon.lines
+        shapes = ShapeCollector(self.recorder.record, self.namespace, file, code)
+        self.lines = shapes.lines
 
         def after(statement: ast.stmt) -> None:
-            ribbon.note(statement)
+            shapes.note(statement)
             with self.recorder.by_hand():
-                self.patch.apply(str(unit), statement)
+                self.patch.apply(unit, statement)
             self.recorder.name(self.namespace, statement)
 
         self.recorder.watch(file, code)

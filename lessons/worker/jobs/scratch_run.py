@@ -18,24 +18,24 @@ MOST_TENSORS = 8
 _setprofile = sys.setprofile
 
 
-def run(stage: RunState, question: RunScratch) -> ScratchReport:
+def run(state: RunState, question: RunScratch) -> ScratchReport:
     """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
     unit = question.unit
     prompt.start_output()
-    before = dict(stage.namespace)
+    before = dict(state.namespace)
     inner: dict[str, torch.Tensor] = {}
     with _returning(unit.filename, inner):
-        failure = stage.run(question.code, unit)
-    for name, value in stage.namespace.items():
+        failure = state.run(question.code, unit)
+    for name, value in state.namespace.items():
         if before.get(name) is not value and not name.startswith("_") and prompt.can_be_shown(value):
             # The newest last, where both have the name.
             inner.pop(name, None)
             inner[name] = value
     blob = bytearray()
     tensors = tuple(
-        stage.show_tensor(unit, name, as_tensor(value), blob) for name, value in [*inner.items()][-MOST_TENSORS:]
+        state.show_tensor(unit, name, as_tensor(value), blob) for name, value in [*inner.items()][-MOST_TENSORS:]
     )
-    shapes = tuple(stage.lines[: prompt.MOST_LINES])
+    shapes = tuple(state.lines[: prompt.MOST_LINES])
     return ScratchReport(failure, tensors, shapes, prompt.flushed_output(), bytes(blob))
 
 

@@ -7,21 +7,24 @@ from typing import Any
 
 import torch
 
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_KEPT
 from lessons.worker.jobs.execute import describe
 from lessons.worker.messages import ErrorReport
+
+KEEP = CodeUnit.internal("keep").filename
 
 
 def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
     """The tensors that a training keeps, as a file of PyTorch's."""
     try:
-        tensors = eval(compile(expression, "<keep>", "eval"), namespace)
+        tensors = eval(compile(expression, KEEP, "eval"), namespace)
         # Copies: a view would bring its whole storage.
         copies = {str(name): tensor.detach().clone() for name, tensor in tensors.items()}
         file = io.BytesIO()
         torch.save(copies, file)
     except BaseException as error:
-        failure = describe(error, "<keep>")
+        failure = describe(error, KEEP)
         return b"", ErrorReport(failure.kind, f"What was trained cannot be kept: {failure.message}")
     data = file.getvalue()
     if len(data) > MOST_KEPT:

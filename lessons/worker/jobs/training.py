@@ -38,8 +38,8 @@ class SnapshotError(Exception):
 class SnapshotTaker:
     """Takes the pictures of a training: `frame(done, total)` in its code. Between them it waits while it is paused."""
 
-    def __init__(self, talk: socket.socket, stage: RunState, spec: TrainingRequest) -> None:
-        self._talk, self._namespace, self._spec = talk, stage.namespace, spec
+    def __init__(self, talk: socket.socket, state: RunState, spec: TrainingRequest) -> None:
+        self._talk, self._namespace, self._spec = talk, state.namespace, spec
         self._taken = 0
         # A program may replace it.
         self._select = select.select
@@ -70,7 +70,7 @@ class SnapshotTaker:
 
     def _value(self, spec: NamedExpression) -> Any:
         try:
-            return eval(compile(spec.expression, f"<{spec.name}>", "eval"), self._namespace)
+            return eval(compile(spec.expression, CodeUnit.internal(spec.name).filename, "eval"), self._namespace)
         except Exception as error:
             raise SnapshotError(f"{spec.name} has no value: {describe(error, '').message}") from error
 
@@ -85,19 +85,19 @@ class SnapshotTaker:
 def run_training(job: Train, talk: socket.socket) -> None:
     """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
     spec = job.training
-    stage, failure = lesson_run.start(job.program)
+    state, failure = lesson_run.start(job.program)
     for step in job.program.steps:
         if failure is None:
-            failure = lesson_run.run_step(stage, step, job.blob)
+            failure = lesson_run.run_step(state, step, job.blob)
     if failure is not None:
         failure = ErrorReport(failure.kind, f"The training was not started: {failure.message}")
     else:
         lesson_run.seed(spec.seed)
-        stage.namespace["frame"] = SnapshotTaker(talk, stage, spec).frame
+        state.namespace["frame"] = SnapshotTaker(talk, state, spec).frame
         # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
-        failure = execute(spec.code, CodeUnit.step(spec.id).filename, stage.namespace)
+        failure = execute(spec.code, CodeUnit.step(spec.id).filename, state.namespace)
     if failure is None:
-        data, failure = trained_state.packed(spec.keep, stage.namespace)
+        data, failure = trained_state.packed(spec.keep, state.namespace)
     if failure is not None:
         messages.send(talk, TrainingFailed(failure))
     else:

@@ -75,7 +75,7 @@ def test_no_more_than_asked(scores: Run) -> None:
 
 def test_of_long_sums_the_tree_is_cut_off(scores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few nodes there are: a node has all of its operands, or none."""
-    monkeypatch.setattr(explanation_tree, "MOST_TOLD", 20)
+    monkeypatch.setattr(explanation_tree, "MOST_OPERANDS", 20)
     found = list(walk(grown(scores, "context", "context", (1, 0))))
     assert any(node.operands is None for node, _ in found)
     for node, _ in found:

@@ -1,0 +1,50 @@
+"""`docs/architecture.md` against the code: its rooms, the files it names, and its list of messages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lessons.worker.messages import MESSAGES
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+DECISIONS = ROOT / "docs" / "decisions"
+
+
+def section(title: str) -> str:
+    """The text below a heading, up to the next one of the same level."""
+    return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def rooms(package: str) -> list[str]:
+    """The names of the folders of a package that hold code."""
+    return sorted(folder.parent.name for folder in (ROOT / package).glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("package", ["tui", "lessons", "lessons/worker"])
+def test_every_room_is_drawn(package: str) -> None:
+    drawn = section("Rooms")
+    assert [room for room in rooms(package) if not re.search(rf"(?<![\w/]){room}(?!\w)", drawn)] == []
+
+
+def test_files_that_are_named_exist() -> None:
+    named = {*re.findall(r"`((?:tui|lessons|attention|tests|bench)/[\w./-]+)`", TEXT)}
+    assert len(named) > 20
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
+    alone = {*re.findall(r"`(\w+\.py)`", TEXT)}
+    known = {path.name for package in ("tui", "lessons", "attention") for path in (ROOT / package).rglob("*.py")}
+    assert alone <= known
+
+
+def test_every_message_is_listed_and_no_other() -> None:
+    listed = {*re.findall(r"`([a-z]+(?:_[a-z]+)*)`", section("Messages"))}
+    assert listed == set(MESSAGES)
+
+
+def test_every_decision_is_in_the_index() -> None:
+    index = (DECISIONS / "README.md").read_text(encoding="utf-8")
+    linked = {*re.findall(r"\(([\w-]+\.md)\)", index)}
+    assert linked == {path.name for path in DECISIONS.glob("*.md")} - {"README.md"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from lessons.format import template
 from lessons.format.fields import Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
-from lessons.format.learner_texts import LearnerText
+from lessons.format.learner_texts import LearnerText, Path
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """The meaning of the numbers of a tensor, which decides how they are colored."""
@@ -49,6 +50,26 @@ class Limits(Model):
     memory: Annotated[int, Field(ge=64, le=8192)] = 1024
 
 
+Complaint = tuple[Path, str, str]
+"""What is wrong in a step: the path in it, the problem, and the remedy."""
+
+
+def tensor_complaints(shown: Iterable[tuple[Path, ShownTensor]]) -> Iterator[Complaint]:
+    """Yield what is wrong in tensors that are shown together, each with its path."""
+    names: set[str] = set()
+    for path, item in shown:
+        if not item.expr and not item.name.isidentifier():
+            yield (*path, "name"), f"'{item.name}' is not a variable", "Add an 'expr' that gives the tensor."
+        if item.name in names:
+            yield (*path, "name"), f"'{item.name}' is shown twice in one step", "Give one of them another name."
+        names.add(item.name)
+
+
+def with_paths(field: str, shown: Sequence[ShownTensor]) -> list[tuple[Path, ShownTensor]]:
+    """Return the tensors of a field of a step, each with its path."""
+    return [((field, number), item) for number, item in enumerate(shown)]
+
+
 class BaseStep(Model):
     """The fields that every step has.
 
@@ -73,6 +94,10 @@ class BaseStep(Model):
     def learner_texts(self) -> tuple[LearnerText, ...]:
         """All texts that a learner reads here, in order."""
         return (LearnerText(("prose",), self.prose),)
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the step before it is run, as far as the step alone can tell."""
+        yield from ()
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -114,6 +139,15 @@ class RunningStep(FilledStep):
     def tensors(self) -> tuple[ShownTensor, ...]:
         """All tensors that the run shows, in order."""
         return self.show
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the tensors that are shown."""
+        yield from tensor_complaints(self.tensors_with_paths)
+
+    @property
+    def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
+        """All tensors that the run shows, in order, each with its path in the step."""
+        return with_paths("show", self.show)
 
     @property
     def programs(self) -> tuple[tuple[str, str], ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
+from lessons.format.base_steps import BaseStep, Complaint, Limits, RunningStep, ShownTensor, with_paths
 from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
-from lessons.format.learner_texts import LearnerText
+from lessons.format.learner_texts import LearnerText, Path
 
 
 def _together(value: Any) -> Any:
@@ -133,11 +134,34 @@ class ExerciseStep(BaseExercise):
     cheats: tuple[Variant, ...] = ()
     limits: Limits = Limits()
 
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield which of the names are missing that the solution has to define."""
+        missing = set(self.defines) - _defined(self.solution)
+        if missing:
+            names = ", ".join(sorted(missing))
+            yield ("solution",), f"the solution does not define {names}", "Define what 'defines' lists."
+
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
         """All texts that a learner reads here, in order; the task and why the solution works may be longer."""
         texts = super().learner_texts
         return tuple(replace(text, is_task=text.path in (("prose",), ("why",))) for text in texts)
+
+
+def _defined(code: str) -> set[str]:
+    """Names that a program binds at its top level."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return set()
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        for inner in ast.walk(node) if isinstance(node, ast.Assign | ast.AnnAssign) else ():
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                names.add(inner.id)
+    return names
 
 
 class Wrong(Model):
@@ -152,12 +176,27 @@ def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
         yield LearnerText(("wrong", number, "why"), item.why)
 
 
+def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
+    """What is wrong in the wrong answers of `facts`, of which the first is the right one."""
+    right_answer, *wrong = map(str.strip, facts)
+    for number, answer in enumerate(wrong):
+        if answer == right_answer:
+            yield ("wrong", number, "is"), "this is the right answer", "Give what a learner may answer instead."
+        elif answer in wrong[:number]:
+            yield ("wrong", number, "is"), "this wrong answer stands here twice", "Keep one of the two."
+
+
 class BaseQuestion(BaseExercise, RunningStep):
     """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
 
     noun: ClassVar[str] = "question"
 
     reveal: tuple[ShownTensor, ...] = ()
+
+    @property
+    def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
+        """All tensors that the run shows, in order, each with its path in the step."""
+        return [*super().tensors_with_paths, *with_paths("reveal", self.reveal)]
 
     @property
     def tensors(self) -> tuple[ShownTensor, ...]:
@@ -183,6 +222,18 @@ class ChoiceStep(BaseQuestion):
     def templates(self) -> tuple[str, ...]:
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(text for option in self.options for text in (option.text, option.why)))
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the options, and in the tensors that are shown."""
+        yield from super().complaints()
+        right = sum(option.right for option in self.options)
+        if right != 1:
+            problem = f"{right} options are right" if right else "no option is right"
+            yield ("options",), problem, "Give exactly one of them 'right: true'."
+        texts = [option.text for option in self.options]
+        for number, text in enumerate(texts):
+            if text in texts[:number]:
+                yield ("options", number, "text"), "two options say the same", "Give one of them another text."
 
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
@@ -220,6 +271,11 @@ class PredictStep(BaseQuestion):
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(item.why for item in self.wrong))
 
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the wrong answers, and in the tensors that are shown."""
+        yield from super().complaints()
+        yield from _complaints_of_wrong(self.facts)
+
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
         """All texts that a learner reads here, in order: also what is said of wrong answers."""
@@ -248,6 +304,14 @@ class PointStep(BaseQuestion):
     def templates(self) -> tuple[str, ...]:
         """All texts that are filled with values of the run."""
         return (self.prose, self.why, *(item.why for item in self.wrong))
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the wrong answers, in the tensors that are shown, and in which is pointed at."""
+        yield from super().complaints()
+        if self.on not in (names := [shown.name for shown in self.show]):
+            remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
+            yield ("on",), f"'{self.on}' is not shown in this step", remedy
+        yield from _complaints_of_wrong(self.facts)
 
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lessons.format.base_steps import FilledStep, Limits, RunningStep, ShownTensor
+from lessons.format.base_steps import (
+    Complaint,
+    FilledStep,
+    Limits,
+    RunningStep,
+    ShownTensor,
+    tensor_complaints,
+    with_paths,
+)
 from lessons.format.exercises import Exercise
 from lessons.format.fields import Code, Expression, Model, Text
 
@@ -52,6 +62,20 @@ class TrainStep(RunningStep):
     watch: tuple[ShownTensor, ...] = ()
     keep: Expression
     limits: Limits = Limits()
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the training before it is run, and in what is shown of it."""
+        yield from super().complaints()
+        calls = (node for node in ast.walk(ast.parse(self.training)) if isinstance(node, ast.Call))
+        if not any(isinstance(call.func, ast.Name) and call.func.id == "frame" for call in calls):
+            yield ("training",), "the training takes no picture", "Call 'frame(done, total)' in its loop."
+        names: set[str] = set()
+        for number, curve in enumerate(self.curves):
+            if curve.name in names:
+                problem = f"'{curve.name}' is drawn twice in one step"
+                yield ("curves", number, "name"), problem, "Give one of them another name."
+            names.add(curve.name)
+        yield from tensor_complaints(with_paths("watch", self.watch))
 
     @property
     def programs(self) -> tuple[tuple[str, str], ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,18 +14,12 @@ from pydantic import BaseModel, ValidationError
 from lessons.format import lesson as lesson_format
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.lesson import (
-    ChoiceStep,
     Course,
     Exercise,
-    ExerciseStep,
     FilledStep,
     Lesson,
     LessonFile,
-    PointStep,
-    Question,
     RunningStep,
-    ShownTensor,
-    TrainStep,
 )
 from lessons.reading import mistake_library, package_source
 from lessons.reading.mistake_library import Library
@@ -299,24 +292,8 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
                 package_source.read(step.source)
             except LookupError as error:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
-        if isinstance(step, RunningStep):
-            reveal = step.tensors[len(step.show) :]
-            complaints = [*_of_shown([*_placed("show", step.show), *_placed("reveal", reveal)])]
-            if isinstance(step, TrainStep):
-                complaints += _of_training(step)
-            for inside, problem, remedy in complaints:
-                yield at((*path, *inside), problem, remedy)
-            if isinstance(step, Question):
-                for inside, problem, remedy in _of_question(step):
-                    yield at((*path, *inside), problem, remedy)
-        elif isinstance(step, ExerciseStep):
-            missing = set(step.defines) - _defined(step.solution)
-            if missing:
-                yield at(
-                    (*path, "solution"),
-                    f"the solution does not define {', '.join(sorted(missing))}",
-                    "Define what 'defines' lists.",
-                )
+        for inside, problem, remedy in step.complaints():
+            yield at((*path, *inside), problem, remedy)
     for place_of, problem, remedy in knobs.complaints(lesson):
         yield at(place_of, problem, remedy)
     if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
@@ -325,77 +302,6 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
             f"'{lesson.thumbnail}' is not a shown tensor",
             f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
         )
-
-
-def _placed(key: str, shown: Sequence[ShownTensor]) -> Iterator[tuple[tuple[int | str, ...], ShownTensor]]:
-    for number, item in enumerate(shown):
-        yield (key, number), item
-
-
-def _of_shown(
-    shown: Iterable[tuple[tuple[int | str, ...], ShownTensor]],
-) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
-    """What is wrong in the tensors that are shown together: place, problem and remedy."""
-    names: set[str] = set()
-    for path, item in shown:
-        if not item.expr and not item.name.isidentifier():
-            yield (*path, "name"), f"'{item.name}' is not a variable", "Add an 'expr' that gives the tensor."
-        if item.name in names:
-            yield (*path, "name"), f"'{item.name}' is shown twice in one step", "Give one of them another name."
-        names.add(item.name)
-
-
-def _of_training(step: TrainStep) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
-    """What is wrong in a training before it is run: place, problem and remedy."""
-    calls = (node for node in ast.walk(ast.parse(step.training)) if isinstance(node, ast.Call))
-    if not any(isinstance(call.func, ast.Name) and call.func.id == "frame" for call in calls):
-        yield ("training",), "the training takes no picture", "Call 'frame(done, total)' in its loop."
-    names: set[str] = set()
-    for number, curve in enumerate(step.curves):
-        if curve.name in names:
-            problem = f"'{curve.name}' is drawn twice in one step"
-            yield ("curves", number, "name"), problem, "Give one of them another name."
-        names.add(curve.name)
-    yield from _of_shown(_placed("watch", step.watch))
-
-
-def _of_question(step: Question) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
-    """What is wrong in a question before it is run: place, problem and remedy."""
-    if isinstance(step, ChoiceStep):
-        right = sum(option.right for option in step.options)
-        if right != 1:
-            problem = f"{right} options are right" if right else "no option is right"
-            yield ("options",), problem, "Give exactly one of them 'right: true'."
-        texts = [option.text for option in step.options]
-        for place, text in enumerate(texts):
-            if text in texts[:place]:
-                yield ("options", place, "text"), "two options say the same", "Give one of them another text."
-        return
-    if isinstance(step, PointStep) and step.on not in (names := [shown.name for shown in step.show]):
-        remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
-        yield ("on",), f"'{step.on}' is not shown in this step", remedy
-    right_answer, *wrong = map(str.strip, step.facts)
-    for place, answer in enumerate(wrong):
-        if answer == right_answer:
-            yield ("wrong", place, "is"), "this is the right answer", "Give what a learner may answer instead."
-        elif answer in wrong[:place]:
-            yield ("wrong", place, "is"), "this wrong answer stands here twice", "Keep one of the two."
-
-
-def _defined(code: str) -> set[str]:
-    """Names that a program binds at its top level."""
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return set()
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            names.add(node.name)
-        for inner in ast.walk(node) if isinstance(node, ast.Assign | ast.AnnAssign) else ():
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                names.add(inner.id)
-    return names
 
 
 def _tensor_names(lesson: Lesson) -> set[str]:

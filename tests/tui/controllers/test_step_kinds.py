@@ -1,0 +1,48 @@
+"""The registry of step kinds: every kind of the format has a runner and a view."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from textual.widget import Widget
+
+from lessons.engine.session import Session
+from lessons.format.steps import Step
+from lessons.learner.progress import Progress
+from tui.actions.help_pages import PAGES
+from tui.controllers.step_kinds import STEP_KINDS, Runner, make_views
+from tui.screens.step_view import ViewContext
+from tui.state.async_session import AsyncSession
+from tui.state.step_results import TrainingReplays
+from tui.tty.terminal import Terminal
+
+MODELS = get_args(get_args(Step)[0])
+KINDS = {get_args(model.model_fields["kind"].annotation)[0]: model for model in MODELS}
+
+
+def test_every_kind_of_the_format_has_a_line() -> None:
+    assert set(STEP_KINDS) == set(KINDS)
+
+
+def test_what_nothing_is_known_of_until_it_is_asked_for_is_an_exercise() -> None:
+    for kind, model in KINDS.items():
+        changes_hold = STEP_KINDS[kind].runner is Runner.WITH_CHANGES
+        assert changes_hold != model.is_exercise, kind
+        assert model.is_exercise == (model.noun != "step"), kind
+
+
+def test_kinds_of_one_class_share_a_view_and_every_view_has_a_help() -> None:
+    engine, store = AsyncSession(Session()), Progress(None)
+    try:
+        views = make_views(ViewContext(Terminal(depth="16"), "ansi_dark", engine, store, TrainingReplays()))
+    finally:
+        engine.close()
+        store.close()
+    assert set(views) == set(STEP_KINDS)
+    assert views["read"] is views["run"] is not views["train"]
+    ids = {view.id for view in views.values()}
+    assert None not in ids
+    assert len(ids) == len(set(map(id, views.values())))
+    for view in views.values():
+        assert isinstance(view, Widget)
+        assert view.topic in PAGES

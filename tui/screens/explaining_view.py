@@ -17,6 +17,7 @@ from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
 from tui.widgets.matrix import MatrixView
+from tui.widgets.text_line import TextLine
 
 MATRICES = 4
 
@@ -44,12 +45,13 @@ class ExplainingView(Box):
             super().__init__()
 
     def __init__(self, terminal: Terminal, names: str, *, most: int = MATRICES, id: str | None = None) -> None:
-        """Initialise the view; `names` begins the IDs of its matrices, of which it has `most`."""
+        """Initialise the view; `names` begins the IDs of its `most` matrices and of the line that reads a cell out."""
         super().__init__(id=id)
         self._terminal = terminal
         self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(most)]
         self._active = -1
         self._result = StepResult("")
+        self._detail = TextLine(ellipsis=terminal.ellipsis, id=f"{names}-detail")
         self._explanation = ExplanationPane(terminal, id="explanation")
         self._explanation.display = False
 
@@ -82,8 +84,14 @@ class ExplainingView(Box):
         raise NotImplementedError
 
     def _describe(self) -> None:
-        """Read out the cell under the cursor."""
-        raise NotImplementedError
+        """Read out the cell under the cursor, and say that the keys may have changed with the pane."""
+        self._read_out()
+        self.post_message(self.PanesChanged())
+
+    def _read_out(self) -> None:
+        """Read out the cell under the cursor, in a line of its own."""
+        matrix = self._matrix
+        self._detail.set(f" {matrix.describe(self.size.width - 2)}" if matrix is not None else "")
 
     def _light(self) -> None:
         """Light up the operands."""

@@ -41,7 +41,6 @@ from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 from tui.widgets.what_if_panel import WhatIfPanel
 
@@ -74,7 +73,6 @@ class LessonView(QuietStepView, ExplainingView):
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
         self._text = Box(*self._parts(), id="text")
         self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
-        self._detail = TextLine(ellipsis=terminal.ellipsis, id="detail")
         self._whatif = WhatIfPanel(terminal, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
@@ -451,7 +449,3 @@ class LessonView(QuietStepView, ExplainingView):
         to = "code" if CODE in hidden else "more" if hidden else "pane"
         tab = [hint("screen.pane", to)] if len(self._panes) > 1 else []
         return [*tab, *(self._matrices[self._active].hints if self._active >= 0 else [hint("text.scroll")])]
-
-    def _describe(self) -> None:
-        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
-        self.post_message(self.PanesChanged())

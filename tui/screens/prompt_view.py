@@ -163,7 +163,6 @@ class PromptView(ExplainingView):
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="transcript")
         self._made = Box(*self._matrices, id="made")
         self._body = Box(self._transcript, self._made, id="played")
-        self._detail = TextLine(ellipsis=terminal.ellipsis, id="made-detail")
         self._word = TextLine(ellipsis=terminal.ellipsis, id="play-word")
         self._prompt = PromptInput(id="prompt")
         self._focused: Widget = self._prompt
@@ -321,11 +320,6 @@ class PromptView(ExplainingView):
         pane = hint("tutor.pane-anywhere", "matrix" if self._result.tensors else "scroll")
         actions = ("prompt-line.run", "prompt-line.complete", "prompt-line.earlier")
         return key_line([*map(hint, actions), pane, hint("prompt-line.leave")])
-
-    def _describe(self) -> None:
-        room = self.size.width - 2
-        self._detail.set(" " + self._matrices[self._active].describe(room) if self._active >= 0 else "")
-        self.post_message(self.PanesChanged())
 
     # The prompt --------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,6 @@ from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import AFTER_F4, TextPane
 
 
@@ -120,7 +119,6 @@ class QuestionView(ExplainingView):
         self._figures = Box(*self._matrices, id="asked-figures")
         self._answer = AnswerBox(terminal, id="asked-answer")
         self._body = Box(self._text, self._figures, self._answer, id="asked")
-        self._detail = TextLine(ellipsis=terminal.ellipsis, id="asked-detail")
 
     def compose(self) -> ComposeResult:
         """The question and the matrices, below them the answer; on a wide screen the matrices at the right."""
@@ -453,10 +451,6 @@ class QuestionView(ExplainingView):
     def _help(self) -> str:
         """What f3 does now."""
         return "hint" if self._step is not None and self._state.hints < len(self._step.hints) else "give up"
-
-    def _describe(self) -> None:
-        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
-        self.post_message(self.PanesChanged())
 
     # Explanations ------------------------------------------------------------------------------------------------
 

@@ -203,7 +203,7 @@ class TrainingView(LessonView):
             self.focus_active()
         if self._unsurveyed():
             self.call_after_refresh(self._survey)
-        self._detail.set(" " + self._matrices[self._active].describe(self.size.width - 2) if self._active >= 0 else "")
+        self._read_out()
 
     def _fit(self) -> None:
         """Find the panes anew and arrange them."""

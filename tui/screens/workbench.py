@@ -155,17 +155,15 @@ class Workbench(QuietStepView, Box):
 
     def move_pane(self, step: int) -> None:
         """To the next pane of what is shown, but not into the editor."""
-        self._move_pane(step)
+        if not isinstance(self._shown, SolutionView):
+            self._shown.move_pane(step)
 
     def next_pane(self) -> None:
         """To the next pane of what is shown; the editor is one of them."""
-        self._move_pane(1, editor=True)
-
-    def _move_pane(self, step: int, *, editor: bool = False) -> None:
-        if isinstance(self._shown, ExerciseView):
-            self.writing.move_pane(step, editor)
-        elif not isinstance(self._shown, SolutionView):
-            self._shown.move_pane(step)
+        if self._shown is self.writing:
+            self.writing.move_pane(1, editor=True)
+        else:
+            self.move_pane(1)
 
     # Opening -----------------------------------------------------------------------------------------------------
 

@@ -87,7 +87,7 @@ def program_of(
         if isinstance(step, TrainStep):
             kept = found[step.id] = trained_models.find(lesson, step, cells)
             if kept.origin == "missing":
-                request = replace(request, untrained=trained_models.untrained(step, changed=changed))
+                request = replace(request, untrained=trained_models.untrained_message(step, changed=changed))
             else:
                 request = replace(request, trained=(len(blob), len(blob) + len(kept.data)))
                 blob += kept.data

@@ -177,7 +177,7 @@ class Session:
         if ended.stopped or ended.error:
             return ended
         try:
-            trained_models.keep(folder, lesson, step, cells, data)
+            trained_models.save(folder, lesson, step, cells, data)
         except OSError as error:
             return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
         return ended

@@ -1,1 +1,1 @@
-"""What is kept about a learner: progress, reviews, and the models that they trained."""
+"""Records of a learner: progress, reviews, and the models that they trained."""

@@ -1,4 +1,4 @@
-"""Taking progress along: what an export holds, and what is read from one."""
+"""Export and import of progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Exportable(Protocol):
 
 
 def document(rows: Rows) -> dict[str, object]:
-    """Return rows as plain data for JSON."""
+    """Convert rows to the document of an export, plain data for JSON."""
     return {"format": _FORMAT, "version": VERSION, **rows}
 
 

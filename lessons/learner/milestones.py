@@ -15,7 +15,7 @@ BEHIND = ("done", "skipped")
 """The states of steps that are behind the learner."""
 
 
-def here(course: Course, progress: Progress) -> tuple[Lesson, str]:
+def current_step(course: Course, progress: Progress) -> tuple[Lesson, str]:
     """Return the lesson and the id of the step where the learner goes on: where they were, or the first step."""
     position = progress.position()
     if position is not None:
@@ -54,7 +54,7 @@ def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
 
 
 def tested_out(lesson: Lesson, progress: Progress) -> bool:
-    """Whether the learner has passed the challenge of a lesson in place of its other steps."""
+    """Return whether the learner passed the challenge of a lesson instead of its other steps."""
     challenge = lesson.challenge
     return (
         challenge is not None
@@ -102,7 +102,7 @@ def due(course: Course, progress: Progress) -> list[tuple[Lesson, Exercise]]:
 
 
 def is_due(progress: Progress, lesson: Lesson, step: Exercise) -> bool:
-    """Whether an exercise is due for review now. One that the learner works on for the first time never is."""
+    """Return whether an exercise is due for review now. One that the learner works on for the first time never is."""
     first = progress.state(lesson.id, step.id) in ("new", "seen") and not progress.gave_up(step.exercise)
     if first:
         return False
@@ -110,6 +110,6 @@ def is_due(progress: Progress, lesson: Lesson, step: Exercise) -> bool:
 
 
 def _states(lesson: Lesson, progress: Progress) -> list[str]:
-    """The states of the steps of a lesson."""
+    """Return the states of the steps of a lesson."""
     states = progress.states()
     return [states.get((lesson.id, step.id), "new") for step in lesson.steps]

@@ -1,4 +1,4 @@
-"""The one way to record an outcome: an answer is kept as an attempt, with all that follows from passing."""
+"""The one way to record an outcome: an answer is stored as an attempt, with all consequences of passing."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def record(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judgement: Judgement) -> str:
-    """Record an answer and what the judge said, and do what follows from that.
+    """Record an answer and its verdict, and apply the consequences.
 
-    A check that was stopped is no attempt. Whoever passes the challenge of a lesson may have tested out of it.
+    A check that was stopped is no attempt. A learner who passes the challenge of a lesson may have tested out of it.
 
     Args:
-        progress: of the learner.
+        progress: the learner's progress.
         lesson: the lesson that the exercise is a step of.
         exercise: an exercise or a question.
         code: the answer.
-        judgement: what the judge said.
+        judgement: the judge's verdict.
 
     Returns:
-        What else follows, as a sentence for the learner; "" if nothing does.
+        Further consequences, as a sentence for the learner; "" if there are none.
     """
     if judgement.stopped:
         return ""

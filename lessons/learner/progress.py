@@ -1,4 +1,4 @@
-"""What the learner has done: position, steps, drafts, attempts and the help they took.
+"""The learner's progress: position, steps, drafts, attempts and help taken.
 
 The state lives twice, and only twice: in memory, which answers every question, and in the progress file, which outlives
 the session. `Progress` keeps the two equal. In the shell each event is written and each question first looks for what
@@ -44,7 +44,7 @@ _ATTEMPT = "code, verdict, time, mistake, message"
 
 
 class Progress:
-    """What the learner has done.
+    """The learner's progress.
 
     Any thread may call it. No method raises because of the file; `problem` and `saved` say how it is.
 
@@ -104,7 +104,7 @@ class Progress:
 
     @property
     def saved(self) -> bool:
-        """Whether everything is in the file, apart from what the thread is about to write."""
+        """Whether everything is in the file, except for what the thread is about to write."""
         return self._file.saved
 
     def close(self) -> None:
@@ -184,7 +184,7 @@ class Progress:
                     base = last_base
             self._drafts_saved += 1
             version = f"{self._session}/{self._drafts_saved}"
-            self._put("drafts", exercise=exercise, code=code, version=version, base=base)
+            self._add_row("drafts", exercise=exercise, code=code, version=version, base=base)
         self._write()
         return version
 
@@ -219,7 +219,7 @@ class Progress:
         return dict(cast(list[tuple[str, str]], rows))
 
     def passed(self, exercise: str) -> bool:
-        """Whether the learner has ever solved an exercise."""
+        """Return whether the learner has ever solved an exercise."""
         return bool(self._query("SELECT 1 FROM attempts WHERE exercise = ? AND verdict = 'passed' LIMIT 1", exercise))
 
     # Help -------------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class Progress:
             self._add_help(exercise, f"{HINT}{n}")
 
     def gave_up(self, exercise: str) -> bool:
-        """Whether the learner has given up on an exercise, and not taken it back."""
+        """Return whether the learner has given up on an exercise, and not taken it back."""
         return self._help_with(exercise).gave_up
 
     def give_ups(self, exercise: str) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ class Progress:
             self._add_help(exercise, TOOK_BACK)
 
     def solution_used(self, exercise: str) -> bool:
-        """Whether the learner has read the solution of an exercise."""
+        """Return whether the learner has read the solution of an exercise."""
         return self._help_with(exercise).solution
 
     def use_solution(self, exercise: str) -> None:
@@ -281,7 +281,7 @@ class Progress:
                 with suppress(ValueError, TypeError, OverflowError):
                     later = datetime.fromisoformat(newest) + timedelta(microseconds=1)
                     time = max(time, later.isoformat(timespec="microseconds"))
-            self._put("help", exercise=exercise, kind=kind, time=time)
+            self._add_row("help", exercise=exercise, kind=kind, time=time)
         self._write()
 
     # Taking it along --------------------------------------------------------------------------------------------
@@ -301,17 +301,17 @@ class Progress:
             tables.merge(self._memory, rows)
         self._flush()
         with self._file_lock:
-            self._take_in(self._file.write(rows, live=False))
+            self._merge_exchange(self._file.write(rows, live=False))
 
     # Memory and file --------------------------------------------------------------------------------------------
 
     def _add(self, table: str, **values: str) -> None:
         with self._lock:
-            self._put(table, **values)
+            self._add_row(table, **values)
         self._write()
 
-    def _put(self, table: str, **values: str) -> None:
-        """Put a row into memory and among those to be written."""
+    def _add_row(self, table: str, **values: str) -> None:
+        """Put a row into memory and into the queue of rows to be written."""
         # Half of a surrogate pair, from a strange paste, has no place in a file of UTF-8.
         row = {name: value.encode("utf-8", "replace").decode() for name, value in values.items()}
         row = {"time": self._now(), **row}
@@ -323,12 +323,12 @@ class Progress:
         waiting.append(row)
 
     def _now(self) -> str:
-        """The time, later than every time before: it tells attempts apart and puts them in order."""
+        """Return the time, later than any time before: times distinguish attempts and put them in order."""
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         return self._last.isoformat(timespec="microseconds")
 
     def _write(self) -> None:
-        """Have written what was put into memory."""
+        """Write the queued rows, in the thread if there is one."""
         if self._thread is None:
             self._flush()
             return
@@ -342,21 +342,21 @@ class Progress:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits, and take in what other sessions have written."""
+        """Write the queued rows, and take in what other sessions have written."""
         with self._file_lock:
             with self._lock:
                 rows, self._unwritten = self._unwritten, {}
                 self._scheduled = False
-            self._take_in(self._file.write(rows))
+            self._merge_exchange(self._file.write(rows))
 
     def _refresh(self) -> None:
         """Take in what other sessions have written, unless a thread does that."""
         if self._thread is None:
             with self._file_lock:
-                self._take_in(self._file.read())
+                self._merge_exchange(self._file.read())
 
-    def _take_in(self, arrived: Exchange) -> None:
-        """Merge what arrived into memory, and tell who listens."""
+    def _merge_exchange(self, arrived: Exchange) -> None:
+        """Merge an exchange into memory, and notify the listener."""
         rows = arrived.rows
         if self._thread is not None and self._moved:
             # Wherever other sessions go, the learner stays at the step that this screen shows.
@@ -364,10 +364,10 @@ class Progress:
         with self._lock:
             tables.merge(self._memory, rows)
         if self.on_exchange is not None and (arrived.rows or arrived.conflicts):
-            self.on_exchange(tuple(self._own(arrived)))
+            self.on_exchange(tuple(self._own_conflicts(arrived)))
 
-    def _own(self, arrived: Exchange) -> Iterable[Conflict]:
-        """The conflicts in which one of the two drafts is of this session."""
+    def _own_conflicts(self, arrived: Exchange) -> Iterable[Conflict]:
+        """Yield the conflicts in which one of the two drafts belongs to this session."""
         for stayed, archived in arrived.conflicts:
             if session_of(stayed["version"]) == self._session:
                 yield Conflict(stayed["exercise"], archived["code"])
@@ -375,17 +375,17 @@ class Progress:
                 yield Conflict(stayed["exercise"], stayed["code"])
 
     def _everything(self) -> dict[str, list[dict[str, str]]]:
-        """All rows of the memory."""
+        """Return all rows of the memory."""
         with self._lock:
             return tables.read_all(self._memory)
 
     def _query(self, sql: str, *values: str) -> list[tuple[str, ...]]:
-        """Ask the memory."""
+        """Query the memory, after taking in what other sessions have written."""
         self._refresh()
         with self._lock:
             return self._memory.execute(sql, values).fetchall()
 
 
 def _attempt(code: str, verdict: str, time: str, mistake: str, message: str) -> Attempt:
-    """An attempt from the columns of `_ATTEMPT`."""
+    """Make an attempt from the columns of `_ATTEMPT`."""
     return Attempt(code, cast(Verdict, verdict), time, mistake, message)

@@ -39,7 +39,7 @@ NO_HOME = (
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What came of a write.
+    """The result of writing to the file or reading from it.
 
     Attributes:
         rows: all rows of the file, if another session has changed it since they were returned last; else none.
@@ -110,7 +110,7 @@ class ProgressFile:
         self._detach()
 
     def _read_changed(self, connection: sqlite3.Connection) -> Rows:
-        """All rows, if another connection has changed the file since the last time; else none."""
+        """Return all rows if another connection has changed the file since the last time; else none."""
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if version == self._data_version:
             return {}
@@ -121,16 +121,16 @@ class ProgressFile:
     def _attach(self, path: Path) -> Exchange:
         """Open the file; a damaged one is replaced by a new one with what could still be read."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = _identity(path)
+        found = _file_identity(path)
         rows, notice = self._everything(), None
         try:
             connection, exchange = self._connect(path, rows)
         except (_Damaged, sqlite3.Error) as error:
-            if not isinstance(error, _Damaged) and _code(error) not in _DAMAGED:
+            if not isinstance(error, _Damaged) and _error_code(error) not in _DAMAGED:
                 raise
             salvaged = salvage(path)
             # Another session may have dealt with it meanwhile; then what stands there now is its new file.
-            if _identity(path) == found:
+            if _file_identity(path) == found:
                 try:
                     aside = move_aside(path)
                 except OSError:
@@ -182,7 +182,7 @@ class ProgressFile:
         """Close the file until the next write tries again."""
         self._detach()
         self.saved = False
-        self.problem = _sentence(error, self._path)
+        self.problem = _describe_problem(error, self._path)
 
     def _detach(self) -> None:
         if self._connection is not None:
@@ -236,7 +236,7 @@ def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
                             rows[table].append(row)
                 return rows
         except TROUBLE as error:
-            if _code(error) in _BUSY | _DAMAGED:
+            if _error_code(error) in _BUSY | _DAMAGED:
                 break
     return rows
 
@@ -254,7 +254,7 @@ def move_aside(path: Path) -> Path:
     return aside
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except OSError:
@@ -262,22 +262,22 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _code(error: Exception) -> int | None:
-    """The kind of an SQLite error, without its details."""
+def _error_code(error: Exception) -> int | None:
+    """Return the primary result code of an SQLite error, or None for other errors."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
 def _printable(path: Path | None) -> str:
-    """A path as it can be printed: a name on disk may hold bytes that are no text."""
+    """Convert a path to printable text: a name on disk may contain bytes that are not text."""
     text = os.fsencode(path or "").decode("utf-8", "replace")
     return clean(text, keep="")
 
 
-def _sentence(error: Exception, path: Path | None) -> str:
-    """What, where, and what the learner can do."""
+def _describe_problem(error: Exception, path: Path | None) -> str:
+    """Write the sentence for the learner: which file, what is wrong with it, and what they can do."""
     file, folder = _printable(path), _printable(path and path.parent)
-    system, code = getattr(error, "errno", None), _code(error)
+    system, code = getattr(error, "errno", None), _error_code(error)
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DIRECTORY:
         code = sqlite3.SQLITE_CANTOPEN
     elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"

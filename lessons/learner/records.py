@@ -1,4 +1,4 @@
-"""What is recorded about a learner, as plain data: states of steps, drafts, attempts, archived code, and help."""
+"""The records of a learner as plain data: states of steps, drafts, attempts, archived code, and help."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Attempt:
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """The ids of the mistakes that were named."""
+        """The ids of the mistakes that the judge named."""
         return tuple(filter(None, self.mistake.split(",")))
 
 
@@ -79,7 +79,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """What help a learner has taken with an exercise.
+    """The help that a learner has taken with an exercise.
 
     Attributes:
         hints: how many hints they have read.

@@ -83,11 +83,11 @@ _ALLOWED = {
     "verdict": re.compile("|".join(get_args(Verdict))),
     "kind": re.compile(rf"{HINT}[1-9]\d?|{GAVE_UP}|{TOOK_BACK}|{SOLUTION}"),
 }
-"""What a column may hold, for the columns that hold words of the program."""
+"""What the columns for words of the program may contain."""
 
 
 def is_allowed(column: str, value: str) -> bool:
-    """Whether a column may hold this text."""
+    """Return whether a column may contain this text."""
     return column not in _ALLOWED or _ALLOWED[column].fullmatch(value) is not None
 
 
@@ -101,13 +101,13 @@ def make_tables(database: sqlite3.Connection) -> None:
     for statement in SCHEMA:
         database.execute(statement)
     for table in COLUMNS:
-        for name, value in _lacking(database, table).items():
+        for name, value in _missing_columns(database, table).items():
             database.execute(f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{value}'")
     database.execute("UPDATE drafts SET version = time WHERE version = ''")
 
 
-def _lacking(database: sqlite3.Connection, table: str) -> dict[str, str]:
-    """The columns that a table of an older version does not have, and their default values."""
+def _missing_columns(database: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Return the columns that a table of an older version lacks, with their default values."""
     there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
     return {name: DEFAULTS[name] for name in COLUMNS[table] if name in DEFAULTS and name not in there}
 
@@ -115,10 +115,10 @@ def _lacking(database: sqlite3.Connection, table: str) -> dict[str, str]:
 def read_table(database: sqlite3.Connection, table: str) -> Iterator[dict[str, str]]:
     """Yield the valid rows of a table, oldest first; a damaged file may hold anything."""
     # A file of an older version may be readable and not writable, so that it cannot be upgraded.
-    lacking = _lacking(database, table)
-    columns = [name for name in COLUMNS[table] if name not in lacking]
+    missing = _missing_columns(database, table)
+    columns = [name for name in COLUMNS[table] if name not in missing]
     for values in database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY time"):
-        row = {**dict(zip(columns, values, strict=True)), **lacking}
+        row = {**dict(zip(columns, values, strict=True)), **missing}
         if all(isinstance(value, str) and is_allowed(name, value) for name, value in row.items()):
             yield with_version(row) if table == "drafts" else row
 
@@ -179,7 +179,7 @@ def session_of(version: str) -> str:
 
 @contextmanager
 def _transaction(database: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """Run in a transaction of its own, unless one is open."""
+    """Run the body in a transaction of its own, unless one is open."""
     own = not database.in_transaction
     if own:
         database.execute(begin)

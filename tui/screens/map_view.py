@@ -85,7 +85,7 @@ class MapView(Box):
     def show(self, course: Course, store: Progress) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
-        lesson, step = milestones.here(course, store)
+        lesson, step = milestones.current_step(course, store)
         self._targets = [(lesson, step)]
         begun = store.position() is not None
         word = "Continue" if begun else "Start"

@@ -278,7 +278,7 @@ def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_pat
     lesson = lesson_with().model_copy(update={"folder": str(tmp_path)})
     data = io.BytesIO()
     torch.save({"w": torch.tensor([7.0])}, data)
-    trained_models.keep(trained_models.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
+    trained_models.save(trained_models.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
     _, learn, after = ran(worker, lesson)
     assert (learn.trained, after.tensors[0].values) == ("course", (14.0,))
     trained_in(worker, lesson)
@@ -290,7 +290,7 @@ def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_pat
 @pytest.mark.parametrize("data", [b"nonsense", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
 def test_file_that_is_none_is_told(worker: Session, data: bytes) -> None:
     lesson = lesson_with()
-    trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), data)
+    trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data)
     _, learn = ran(worker, lesson)
     assert learn.error is not None
     assert learn.error.message == "What was trained cannot be read any more. Train again."
@@ -304,7 +304,7 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
     lesson = lesson_with()
     data = io.BytesIO()
     torch.save({"w": Evil()}, data)
-    trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), data.getvalue())
+    trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data.getvalue())
     _, learn = ran(worker, lesson)
     assert learn.error is not None
     assert "cannot be read" in learn.error.message
@@ -314,7 +314,7 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
 def test_too_large_a_file_is_no_training(worker: Session) -> None:
     lesson = lesson_with()
     with pytest.raises(OSError, match="too large"):
-        trained_models.keep(trained_models.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
+        trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
     ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", nothing)
     assert ended.error is not None
     assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."

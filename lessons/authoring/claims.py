@@ -1,4 +1,4 @@
-"""What prose says is true, evaluated: the claims of every step, at the place of the lesson where they stand."""
+"""The claims of the course: expressions that a run must make true, evaluated where they stand in the lesson."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, place
+from lessons.reading.yaml_nodes import Finding, locate, position_of
 
 
 def findings(lesson: Lesson, session: Session) -> Iterator[Finding]:
-    """Claims that do not hold in a run of the lesson, which was loaded from a folder. Raises `WorkerError`."""
-    root = loader.nodes(lesson)
+    """Find claims that do not hold in a run of a lesson that was loaded from a folder. Raises `WorkerError`."""
+    root = loader.read_nodes(lesson)
     for path, problem, remedy in complaints(lesson, session):
-        yield Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
+        yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
 
 
 def complaints(lesson: Lesson, session: Session) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
-    """The same as path in the lesson, problem and remedy."""
+    """Yield claims that do not hold in a run of a lesson, as path, problem and remedy. Raises `WorkerError`."""
     run = session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
     run.close()
     for position, step in enumerate(lesson.steps):
@@ -38,7 +38,7 @@ def _truth(claim: str) -> str:
 
 
 def _with_claims(step: Step) -> Step:
-    """The step, but its run also gives whether its claims are true."""
+    """Return a copy of a step whose run also evaluates its claims."""
     if not isinstance(step, RunningStep) or not step.claims:
         return step
     claiming = type("Claiming", (type(step),), {"facts": property(lambda self: tuple(map(_truth, self.claims)))})

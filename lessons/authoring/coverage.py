@@ -1,7 +1,7 @@
-"""What the course has promised to teach, and where it does: `coverage.yaml` beside the lessons.
+"""The coverage of a course: `coverage.yaml` beside the lessons says which steps teach what was promised.
 
-The file lists subjects by number, under `items` and `gaps`, each with what is taught in a few words and the steps that
-teach it; `expected` says how many of each there have to be.
+The file lists subjects by number, under `items` and `gaps`, each with a short description and the steps that teach
+it; `expected` says how many there must be.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from lessons.format.fields import Model, Text
 from lessons.format.lesson import Lesson
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
 
 FILE = "coverage.yaml"
 
@@ -22,21 +22,21 @@ Numbered = Annotated[int, Field(ge=1)]
 
 
 class Subject(Model):
-    """One thing that is taught: what, and by which steps (`lesson/step`)."""
+    """A subject of the course: its description, and the steps that teach it (`lesson/step`)."""
 
     teaches: Text
     steps: Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 class Expected(Model):
-    """How many subjects there are of each sort: numbers 1 to this one."""
+    """The number of subjects of each kind; they are numbered from 1."""
 
     items: int
     gaps: int = 0
 
 
 class Coverage(Model):
-    """The contents of `coverage.yaml`. Items are what the chapter's documents teach, gaps what they leave out."""
+    """The contents of `coverage.yaml`: items come from the chapter's documents, gaps are what these leave out."""
 
     expected: Expected
     items: dict[Numbered, Subject]
@@ -44,7 +44,7 @@ class Coverage(Model):
 
 
 def load(folder: Path) -> Coverage:
-    """The coverage of the course in a folder. Raises `LessonError`."""
+    """Read the coverage of the course in a folder. Raises `LessonError`."""
     root = parse(read(folder / FILE), str(folder / FILE))
     found = list(repeated_keys(root, set()))
     try:
@@ -53,7 +53,7 @@ def load(folder: Path) -> Coverage:
         for item in error.errors():
             key, _ = locate(root, item["loc"])
             name = ".".join(map(str, item["loc"]))
-            found.append(Finding(*place(key.start_mark), f"'{name}': {item['msg'].lower()}", "Mend it."))
+            found.append(Finding(*position_of(key.start_mark), f"'{name}': {item['msg'].lower()}", "Mend it."))
         raise LessonError(found) from None
     if found:
         raise LessonError(found)
@@ -61,7 +61,7 @@ def load(folder: Path) -> Coverage:
 
 
 def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
-    """Subjects that nothing teaches, and steps that do not exist; nothing at all if the folder has no such file."""
+    """Find subjects that no step teaches, and steps that do not exist; nothing if the folder has no such file."""
     file = folder / FILE
     if not file.exists():
         return
@@ -77,10 +77,10 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
         ("gaps", coverage.gaps, coverage.expected.gaps),
     ):
         for number in sorted(set(range(1, count + 1)) - set(subjects)):
-            where = place(locate(root, (sort,))[0].start_mark)
+            where = position_of(locate(root, (sort,))[0].start_mark)
             yield Finding(*where, f"nothing teaches number {number} of the {sort}", "Add it, with a step that does.")
         for number, subject in subjects.items():
-            where = place(locate(root, (sort, number))[0].start_mark)
+            where = position_of(locate(root, (sort, number))[0].start_mark)
             if number > count:
                 yield Finding(*where, f"there is no number {number} of the {sort}", f"They end at {count}.")
             for step in subject.steps:

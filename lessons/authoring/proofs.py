@@ -1,7 +1,7 @@
-"""What an author is promised of an exercise, proved by running it: `attn-tutor lint` tells every promise not kept.
+"""Proofs of exercises: what an author relies on, checked by running it. `attn-tutor lint` reports each failure.
 
-The starter fails, the model answer passes under ten seeds, every listed mistake fails and is named as itself, every
-accepted variant passes, cheats fail, hints do not give the model answer away.
+The starter fails, the model answer passes with ten seeds, every listed mistake fails and is named as itself, every
+accepted variant passes, cheats fail, and no hint contains a line of the model answer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from lessons.reading import loader, mistake_edits, yaml_nodes
 from lessons.reading.yaml_nodes import Finding
 from lessons.results.result import Judgement, WorkerError
 
-SEED, SEEDS = 1, 10
-"""The hidden inputs of a proof are the same each time: what it finds can be found again."""
+SEED, ROUNDS = 1, 10
+"""The first seed of the hidden inputs, which is fixed so that failures can be reproduced, and the number of seeds."""
 
 SHORTEST_LINE = 12
-"""Shorter lines of a model answer give nothing away in a hint."""
+"""The least number of characters in a line of a model answer that a hint must not contain."""
 
 BLANK = "…"
-"""What stands in a message for a value that could not be had."""
+"""The placeholder in a message for a value that could not be computed."""
 
 CHEATS = {
     "an empty file": "\n",
@@ -57,7 +57,17 @@ gc.collect()
 
 @dataclass
 class Proof:
-    """What was promised of an exercise, and what was kept: names of mistakes, variants and cheats, and findings."""
+    """The result of proving an exercise.
+
+    Attributes:
+        exercise: the id of the exercise.
+        solution: how many of the seeds the model answer passes.
+        seeds: how many seeds were tried.
+        mistakes: whether each listed mistake fails and is named as itself.
+        accepted: whether each accepted variant passes.
+        cheats: whether each cheat fails.
+        findings: what is wrong.
+    """
 
     exercise: str
     solution: int = 0
@@ -68,106 +78,114 @@ class Proof:
     findings: list[Finding] = field(default_factory=list)
 
 
-Say = Callable[[tuple[int | str, ...], str, str], None]
-"""Adds a finding: where in the exercise, what, and what to do."""
+Report = Callable[[tuple[int | str, ...], str, str], None]
+"""Adds a finding: path in the exercise, problem, remedy."""
 
 
 def prove(lesson: Lesson, step: Exercise, session: Session) -> Proof:
     """Prove an exercise of a lesson. Raises `WorkerError` if nothing can be run."""
     proof = Proof(step.exercise)
-    say = _sayer(proof, loader.nodes(lesson) if lesson.folder else None, lesson.index(step.id))
+    report = _reporter(proof, loader.read_nodes(lesson) if lesson.folder else None, lesson.index(step.id))
     if isinstance(step, ExerciseStep):
-        _prove_code(step, session, proof, say)
+        _prove_code(step, session, proof, report)
     else:
-        _prove_question(lesson, step, session, proof, say)
+        _prove_question(lesson, step, session, proof, report)
     return proof
 
 
-def _sayer(proof: Proof, root: yaml.Node | None, position: int) -> Say:
-    def say(path: tuple[int | str, ...], problem: str, remedy: str) -> None:
+def _reporter(proof: Proof, root: yaml.Node | None, position: int) -> Report:
+    def report(path: tuple[int | str, ...], problem: str, remedy: str) -> None:
         where = ("", 1, 1)
         if root is not None:
-            where = yaml_nodes.place(yaml_nodes.locate(root, ("steps", position, *path))[1].start_mark)
+            where = yaml_nodes.position_of(yaml_nodes.locate(root, ("steps", position, *path))[1].start_mark)
         proof.findings.append(Finding(*where, f"exercise '{proof.exercise}': {problem}", remedy))
 
-    return say
+    return report
 
 
-def _prove_code(step: ExerciseStep, session: Session, proof: Proof, say: Say) -> None:
+def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Report) -> None:
     def judge(code: str, rounds: int = 2) -> Judgement:
         return session.check(step, code, SEED, rounds, diagnosis="none")
 
     if judge(step.starter).passed:
-        say(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
-    proof.seeds = SEEDS
-    right = judge(step.solution, SEEDS)
+        report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
+    proof.seeds = ROUNDS
+    right = judge(step.solution, ROUNDS)
     if right.passed:
-        proof.solution = SEEDS
+        proof.solution = ROUNDS
     else:
-        checks = (session.check(step, step.solution, SEED + place, 1, diagnosis="none") for place in range(SEEDS))
+        checks = (
+            session.check(step, step.solution, SEED + position, 1, diagnosis="none") for position in range(ROUNDS)
+        )
         proof.solution = sum(judgement.passed for judgement in checks)
-        say(("solution",), f"the model answer does not pass: {_told(right)}", "Mend it, or the checks.")
-    _prove_mistakes(step, session, proof, say)
-    for place, variant in enumerate(step.accepted):
-        answer = mistake_edits.variant(step, variant)
-        judgement = judge(answer, SEEDS) if answer is not None else None
+        report(("solution",), f"the model answer does not pass: {_verdict_text(right)}", "Mend it, or the checks.")
+    _prove_mistakes(step, session, proof, report)
+    for position, variant in enumerate(step.accepted):
+        answer = mistake_edits.variant_code(step, variant)
+        judgement = judge(answer, ROUNDS) if answer is not None else None
         proof.accepted[variant.name] = judgement is not None and judgement.passed
         if judgement is None:
-            say(("accepted", place), f"'{variant.name}' does not fit the model answer", "Mend its edits.")
+            report(("accepted", position), f"'{variant.name}' does not fit the model answer", "Mend its edits.")
         elif not judgement.passed:
-            say(("accepted", place), f"'{variant.name}' is refused: {_told(judgement)}", "Mend it, or the checks.")
+            report(
+                ("accepted", position),
+                f"'{variant.name}' is refused: {_verdict_text(judgement)}",
+                "Mend it, or the checks.",
+            )
     for name, cheat, path in _cheats(step):
         proof.cheats[name] = not judge(cheat).passed
         if not proof.cheats[name]:
-            say(path, f"the cheat '{name}' passes", "Check what it leaves out.")
-    for place, problem in _loose_hints(step):
-        say(("hints", place), problem, "Say where to look, and leave the line to the learner.")
+            report(path, f"the cheat '{name}' passes", "Check what it leaves out.")
+    for position, problem in _revealing_hints(step):
+        report(("hints", position), problem, "Say where to look, and leave the line to the learner.")
 
 
-def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Proof, say: Say) -> None:
-    """The right answer passes, and what the run gives makes sense of every wrong one."""
+def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Proof, report: Report) -> None:
+    """Check that the right answer passes, and that the feedback on wrong answers makes sense in a run."""
     run = session.run(lesson, step.id)
     run.close()
     result = run.result(step.id)
     if result is None or result.error is not None:
         error = next((item.error for item in run.steps if item.error), None)
-        say((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
+        report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
         return
     for problem in complaints(step, result):
-        say((), problem, "Mend the question.")
+        report((), problem, "Mend the question.")
     proof.seeds = 1
     try:
         proof.solution = int(judge(step, result, right_answer(step, result)).passed)
     except WorkerError as error:
-        say((), str(error), "Mend the question.")
+        report((), str(error), "Mend the question.")
         return
     if not proof.solution:
-        say((), "its own right answer does not pass", "Mend the question.")
+        report((), "its own right answer does not pass", "Mend the question.")
 
 
-def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, say: Say) -> None:
-    for place, mistake in enumerate(step.mistakes):
-        path = ("mistakes", place)
+def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, report: Report) -> None:
+    for position, mistake in enumerate(step.mistakes):
+        path = ("mistakes", position)
         proof.mistakes[mistake.id] = False
-        code = mistake_edits.alone(step, mistake)
+        code = mistake_edits.with_mistake(step, mistake)
         if code is None:
-            say(path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here.")
+            report(
+                path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here."
+            )
             continue
         judgement = session.check(step, code, SEED, diagnosis="mistakes")
         named = "+".join(item.id for item in judgement.mistakes)
         if judgement.passed:
-            say(path, f"the mistake '{mistake.id}' passes", "Add a check that sees it.")
+            report(path, f"the mistake '{mistake.id}' passes", "Add a check that sees it.")
         elif named != mistake.id:
-            what = f"is named '{named}'" if named else f"is not named ({_told(judgement)})"
-            say(path, f"the mistake '{mistake.id}' {what}", "Tell the two apart, or keep one of them.")
+            what = f"is named '{named}'" if named else f"is not named ({_verdict_text(judgement)})"
+            report(path, f"the mistake '{mistake.id}' {what}", "Tell the two apart, or keep one of them.")
         elif any(BLANK in check.message for check in judgement.checks):
             text = next(check.message for check in judgement.checks if BLANK in check.message)
-            say(path, f"a message about the mistake '{mistake.id}' has a gap: {text}", "Mend the check's 'fail'.")
+            report(path, f"a message about the mistake '{mistake.id}' has a gap: {text}", "Mend the check's 'fail'.")
         else:
             proof.mistakes[mistake.id] = True
 
 
-def _told(judgement: Judgement) -> str:
+def _verdict_text(judgement: Judgement) -> str:
     where = f" (line {judgement.line})" if judgement.line else ""
     return f"{judgement.verdict}, {judgement.message}{where}"
 
@@ -176,18 +194,18 @@ def _told(judgement: Judgement) -> str:
 
 
 def _cheats(step: ExerciseStep) -> Iterator[tuple[str, str, tuple[int | str, ...]]]:
-    """Answers that must not pass: name, code, and where in the exercise they stand."""
+    """Yield answers that must not pass: name, code, and the path to report."""
     for name, code in CHEATS.items():
         yield name, code.replace("{starter}", step.starter), ("checks",)
-    yield "constants", _constant(step), ("checks",)
-    if (remembering := _remembering(step)) is not None:
-        yield "the first answer again and again", remembering, ("checks",)
-    for place, cheat in enumerate(step.cheats):
-        yield cheat.name, mistake_edits.variant(step, cheat) or "", ("cheats", place)
+    yield "constants", _constant_answer(step), ("checks",)
+    if (repeating := _first_result_again(step)) is not None:
+        yield "the first answer again and again", repeating, ("checks",)
+    for position, cheat in enumerate(step.cheats):
+        yield cheat.name, mistake_edits.variant_code(step, cheat) or "", ("cheats", position)
 
 
-def _constant(step: ExerciseStep) -> str:
-    """An answer whose functions return zeros, and whose classes give back what they are given."""
+def _constant_answer(step: ExerciseStep) -> str:
+    """Write an answer whose functions return zeros and whose classes return their input."""
     parts = ["import torch\nfrom torch import nn\n"]
     for name in step.defines:
         if isinstance(_definition(step, name), ast.ClassDef):
@@ -200,8 +218,8 @@ def _constant(step: ExerciseStep) -> str:
     return "\n\n".join(parts)
 
 
-def _remembering(step: ExerciseStep) -> str | None:
-    """The model answer, but whatever is called gives what it gave first; None if it takes nothing that may differ."""
+def _first_result_again(step: ExerciseStep) -> str | None:
+    """Write the model answer so that each callable returns its first result forever; None if that is legal."""
     parts = [step.solution]
     for name in step.defines:
         node = _definition(step, name)
@@ -227,23 +245,23 @@ def _definition(step: ExerciseStep, name: str) -> ast.stmt | None:
 # Hints ---------------------------------------------------------------------------------------------------------------
 
 
-def _loose_hints(step: Exercise) -> Iterator[tuple[int, str]]:
-    """Hints with a line of the model answer in them that the starter does not have."""
+def _revealing_hints(step: Exercise) -> Iterator[tuple[int, str]]:
+    """Find hints that contain a line of the model answer which the starter does not have."""
     if not isinstance(step, ExerciseStep):
         return
-    known_lines = {_squeezed(line) for line in step.starter.splitlines()}
-    telling = [
+    known_lines = {_without_spaces(line) for line in step.starter.splitlines()}
+    revealing = [
         line
-        for line in map(_squeezed, step.solution.splitlines())
+        for line in map(_without_spaces, step.solution.splitlines())
         if len(line) >= SHORTEST_LINE
         and line not in known_lines
         and not line.startswith(("import", "from", "def", "#"))
     ]
-    for place, hint in enumerate(step.hints):
-        for line in telling:
-            if line in _squeezed(hint):
-                yield place, f"hint {place + 1} holds a line of the model answer: {line}"
+    for position, hint in enumerate(step.hints):
+        for line in revealing:
+            if line in _without_spaces(hint):
+                yield position, f"hint {position + 1} holds a line of the model answer: {line}"
 
 
-def _squeezed(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split())

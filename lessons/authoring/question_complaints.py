@@ -1,4 +1,4 @@
-"""What an author should mend in a question, as only a run can tell. Pure functions over plain data."""
+"""Checks of questions that need a run. Pure functions over plain data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lessons.results.result import WHOLE, StepResult, WorkerError
 
 
 def complaints(step: Question, result: StepResult) -> list[str]:
-    """Return what an author should mend, such as a wrong answer that is right, or options that say the same."""
+    """Find what an author should mend, such as a wrong answer that is right, or two options that are the same."""
     try:
         check_ready(step, result)
         if isinstance(step, ChoiceStep):
@@ -38,11 +38,11 @@ def complaints(step: Question, result: StepResult) -> list[str]:
     found = []
     if step.asks == "order" and len(set(right)) < len(right):
         found.append("the right order holds a number twice")
-    for place, answer in enumerate(wrong):
+    for position, answer in enumerate(wrong):
         if is_same_number(answer, right, step.within) if step.asks == "number" else answer == right:
-            found.append(f"wrong answer {place + 1} is right")
-        if any(_same(answer, earlier) for earlier in wrong[:place]):
-            found.append(f"wrong answer {place + 1} is one of those before it")
+            found.append(f"wrong answer {position + 1} is right")
+        if any(_is_same(answer, earlier) for earlier in wrong[:position]):
+            found.append(f"wrong answer {position + 1} is one of those before it")
     return found
 
 
@@ -52,11 +52,11 @@ def _complaints_of_cells(step: PointStep, result: StepResult, facts: Sequence[An
     found = [f"{step.on} has more than {WHOLE} cells"] if math.prod(shape) > WHOLE else []
     if not right or len(right) == math.prod(shape):
         found.append("no cell is right" if not right else "every cell is right")
-    for place, cells in enumerate(wrong):
+    for position, cells in enumerate(wrong):
         if not cells - right:
-            found.append(f"wrong answer {place + 1} is no wrong cell")
+            found.append(f"wrong answer {position + 1} is no wrong cell")
     return found
 
 
-def _same(left: Any, right: Any) -> bool:
+def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right) or (isinstance(left, float) and math.isnan(left) and math.isnan(right))

@@ -1,8 +1,8 @@
-"""Recorded outputs: what every step gave when the course was last recorded, shown until live results arrive.
+"""The recorded outputs of the course: the results of every step, shown until live results arrive.
 
-`python -m lessons.authoring.recordings [LESSON ...]` runs the course, or some lessons of it, and writes `recorded.json`
-beside each;
-a test proves that live runs still give the same. With `--train` it first trains what ships with these lessons, anew.
+`python -m lessons.authoring.recordings [LESSON ...]` runs the course, or some of its lessons, and writes
+`recorded.json` beside each; a test proves that live runs still give the same. With `--train` it first repeats the
+trainings that ship with these lessons.
 """
 
 from __future__ import annotations
@@ -30,81 +30,84 @@ from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 
 FILE = "recorded.json"
 TRAIN = "--train"
-SINGLE = ("float32", "float16", "bfloat16")
-"""Dtypes whose numbers travel, and are recorded, as 32-bit floats: nine digits give them back exactly."""
+SINGLE_PRECISION = ("float32", "float16", "bfloat16")
+"""Dtypes whose numbers travel and are recorded as 32-bit floats, which nine digits represent exactly."""
 
 
 def load(lesson: Lesson) -> dict[str, StepResult]:
-    """The recorded results of a lesson by step id; empty if there are none that can be read."""
+    """Read the recorded results of a lesson by step id; empty if there are none that can be read."""
     try:
         data = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))
-        return {str(key): _result(lesson, str(key), item) for key, item in data["steps"].items()}
+        return {str(key): _step_from_json(lesson, str(key), item) for key, item in data["steps"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
 def save(lesson: Lesson, results: list[StepResult]) -> None:
-    """Write what a run of the lesson gave."""
+    """Write the results of a run of a lesson, except where they differ from the old ones by rounding only."""
     try:
         before = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))["steps"]
     except (OSError, ValueError, KeyError, TypeError):
         before = {}
-    steps = {item.id: json.loads(json.dumps(_recorded(item))) for item in results}
-    # Processors differ in the last bits: what says the same stays as it was. One line a step keeps a diff readable.
-    kept = {key: before[key] if _alike(before.get(key), new) else new for key, new in steps.items()}
-    lines = [f"{json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in kept.items()]
+    steps = {item.id: json.loads(json.dumps(_step_to_json(item))) for item in results}
+    # Processors differ in the last bits: an entry with the same numbers stays as it was. One line per step keeps a
+    # diff readable.
+    entries = {key: before[key] if _is_nearly_equal(before.get(key), new) else new for key, new in steps.items()}
+    lines = [f"{json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in entries.items()]
     text = '{"steps": {\n' + ",\n".join(lines) + "\n}}\n"
     (Path(lesson.folder) / FILE).write_text(text, encoding="utf-8")
 
 
-def _alike(old: Any, new: Any) -> bool:
-    """Whether two records are the same but for the last bits of their numbers."""
+def _is_nearly_equal(old: Any, new: Any) -> bool:
+    """Return whether two entries are the same apart from the last bits of their numbers."""
     if isinstance(old, dict) and isinstance(new, dict):
-        return list(old) == list(new) and all(_alike(old[key], new[key]) for key in old)
+        return list(old) == list(new) and all(_is_nearly_equal(old[key], new[key]) for key in old)
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(map(_alike, old, new))
+        return len(old) == len(new) and all(map(_is_nearly_equal, old, new))
     if isinstance(old, float) and isinstance(new, float):
         return math.isclose(old, new, rel_tol=1e-6, abs_tol=1e-6)
     return bool(old == new)
 
 
-def _recorded(result: StepResult) -> dict[str, Any]:
+def _step_to_json(result: StepResult) -> dict[str, Any]:
     return {
         "stdout": result.stdout,
         "text": result.text,
         "shapes": line_shapes.to_json(result.shapes),
-        "tensors": {tensor.name: _recorded_tensor(tensor) for tensor in result.tensors},
+        "tensors": {tensor.name: _tensor_to_json(tensor) for tensor in result.tensors},
     }
 
 
-def _recorded_tensor(tensor: Tensor) -> dict[str, Any]:
-    def short(value: float) -> float | str:
-        return number(float(f"{value:.9g}") if tensor.dtype in SINGLE else value)
+def _tensor_to_json(tensor: Tensor) -> dict[str, Any]:
+    def rounded(value: float) -> float | str:
+        return number(float(f"{value:.9g}") if tensor.dtype in SINGLE_PRECISION else value)
 
     entry: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
     entry |= {"low": tensor.low, "high": tensor.high}
     if tensor.layout is not None:
         entry["layout"] = asdict(tensor.layout)
     if tensor.values is not None:
-        return entry | {"values": [short(value) for value in tensor.values]}
+        return entry | {"values": [rounded(value) for value in tensor.values]}
     assert tensor.window is not None
-    return entry | {"window": [[short(value) for value in row] for row in tensor.window.rows]}
+    return entry | {"window": [[rounded(value) for value in row] for row in tensor.window.rows]}
 
 
-def _result(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
+def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     step = lesson.step(step_id)
     shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
-    tensors = tuple(_tensor(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown)
+    tensors = tuple(
+        _tensor_from_json(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown
+    )
     lines = line_shapes.of_json(data.get("shapes", []))
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
 
 
-def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
+def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     shape = tuple(entry["shape"])
     names, texts = axis_labels.names_and_labels(lesson, spec, shape)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
-        if entry["dtype"] in SINGLE:
+        if entry["dtype"] in SINGLE_PRECISION:
             return tuple(array.array("f", map(float, values)))
         return tuple(float(value) if isinstance(value, str) else value for value in values)
 
@@ -123,22 +126,22 @@ def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
         values=exact(entry["values"]) if "values" in entry else None,
         window=window,
         draw=spec.draw,
-        layout=_layout(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
+        layout=_layout_from_json(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
     )
 
 
-def _layout(entry: dict[str, Any]) -> MemoryLayout:
+def _layout_from_json(entry: dict[str, Any]) -> MemoryLayout:
     return MemoryLayout(**entry | {"strides": tuple(entry["strides"])})
 
 
 def train(session: Session, lesson: Lesson) -> Iterator[str]:
-    """Train what ships with a lesson: as it stands, and with each setting of a knob. Yields what is done.
+    """Train what ships with a lesson, unchanged and with each setting of a knob; yield a line about each training.
 
     Raises `RuntimeError` for a training that fails.
     """
     folder = trained_models.course_folder(lesson)
     assert folder is not None
-    fresh: set[str] = set()
+    current: set[str] = set()
     shown: list[tuple[TrainStep, Training]] = []
     for step in lesson.steps:
         if not isinstance(step, TrainStep):
@@ -148,16 +151,16 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
             again = altered.step(step.id)
             assert isinstance(again, TrainStep)
             name = f"{trained_models.key(altered, again)}.pt"
-            if name in fresh:
+            if name in current:
                 continue
-            ended = session.train_for(folder, lesson, step.id, lambda picture: None, changes=changes)
-            if ended.error:
-                raise RuntimeError(f"{lesson.id}/{step.id}: {ended.error.message}")
-            fresh.add(name)
-            shown += [] if changes else [(step, ended)]
-            yield f"{lesson.id}/{step.id}: {', '.join(describe(lesson, changes)) or 'trained'}, {ended.seconds:.0f} s"
+            outcome = session.train_for(folder, lesson, step.id, lambda picture: None, changes=changes)
+            if outcome.error:
+                raise RuntimeError(f"{lesson.id}/{step.id}: {outcome.error.message}")
+            current.add(name)
+            shown += [] if changes else [(step, outcome)]
+            yield f"{lesson.id}/{step.id}: {', '.join(describe(lesson, changes)) or 'trained'}, {outcome.seconds:.0f} s"
     for file in folder.iterdir() if folder.is_dir() else ():
-        if file.name not in fresh:
+        if file.name not in current:
             file.unlink()
     if shown:
         training.save_pictures(lesson, shown)

@@ -1,7 +1,7 @@
-"""How the course is written: the rules for prose, code and the shape of a lesson, as findings.
+"""The rules of writing for prose, code and the structure of a lesson, and findings where they are broken.
 
-A text that is read beside matrices is short; its numbers come from the run, or the lesson says where else they come
-from; something is seen or done at least every third step; a lesson ends with what to remember.
+A text that is read beside matrices is short; its numbers come from the run, unless the lesson gives their source;
+at least every third step runs or asks something; a lesson ends with what to remember.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ from lessons.format.lesson import (
     RunningStep,
 )
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, place
+from lessons.reading.yaml_nodes import Finding, locate, position_of
 
 MOST_WORDS = 60
-"""Of a text that is read beside matrices, and of all that is said of an answer."""
+"""The largest number of words in a text that is read beside matrices, and in all feedback on one answer."""
 
 MOST_WORDS_OF_TASK = 100
-"""Of a task, which has to say exactly what is wanted."""
+"""The largest number of words in a task, which has to say exactly what is wanted."""
 
 LONGEST_TITLE = 40
 MOST_CODE_LINES, WIDEST_CODE = 14, 80
 
 MOST_READING = 2
-"""Steps in a row with nothing but text."""
+"""The largest number of consecutive steps with nothing but text."""
 
 GOAL = "You will be able to "
-LAST = "remember"
+LAST_STEP = "remember"
 """The id of the last step of a lesson, which says what to remember."""
 
 CODE = re.compile(r"`[^`]*`")
 FIELDS = re.compile(r"\{[^{}]*\}")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-NAMES = re.compile(r"GPT-2|float(?:16|32|64)")
-"""Names that hold digits."""
+NAMES_WITH_DIGITS = re.compile(r"GPT-2|float(?:16|32|64)")
+"""Names that contain digits."""
 
-FREE = frozenset({"0", "1"})
-"""Numbers that are about the form of a thing, not about what a run gave."""
+ALLOWED_NUMBERS = frozenset({"0", "1"})
+"""Numbers that may be typed, since they hardly ever come from a run."""
 
 
 def findings(lesson: Lesson) -> Iterator[Finding]:
-    """What is to be mended in the writing of a lesson that was loaded from a folder."""
-    root = loader.nodes(lesson)
+    """Find what breaks the rules of writing in a lesson that was loaded from a folder."""
+    root = loader.read_nodes(lesson)
     for path, problem, remedy in complaints(lesson):
-        yield Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
+        yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
 
 
 def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
-    """The same as path in the lesson, problem and remedy."""
-    yield from _of_lesson(lesson)
+    """Yield what breaks the rules of writing in a lesson, as path, problem and remedy."""
+    yield from _complaints_of_lesson(lesson)
     for position, step in enumerate(lesson.steps):
         at: Path = ("steps", position)
         if len(step.title) > LONGEST_TITLE:
@@ -62,30 +62,30 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         if step.title[-1] in ".!":
             yield (*at, "title"), "a title has no full stop", "Take it away."
         for text in step.learner_texts:
-            for problem, remedy in _of_text(text, lesson):
+            for problem, remedy in _complaints_of_text(text, lesson):
                 yield (*at, *text.path), problem, remedy
         if isinstance(step, RunningStep):
             for field, code in step.programs:
-                yield from (((*at, field), problem, remedy) for problem, remedy in _of_code(code))
+                yield from (((*at, field), problem, remedy) for problem, remedy in _complaints_of_code(code))
 
 
-def words(text: str) -> int:
-    """Words of a text; a field counts as one."""
+def count_words(text: str) -> int:
+    """Count the words of a text; a field counts as one."""
     return len(FIELDS.sub("N", text).split())
 
 
-def typed(text: str) -> set[str]:
-    """Numbers in a text that are not filled in by the run. Those in code are code."""
-    return set(NUMBER.findall(NAMES.sub(" ", CODE.sub(" ", FIELDS.sub(" ", text))))) - FREE
+def typed_numbers(text: str) -> set[str]:
+    """Return the numbers in a text that the run does not fill in; numbers in code do not count."""
+    return set(NUMBER.findall(NAMES_WITH_DIGITS.sub(" ", CODE.sub(" ", FIELDS.sub(" ", text))))) - ALLOWED_NUMBERS
 
 
-def _of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
+def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     if not lesson.goal.startswith(GOAL):
         yield ("goal",), "the goal does not say what one will be able to do", f"Begin it with '{GOAL}'."
     last = lesson.steps[-1]
-    if last.id != LAST or last.kind != "read":
+    if last.id != LAST_STEP or last.kind != "read":
         where: Path = ("steps", len(lesson.steps) - 1)
-        yield where, "the lesson does not end with what to remember", f"End it with 'kind: read', 'id: {LAST}'."
+        yield where, "the lesson does not end with what to remember", f"End it with 'kind: read', 'id: {LAST_STEP}'."
     reading = 0
     for position, step in enumerate(lesson.steps):
         reading = reading + 1 if step.kind == "read" else 0
@@ -102,18 +102,18 @@ def _of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
 
-def _of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
+def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[tuple[str, str]]:
     text, most = learner_text.text, MOST_WORDS_OF_TASK if learner_text.is_task else MOST_WORDS
-    if (count := words(text)) > most:
+    if (count := count_words(text)) > most:
         yield f"{count} words; at most {most} are read", "Leave something out, or make two steps of it."
-    if loose := typed(text) - set(lesson.constants):
-        numbers = ", ".join(sorted(loose))
+    if unexplained := typed_numbers(text) - set(lesson.constants):
+        numbers = ", ".join(sorted(unexplained))
         yield f"the number {numbers} is typed", "Let the run fill it in, or add it to 'constants' with its source."
-    bare = CODE.sub(" ", FIELDS.sub("N", text))
+    prose = CODE.sub(" ", FIELDS.sub("N", text))
     if text.count("`") % 2:
         yield "a backquote is left open", "Close it."
     # A star between spaces is a product.
-    elif bare.replace("**", "").replace(" * ", "").count("*") % 2:
+    elif prose.replace("**", "").replace(" * ", "").count("*") % 2:
         yield "a star is left open", "Close it, or write a product in backquotes."
     if "\t" in text or re.search(r"\S {2,}\S", text):
         yield "spaces are left over", "Keep one."
@@ -121,7 +121,7 @@ def _of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[tuple[str, s
         yield "the text does not end like a sentence", "End it with a full stop."
 
 
-def _of_code(code: str) -> Iterator[tuple[str, str]]:
+def _complaints_of_code(code: str) -> Iterator[tuple[str, str]]:
     lines = code.splitlines()
     if len(lines) > MOST_CODE_LINES:
         yield f"{len(lines)} lines of code do not fit on a screen", f"Keep to {MOST_CODE_LINES}, or make two steps."

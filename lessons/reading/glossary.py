@@ -1,4 +1,4 @@
-"""The words of the field that a course uses, and what to read on: its `glossary.yaml` and `references.yaml`."""
+"""The glossary of a course and its list of references: `glossary.yaml` and `references.yaml`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pydantic import ValidationError
 from lessons.format.fields import Model, Text
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.loader import COURSE
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"
 
 MOST_WORDS = 45
-"""Of a definition."""
+"""The largest number of words in a definition."""
 
 
 class Term(Model):
-    """One word of the field.
+    """A technical term that the course uses.
 
     Attributes:
         term: the word, in the singular.
@@ -40,13 +40,13 @@ class Term(Model):
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Finds the word, or one of the others, in a text, in the plural as well."""
+        """A pattern that finds the term or one of its synonyms in a text, in singular or plural."""
         words = sorted((self.term, *self.also), key=len, reverse=True)
         return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, words))})(?:e?s)?(?!\w)", re.IGNORECASE)
 
 
 class Reference(Model):
-    """Something to read on: a paper, by title, authors and year, and what one finds in it."""
+    """A paper to read: its title, authors, year and address, and what one finds in it."""
 
     title: Text
     authors: Text
@@ -56,7 +56,7 @@ class Reference(Model):
 
     @property
     def short(self) -> str:
-        """How it is spoken of: `Vaswani and others, 2017`."""
+        """The short form for citations: `Vaswani and others, 2017`."""
         names = [name.split()[-1] for name in self.authors.removesuffix(" and others").split(", ")]
         several = len(names) > 2 or self.authors.endswith(" and others")
         return f"{f'{names[0]} and others' if several else ' and '.join(names)}, {self.year}"
@@ -76,16 +76,16 @@ class Glossary(Model):
     terms: tuple[Term, ...] = ()
     references: tuple[Reference, ...] = ()
 
-    def of(self, step: Step) -> tuple[Term, ...]:
-        """The terms that stand in the texts of a step, or name a tensor that it shows, in the order of the text."""
-        told = " ".join(each.text for each in step.learner_texts)
+    def terms_in(self, step: Step) -> tuple[Term, ...]:
+        """Return the terms that occur in the texts of a step or in names that it shows, in order of appearance."""
+        text = " ".join(each.text for each in step.learner_texts)
         if isinstance(step, RunningStep):
-            told += " " + " ".join(shown.name.replace("_", " ") for shown in step.show)
-        found = [(match.start(), term) for term in self.terms if (match := term.pattern.search(told))]
-        return tuple(term for _, term in sorted(found, key=lambda each: each[0]))
+            text += " " + " ".join(shown.name.replace("_", " ") for shown in step.show)
+        matches = [(match.start(), term) for term in self.terms if (match := term.pattern.search(text))]
+        return tuple(term for _, term in sorted(matches, key=lambda each: each[0]))
 
-    def named(self, name: str) -> Term:
-        """The term of that name, or with that other name. Raises `KeyError` if there is none."""
+    def find(self, name: str) -> Term:
+        """Return the term that has this name or synonym. Raises `KeyError` if there is none."""
         wanted = name.casefold()
         for term in self.terms:
             if wanted == term.term.casefold():
@@ -96,7 +96,11 @@ class Glossary(Model):
         raise KeyError(name)
 
     def search(self, text: str) -> tuple[Term, ...]:
-        """The terms that begin with a text, then those with a word that does, then those whose definition has it."""
+        """Return the terms that match a text, best first.
+
+        Terms that begin with the text come first, then terms with a word that begins with it, then terms whose
+        definition contains it.
+        """
         wanted = text.strip().casefold()
 
         def rank(term: Term) -> int:
@@ -108,41 +112,41 @@ class Glossary(Model):
             return 2 if wanted in term.means.casefold() else 3
 
         ranked = [(rank(term), term) for term in self.terms]
-        return tuple(term for place, term in sorted(ranked, key=lambda each: each[0]) if place < 3)
+        return tuple(term for order, term in sorted(ranked, key=lambda each: each[0]) if order < 3)
 
 
 F = TypeVar("F", bound=Model)
 
 
 def load(folder: Path = COURSE) -> Glossary:
-    """The glossary and the references of a course, empty if it has none. Raises `LessonError`."""
-    terms = _file(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
-    references = _file(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
+    """Read the glossary and the references of a course; both are empty if it has none. Raises `LessonError`."""
+    terms = _read_file(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
+    references = _read_file(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
     return Glossary(
         terms=tuple(sorted(terms, key=lambda term: term.term.casefold())),
         references=tuple(sorted(references, key=lambda reference: (reference.year, reference.authors))),
     )
 
 
-def _file(file: Path, model: type[F]) -> F:
+def _read_file(file: Path, model: type[F]) -> F:
     root = parse(read(file), str(file))
-    found = list(repeated_keys(root, set()))
+    problems = list(repeated_keys(root, set()))
     data: Any = data_of(root)
     try:
         contents = model.model_validate(data)
     except ValidationError as error:
         for item in error.errors():
-            where = place(locate(root, item["loc"])[0].start_mark)
+            where = position_of(locate(root, item["loc"])[0].start_mark)
             name = ".".join(map(str, item["loc"])) or "file"
-            found.append(Finding(*where, f"'{name}': {item['msg'].lower()}", "Mend it."))
-        raise LessonError(found) from None
-    if found:
-        raise LessonError(found)
+            problems.append(Finding(*where, f"'{name}': {item['msg'].lower()}", "Mend it."))
+        raise LessonError(problems) from None
+    if problems:
+        raise LessonError(problems)
     return contents
 
 
 def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
-    """Terms that lead nowhere, are defined twice, or do not stand where they are said to be introduced."""
+    """Find terms with broken links, terms defined twice, and terms that do not occur in their own step."""
     try:
         glossary = load(folder)
     except LessonError as error:
@@ -153,22 +157,22 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
     root = parse(read(folder / TERMS), str(folder / TERMS))
     steps = {f"{lesson.id}/{step.id}": step for lesson in lessons for step in lesson.steps}
     owners: dict[str, str] = {}
-    for position, term in enumerate(_file(folder / TERMS, _TermsFile).terms):
+    for position, term in enumerate(_read_file(folder / TERMS, _TermsFile).terms):
 
-        def at(field: str, problem: str, remedy: str, position: int = position) -> Finding:
-            return Finding(*place(locate(root, ("terms", position, field))[0].start_mark), problem, remedy)
+        def finding(field: str, problem: str, remedy: str, position: int = position) -> Finding:
+            return Finding(*position_of(locate(root, ("terms", position, field))[0].start_mark), problem, remedy)
 
         for name in (term.term, *term.also):
             if (owner := owners.setdefault(name.casefold(), term.term)) != term.term:
-                yield at("term", f"'{name}' is defined by '{owner}' too", "Keep one of the two.")
+                yield finding("term", f"'{name}' is defined by '{owner}' too", "Keep one of the two.")
         if (count := len(term.means.split())) > MOST_WORDS:
-            yield at("means", f"{count} words; at most {MOST_WORDS} define", "Shorten it.")
+            yield finding("means", f"{count} words; at most {MOST_WORDS} define", "Shorten it.")
         if term.means.strip()[-1] != ".":
-            yield at("means", "the definition does not end like a sentence", "End it with a full stop.")
+            yield finding("means", "the definition does not end like a sentence", "End it with a full stop.")
         if term.step not in steps:
-            yield at("step", f"there is no step '{term.step}'", "Name the step that introduces the term.")
-        elif term not in glossary.of(steps[term.step]):
-            yield at("step", f"'{term.term}' does not stand in '{term.step}'", "Name the step that introduces it.")
+            yield finding("step", f"there is no step '{term.step}'", "Name the step that introduces the term.")
+        elif term not in glossary.terms_in(steps[term.step]):
+            yield finding("step", f"'{term.term}' does not stand in '{term.step}'", "Name the step that introduces it.")
         for other in term.see:
             if other.casefold() not in (each.term.casefold() for each in glossary.terms):
-                yield at("see", f"there is no term '{other}'", "Name one that is defined.")
+                yield finding("see", f"there is no term '{other}'", "Name one that is defined.")

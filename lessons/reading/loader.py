@@ -1,4 +1,4 @@
-"""YAML to model. Bad input is told as file, line, column and remedy; all findings at once."""
+"""The reader of lesson files: from YAML to models. All mistakes of all files are reported at once, as findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lessons.format.lesson import (
 )
 from lessons.reading import mistake_library, package_source
 from lessons.reading.mistake_library import Library
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, place, read, repeated_keys
+from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
 from lessons.what_if import knobs
 
 __all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
@@ -34,7 +34,7 @@ INCLUDE = "include"
 
 
 def load_course(folder: Path = COURSE) -> Course:
-    """Every lesson under `folder`, ordered by number. Raises `LessonError` with the findings of all files together."""
+    """Read all lessons under a folder, ordered by number. Raises `LessonError` with the findings of all files."""
     lessons, findings = read_course(folder)
     if findings:
         raise LessonError(findings)
@@ -42,7 +42,7 @@ def load_course(folder: Path = COURSE) -> Course:
 
 
 def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
-    """The lessons under `folder` that can be read, ordered by number, and the findings of all files together."""
+    """Return the lessons under a folder that can be read, ordered by number, and the findings of all files."""
     paths = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
     folders = sorted(path for path in paths if FOLDER.match(path.name))
     if not folders:
@@ -51,7 +51,7 @@ def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
     try:
         known = _library_beside(folder)
     except LessonError as error:
-        # Without it, every exercise would seem to name mistakes that nobody knows.
+        # Without the library, every exercise would seem to name unknown mistakes.
         return (), error.findings
     lessons: list[Lesson] = []
     findings: list[Finding] = []
@@ -66,9 +66,9 @@ def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
 
 
 def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
-    """The lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings.
+    """Read the lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings.
 
-    `mistakes` is the library that exercises name theirs from (default: the one beside the folder's course).
+    `mistakes` is the library for the ids that exercises name; without one, the library beside the folder's course.
     """
     known = _library_beside(folder.parent) if mistakes is None else mistakes
     match = FOLDER.match(folder.name)
@@ -89,13 +89,13 @@ def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
 
 
 def _library_beside(course: Path) -> Library:
-    """The library of mistakes beside a course, or that of the tutor's own."""
+    """Read the library of mistakes beside a course, or the tutor's own if there is none."""
     folder = course.parent / mistake_library.MISTAKES.name
     return mistake_library.load_library(folder if folder.is_dir() else mistake_library.MISTAKES)
 
 
-def nodes(lesson: Lesson) -> yaml.Node:
-    """The YAML nodes of a lesson that was loaded from a folder, which know their places. Raises `LessonError`."""
+def read_nodes(lesson: Lesson) -> yaml.Node:
+    """Read the YAML nodes of a lesson that was loaded from a folder, with their positions. Raises `LessonError`."""
     file = Path(lesson.folder) / "lesson.yaml"
     root = parse(read(file), str(file))
     _include(root, Path(lesson.folder))
@@ -105,13 +105,13 @@ def nodes(lesson: Lesson) -> yaml.Node:
 def parse_lesson(
     text: str, file: str, *, number: int, slug: str, folder: str = "", mistakes: Library | None = None
 ) -> Lesson:
-    """The lesson that `text` describes; `file` is the name that findings carry. Raises `LessonError`.
+    """Parse the text of a lesson; findings carry `file` as the name of its file. Raises `LessonError`.
 
     A step `include: FILE` stands for the step in that file of the folder.
     """
     root = parse(text, file)
     _include(root, Path(folder) if folder else None)
-    _take_on_for_a_name(root)
+    _read_on_as_text(root)
     findings = list(repeated_keys(root, set()))
     data = data_of(root)
     if not isinstance(data, dict):
@@ -129,35 +129,35 @@ def parse_lesson(
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
         errors = error.errors()
-        # A list whose items are wrong is also called too short: only the items' own findings help.
-        places = [item["loc"] for item in errors]
+        # A list with invalid items is also reported as too short: only the findings of the items help.
+        paths = [item["loc"] for item in errors]
         for item in errors:
-            above = len(item["loc"])
+            depth = len(item["loc"])
             if item["type"] != "too_short" or not any(
-                len(place) > above and place[:above] == item["loc"] for place in places
+                len(path) > depth and path[:depth] == item["loc"] for path in paths
             ):
-                findings.append(_finding(root, item))
-        raise LessonError(_in_order(findings)) from None
+                findings.append(_finding_of_error(root, item))
+        raise LessonError(sorted_findings(findings)) from None
     lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
-    findings += _contents(lesson, root)
+    findings += _content_findings(lesson, root)
     if findings:
-        raise LessonError(_in_order(findings))
+        raise LessonError(sorted_findings(findings))
     return lesson
 
 
-def _in_order(findings: list[Finding]) -> list[Finding]:
+def sorted_findings(findings: list[Finding]) -> list[Finding]:
     return sorted(set(findings), key=lambda found: (found.file, found.line, found.column, found.problem))
 
 
 def _include(root: yaml.Node, folder: Path | None) -> None:
-    """Put the contents of files in the place of the steps that name them. Raises `LessonError`."""
+    """Replace the steps that name a file by the contents of that file. Raises `LessonError`."""
     findings = []
     steps = _steps(root)
     for position, step in enumerate(steps):
         named = [value for key, value in _pairs(step) if key.value == INCLUDE]
         if not named:
             continue
-        where, name = place(step.start_mark), named[0].value
+        where, name = position_of(step.start_mark), named[0].value
         outside = isinstance(name, str) and (Path(name).is_absolute() or ".." in Path(name).parts)
         if len(step.value) > 1 or not isinstance(name, str) or folder is None or outside:
             remedy = "Write nothing but 'include: FILE', a file below the lesson's folder."
@@ -170,17 +170,17 @@ def _include(root: yaml.Node, folder: Path | None) -> None:
             missing = not file.exists()
             findings += [Finding(*where, f"there is no file {name}", "Mend the name.")] if missing else error.findings
     if findings:
-        raise LessonError(_in_order(findings))
+        raise LessonError(sorted_findings(findings))
 
 
 def _steps(root: yaml.Node) -> list[yaml.Node]:
-    """The nodes of the steps, as the file has them: what takes the place of one is part of the lesson."""
+    """Return the nodes of the steps as the list in the file: replacing an item changes the lesson."""
     found = next((value for key, value in _pairs(root) if key.value == "steps"), None)
     return found.value if isinstance(found, yaml.SequenceNode) else []
 
 
-def _take_on_for_a_name(root: yaml.Node) -> None:
-    """The field `on` of a step: YAML takes the bare word for a truth value."""
+def _read_on_as_text(root: yaml.Node) -> None:
+    """Make the key `on` of a step a text, since YAML reads the bare word as a boolean."""
     for step in _steps(root):
         for key, _ in _pairs(step):
             if isinstance(key, yaml.ScalarNode) and key.value == "on":
@@ -188,21 +188,21 @@ def _take_on_for_a_name(root: yaml.Node) -> None:
 
 
 def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
-    """Keys and values of a mapping, nothing of anything else."""
+    """Return the keys and values of a mapping; an empty list for any other node."""
     return list(node.value) if isinstance(node, yaml.MappingNode) else []
 
 
-# From a complaint to a place ---------------------------------------------------------------------------------------
+# From an error of pydantic to a finding ------------------------------------------------------------------------------
 
 
-def _finding(root: yaml.Node, error: Any) -> Finding:
-    """A pydantic error as a finding."""
+def _finding_of_error(root: yaml.Node, error: Any) -> Finding:
+    """Convert an error of pydantic to a finding."""
     path: tuple[int | str, ...] = error["loc"]
     # The kind of a step or knob is part of the path, but not of the file.
     key, node = locate(root, path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path)
     name = str(path[-1]) if path else "lesson"
     kind, context = error["type"], error.get("ctx", {})
-    mark, down = node.start_mark, 0
+    mark, offset = node.start_mark, 0
     if kind == "extra_forbidden":
         mark = key.start_mark
         known = _known_keys(path)
@@ -227,22 +227,22 @@ def _finding(root: yaml.Node, error: Any) -> Finding:
             "Use small letters, digits and single hyphens, like 'all-queries'.",
         )
     elif kind == "python":
-        # The line within a block of code: the block's own text starts one line below its mark. What Python misses at
-        # the end is on the block's last line.
+        # The line within a block of code: the text of a block starts one line below its mark. Something missing at
+        # the end is reported for the last line of the block.
         if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
-            down = min(context["line"], node.value.rstrip("\n").count("\n") + 1)
+            offset = min(context["line"], node.value.rstrip("\n").count("\n") + 1)
         problem, remedy = f"'{name}' is not Python: {context['message']}", "Mend the code."
     elif kind == "value_error":
         problem, remedy = str(context.get("error", error["msg"])), "Mend the text at this place."
     else:
         message = str(error["msg"])
         problem, remedy = f"'{name}': {message[0].lower()}{message[1:]}", f"Give '{name}' a value of the right form."
-    column = 1 if down else mark.column + 1
-    return Finding(mark.name, mark.line + 1 + down, column, problem, remedy)
+    column = 1 if offset else mark.column + 1
+    return Finding(mark.name, mark.line + 1 + offset, column, problem, remedy)
 
 
 def _known_keys(path: tuple[int | str, ...]) -> list[str]:
-    """The keys that the model at the end of a path (its last part being the wrong key) knows."""
+    """Return the keys that the model at the end of a path knows; the last part of the path is the unknown key."""
     current: type[BaseModel] = lesson_format.LessonFile
     kinds = _kinds(lesson_format.Step) | _kinds(AnyKnob)
     inside: dict[str, type[BaseModel]] = {
@@ -265,19 +265,19 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
 
 
 def _kinds(union: Any) -> dict[str, type[BaseModel]]:
-    """The models of a union that `kind` tells apart, by their kind."""
+    """Map each `kind` of a discriminated union to its model."""
     members: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
     return {get_args(member.model_fields["kind"].annotation)[0]: member for member in members}
 
 
-# What the model cannot see -----------------------------------------------------------------------------------------
+# Checks beyond the model ---------------------------------------------------------------------------------------------
 
 
-def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
-    """Ids used twice, names that lead nowhere, knobs that change nothing."""
+def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
+    """Find ids that are used twice, names that do not exist, and knobs that change nothing."""
 
     def at(path: tuple[int | str, ...], problem: str, remedy: str) -> Finding:
-        return Finding(*place(locate(root, path)[1].start_mark), problem, remedy)
+        return Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
 
     seen: set[str] = set()
     for position, step in enumerate(lesson.steps):
@@ -294,8 +294,8 @@ def _contents(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         for inside, problem, remedy in step.complaints():
             yield at((*path, *inside), problem, remedy)
-    for place_of, problem, remedy in knobs.complaints(lesson):
-        yield at(place_of, problem, remedy)
+    for path, problem, remedy in knobs.complaints(lesson):
+        yield at(path, problem, remedy)
     if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
         yield at(
             ("thumbnail",),
@@ -326,7 +326,7 @@ def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:
                 continue
             for key, name in (("exercise", step.exercise), ("number", step.number)):
                 if name in owners:
-                    where = place(locate(nodes(lesson), ("steps", position, key))[1].start_mark)
+                    where = position_of(locate(read_nodes(lesson), ("steps", position, key))[1].start_mark)
                     problem = f"the exercise '{name}' also stands in lesson '{owners[name].id}'"
                     remedy = "Exercise ids and numbers are unique in the course."
                     yield Finding(*where, problem, remedy)

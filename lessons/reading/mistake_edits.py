@@ -1,4 +1,4 @@
-"""The wrong answers that known mistakes make of a right one: each alone, and two at once.
+"""Wrong answers, made by editing known mistakes into a right answer: each alone, and two at once.
 
 Plain data without pydantic, since the judge's process makes them.
 """
@@ -12,62 +12,74 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lessons.format.exercises import ExerciseStep, Mistake, Variant
 
-Way = tuple[tuple[str, str], ...]
-"""Texts to find, and what becomes of them: all together make a mistake."""
+Edits = tuple[tuple[str, str], ...]
+"""Pairs of a text to find and its replacement, which only together make a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMistake:
-    """A mistake that can be made in a right answer: by the first of `ways` that fits, or as `code` in its place."""
+    """A mistake that can be made in a right answer.
+
+    Attributes:
+        id: the id of the mistake.
+        edit_lists: alternatives; the first that fits the right answer is used.
+        code: a whole wrong answer, for a mistake that no edit makes.
+    """
 
     id: str
-    ways: tuple[Way, ...]
+    edit_lists: tuple[Edits, ...]
     code: str = ""
 
     @classmethod
     def of(cls, mistake: Mistake) -> KnownMistake:
-        """What there is to know of a mistake of an exercise."""
-        ways = tuple(tuple((edit.find, edit.replace) for edit in edits) for edits in mistake.edits)
-        return cls(mistake.id, ways, mistake.code)
+        """Convert a mistake of an exercise."""
+        edit_lists = tuple(tuple((edit.find, edit.replace) for edit in edits) for edits in mistake.edits)
+        return cls(mistake.id, edit_lists, mistake.code)
 
-    def made_in(self, code: str) -> str | None:
-        """A right answer with the mistake made in it; None if it cannot be made there."""
-        return self.code or next((found for way in self.ways if (found := edited(code, way)) is not None), None)
+    def apply_to(self, code: str) -> str | None:
+        """Make the mistake in a right answer; return None if none of its edits fit."""
+        return self.code or next(
+            (found for edits in self.edit_lists if (found := apply_edits(code, edits)) is not None), None
+        )
 
 
-def edited(code: str, way: Iterable[tuple[str, str]]) -> str | None:
-    """The code with all edits made, one after the other; None if one of them finds nothing, or nothing changes."""
+def apply_edits(code: str, edits: Iterable[tuple[str, str]]) -> str | None:
+    """Make all edits in code, one after the other; return None if one finds nothing, or nothing changes."""
     result = code
-    for find, put in way:
+    for find, replacement in edits:
         if find not in result:
             return None
-        result = result.replace(find, put)
+        result = result.replace(find, replacement)
     return result if result != code else None
 
 
-def alone(exercise: ExerciseStep, mistake: Mistake) -> str | None:
-    """The model answer of an exercise with one mistake in it; None if it cannot be made there."""
-    return KnownMistake.of(mistake).made_in(exercise.solution)
+def with_mistake(exercise: ExerciseStep, mistake: Mistake) -> str | None:
+    """Make one mistake in the model answer of an exercise; return None if that is impossible."""
+    return KnownMistake.of(mistake).apply_to(exercise.solution)
 
 
-def variant(exercise: ExerciseStep, given: Variant) -> str | None:
-    """Another answer to the exercise; None if its edits do not fit."""
-    return given.code or edited(exercise.solution, ((edit.find, edit.replace) for edit in given.edits))
+def variant_code(exercise: ExerciseStep, variant: Variant) -> str | None:
+    """Return the code of a variant of the model answer; None if its edits do not fit."""
+    return variant.code or apply_edits(exercise.solution, ((edit.find, edit.replace) for edit in variant.edits))
 
 
-def pairs(solution: str, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, KnownMistake, str]]:
-    """All answers with two of the mistakes in them, the likelier first if the mistakes are in this order.
+def with_two_mistakes(
+    solution: str, mistakes: Sequence[KnownMistake]
+) -> Iterator[tuple[KnownMistake, KnownMistake, str]]:
+    """Yield all answers with two of the mistakes in them, as both mistakes and the code.
 
-    Each pair comes in both orders where these give different answers. A second edit that undoes the first, or finds
-    nothing after it, makes no pair.
+    Likelier pairs come first if the mistakes are sorted by likelihood. A pair comes in both orders if these give
+    different answers. A second edit that undoes the first, or finds nothing after it, makes no pair.
     """
-    alone = {mistake.id: mistake.made_in(solution) for mistake in mistakes}
-    seen = {solution, *alone.values()}
-    for place, later in enumerate(mistakes):
-        for earlier in mistakes[:place]:
+    answers = {mistake.id: mistake.apply_to(solution) for mistake in mistakes}
+    seen = {solution, *answers.values()}
+    for position, later in enumerate(mistakes):
+        for earlier in mistakes[:position]:
             for first, second in ((earlier, later), (later, earlier)):
-                half = alone[first.id]
-                whole = second.made_in(half) if half is not None and not (first.code or second.code) else None
-                if whole is not None and whole not in seen:
-                    seen.add(whole)
-                    yield earlier, later, whole
+                first_answer = answers[first.id]
+                if first_answer is None or first.code or second.code:
+                    continue
+                answer = second.apply_to(first_answer)
+                if answer is not None and answer not in seen:
+                    seen.add(answer)
+                    yield earlier, later, answer

@@ -1,4 +1,4 @@
-"""The library of mistakes: `lessons/mistakes/*.yaml`, each a list of mistakes. Exercises name theirs by id."""
+"""The library of known mistakes: `lessons/mistakes/*.yaml`, from which exercises choose by id."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lessons.reading.yaml_nodes import Finding, LessonError
 MISTAKES = Path(__file__).parent.parent / "mistakes"
 
 Library = Mapping[str, dict[str, Any]]
-"""The fields of each mistake by its id, as the file has them: an exercise may replace some of them."""
+"""Maps each id to the fields of its mistake as the file has them: an exercise may replace some of them."""
 
 
 def load_library(folder: Path = MISTAKES) -> Library:
-    """All mistakes in the files of a folder. Raises `LessonError` with the findings of all files."""
+    """Read all mistakes in the files of a folder. Raises `LessonError` with the findings of all files."""
     library: dict[str, dict[str, Any]] = {}
     findings: list[Finding] = []
     for file in sorted(folder.glob("*.yaml")):
@@ -39,18 +39,18 @@ def load_library(folder: Path = MISTAKES) -> Library:
 def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Finding]) -> None:
     entries = yaml_nodes.data_of(root)
     if not isinstance(entries, list):
-        where = yaml_nodes.place(root.start_mark)
+        where = yaml_nodes.position_of(root.start_mark)
         findings.append(Finding(*where, "this is not a list of mistakes", "Start every one with '- id: ...'."))
         return
     for position, entry in enumerate(entries):
-        where = yaml_nodes.place(yaml_nodes.locate(root, (position,))[1].start_mark)
+        where = yaml_nodes.position_of(yaml_nodes.locate(root, (position,))[1].start_mark)
         try:
             mistake = Mistake.model_validate(entry)
         except ValidationError as error:
             for item in error.errors():
                 _, node = yaml_nodes.locate(root, (position, *item["loc"]))
                 problem = f"in this mistake, '{'.'.join(map(str, item['loc']))}': {item['msg']}"
-                findings.append(Finding(*yaml_nodes.place(node.start_mark), problem, "Mend it."))
+                findings.append(Finding(*yaml_nodes.position_of(node.start_mark), problem, "Mend it."))
             continue
         if mistake.id in library:
             findings.append(Finding(*where, f"the mistake '{mistake.id}' is given twice", "Keep one of the two."))
@@ -58,9 +58,9 @@ def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Fin
 
 
 def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
-    """Put what the library says in the place of the ids under `mistakes` of a step's data. Returns what is unknown.
+    """Replace the ids under `mistakes` in the data of a step by their entries in the library; return the findings.
 
-    An entry with fields of its own keeps them; one that the library does not have must be whole.
+    Fields that the step gives itself take priority. An entry that is not in the library must be complete.
     """
     entries = step.get("mistakes") if isinstance(step, dict) else None
     if not isinstance(entries, list):
@@ -74,7 +74,7 @@ def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
         if name not in library and "name" not in own:
             close = difflib.get_close_matches(name, library, n=1)
             remedy = f"Did you mean '{close[0]}'?" if close else "Add it to lessons/mistakes, or give it a name here."
-            where = yaml_nodes.place(yaml_nodes.locate(node, ("mistakes", position))[1].start_mark)
+            where = yaml_nodes.position_of(yaml_nodes.locate(node, ("mistakes", position))[1].start_mark)
             findings.append(Finding(*where, f"the mistake '{name}' is not in the library", remedy))
         entries[position] = {**library.get(name, {}), **own}
     return findings

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @cache
 def read(reference: str) -> str:
-    """The code of `module:name` (say `attention.causal:CausalAttention`), without docstrings.
+    """Return the code of `module:name`, such as `attention.causal:CausalAttention`, without docstrings.
 
     Raises `LookupError` if there is no such module or name.
     """

@@ -1,4 +1,4 @@
-"""A YAML file as nodes that know their places, and as data; what is wrong in it as findings."""
+"""YAML files as nodes with positions and as data, and findings about what is wrong in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong in a lesson: where (line and column from 1), what, and what to do about it."""
+    """One problem in a file of a course: its position (line and column from 1), what it is, and a remedy."""
 
     file: str
     line: int
@@ -24,13 +24,13 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        # What was found may hold line breaks, but a finding is one line.
-        told = " ".join(f"{self.problem}. {self.remedy}".split())
-        return f"{self.file}:{self.line}:{self.column}: {told}"
+        # A problem may quote text with line breaks, but a finding is one line.
+        sentence = " ".join(f"{self.problem}. {self.remedy}".split())
+        return f"{self.file}:{self.line}:{self.column}: {sentence}"
 
 
 class LessonError(Exception):
-    """A lesson or course that cannot be used. `findings` holds everything that was found."""
+    """A lesson or course that cannot be used; `findings` holds all that is wrong with it."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("\n".join(str(finding) for finding in findings))
@@ -38,6 +38,7 @@ class LessonError(Exception):
 
 
 def read(file: Path) -> str:
+    """Read a file as UTF-8 text. Raises `LessonError`."""
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -57,19 +58,19 @@ def read(file: Path) -> str:
 
 
 def parse(text: str, file: str) -> yaml.Node:
-    """The nodes of a file. Raises `LessonError`."""
+    """Parse text into YAML nodes, which carry the name of the file. Raises `LessonError`."""
     lines = text.count("\n") + (not text.endswith("\n"))
     try:
         node: yaml.Node | None = yaml.compose(_Named(text, file), Loader=Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         if mark and mark.line >= lines:
-            # What is not closed runs to the end of the file: better tell where it begins.
+            # An unclosed quote or bracket runs to the end of the file: report where it begins.
             mark = error.context_mark or mark
         line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        here = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
-        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, here))]) from None
+        character = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
+        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, character))]) from None
     except yaml.reader.ReaderError as error:
         line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
         raise LessonError(
@@ -91,27 +92,27 @@ def parse(text: str, file: str) -> yaml.Node:
 
 
 def data_of(node: yaml.Node) -> object:
-    """The data that nodes stand for. Raises `LessonError`."""
+    """Convert nodes to data. Raises `LessonError`."""
     try:
         loader = yaml.SafeLoader("")
         return loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or node.start_mark
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        raise LessonError([Finding(*place(mark), problem, _yaml_remedy(problem, ""))]) from None
+        raise LessonError([Finding(*position_of(mark), problem, _yaml_remedy(problem, ""))]) from None
     except (ValueError, RecursionError) as error:
-        # Such as a date that is none.
+        # Such as an impossible date.
         found = Finding(node.start_mark.name, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")
         raise LessonError([found]) from None
 
 
-def place(mark: yaml.Mark) -> tuple[str, int, int]:
-    """File, line and column of a mark, from 1."""
+def position_of(mark: yaml.Mark) -> tuple[str, int, int]:
+    """Return the file, line and column of a mark; lines and columns count from 1."""
     return mark.name, mark.line + 1, mark.column + 1
 
 
 class _Named(io.StringIO):
-    """Text that knows the name of its file, which YAML gives to every node."""
+    """A text stream with the name of its file, which YAML gives to every node."""
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text)
@@ -127,7 +128,7 @@ def _yaml_remedy(problem: str, character: str) -> str:
 
 
 def repeated_keys(node: yaml.Node, visited: set[int]) -> Iterator[Finding]:
-    """YAML takes the last of two equal keys without a word; here that is a finding."""
+    """Find keys that a mapping has twice, of which YAML would silently use the last."""
     if id(node) in visited:  # an alias
         return
     visited.add(id(node))
@@ -138,7 +139,7 @@ def repeated_keys(node: yaml.Node, visited: set[int]) -> Iterator[Finding]:
                 continue
             if key.value in seen:
                 yield Finding(
-                    *place(key.start_mark),
+                    *position_of(key.start_mark),
                     f"'{key.value}' is given twice",
                     "Keep one of the two.",
                 )
@@ -150,11 +151,11 @@ def repeated_keys(node: yaml.Node, visited: set[int]) -> Iterator[Finding]:
 
 
 def locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yaml.Node]:
-    """The key node and value node at a path, or of its nearest existing ancestor."""
+    """Return the key node and value node at a path, or those of its nearest existing ancestor."""
     key = node = root
     for part in path:
         if isinstance(node, yaml.MappingNode):
-            for candidate, value in reversed(node.value):  # of equal keys the last one counts
+            for candidate, value in reversed(node.value):  # the last of equal keys counts
                 if candidate.value == str(part):
                     key, node = candidate, value
                     break

@@ -100,7 +100,7 @@ class Report:
             "exercises": sum(isinstance(step, ExerciseStep) for step in steps),
             "questions": sum(isinstance(step, Question) for step in steps),
             "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
-            "words": sum(writing.words(text.text) for step in steps for text in step.learner_texts),
+            "words": sum(writing.count_words(text.text) for step in steps for text in step.learner_texts),
         }
 
 

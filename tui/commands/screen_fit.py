@@ -15,7 +15,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, place
+from lessons.reading.yaml_nodes import Finding, locate, position_of
 from lessons.results.result import StepResult
 from lessons.what_if.changes import ChangeHistory
 from tui.controllers.step_kinds import make_views
@@ -73,12 +73,12 @@ async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
     async with app.run_test(size=SMALLEST) as pilot:
         for lesson in lessons:
             results = recordings.load(lesson)
-            root = loader.nodes(lesson)
+            root = loader.read_nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view = app.show(lesson, step, results.get(step.id, StepResult(step.id)))
                 await pilot.pause()
                 for field, problem, remedy in _of_view(view):
-                    where = place(locate(root, ("steps", position, field))[1].start_mark)
+                    where = position_of(locate(root, ("steps", position, field))[1].start_mark)
                     found.append(Finding(*where, problem, remedy))
     return found
 

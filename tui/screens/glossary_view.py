@@ -97,7 +97,7 @@ class GlossaryView(Box):
     def open(self, glossary: Glossary, course: Course, step: Step | None) -> None:
         """Show the terms, those of a step first."""
         self._glossary, self._course, self._references = glossary, course, False
-        self._here = glossary.of(step) if step is not None else ()
+        self._here = glossary.terms_in(step) if step is not None else ()
         self._input.value = ""
         self._fill()
         self._input.focus(scroll_visible=False)

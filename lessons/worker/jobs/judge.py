@@ -175,7 +175,7 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
             return [mistake]
         tried.append((mistake, got))
     end = time.monotonic() + DIAGNOSIS
-    for first, second, code in mistake_edits.pairs(case.exercise.solution, _likely(case, tried)):
+    for first, second, code in mistake_edits.with_two_mistakes(case.exercise.solution, _likely(case, tried)):
         if time.monotonic() > end:
             break
         if _gives(case, code):
@@ -186,7 +186,7 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
     """The answers with one mistake each."""
     for mistake in mistakes:
-        if (code := mistake.made_in(case.exercise.solution)) is not None:
+        if (code := mistake.apply_to(case.exercise.solution)) is not None:
             yield mistake, code
 
 

@@ -42,7 +42,7 @@ def test_a_step_has_terms_of_its_text_and_of_what_it_shows() -> None:
         code_step("two", "attention_weights = [1.0]\n", "attention_weights", prose="Look at these."),
         text_step("three", "A scorecard, weightless; `x.weight`."),
     )
-    assert [WORDS.of(step) for step in lesson.steps] == [(SOFTMAX, SCORE), (WEIGHT,), ()]
+    assert [WORDS.terms_in(step) for step in lesson.steps] == [(SOFTMAX, SCORE), (WEIGHT,), ()]
 
 
 def test_search() -> None:
@@ -54,10 +54,10 @@ def test_search() -> None:
 
 
 def test_a_term_by_name() -> None:
-    assert WORDS.named("Attention Score") is SCORE
-    assert WORDS.named("omega") is SCORE
+    assert WORDS.find("Attention Score") is SCORE
+    assert WORDS.find("omega") is SCORE
     with pytest.raises(KeyError):
-        WORDS.named("omegas")
+        WORDS.find("omegas")
 
 
 @pytest.mark.parametrize(

@@ -969,4 +969,4 @@ def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
 
 def test_findings_are_in_one_order() -> None:
     one = Finding("f", 1, 1, "b", "r")
-    assert loader._in_order([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]
+    assert loader.sorted_findings([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]

@@ -12,34 +12,36 @@ from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
 
 
 def test_an_edit_changes_every_place() -> None:
-    assert mistake_edits.edited("a b a", [("a", "c")]) == "c b c"
+    assert mistake_edits.apply_edits("a b a", [("a", "c")]) == "c b c"
 
 
 def test_edits_are_made_together_or_not_at_all() -> None:
     both = [("a", "c"), ("b", "d")]
-    assert mistake_edits.edited("a b", both) == "c d"
-    assert mistake_edits.edited("a", both) is None
+    assert mistake_edits.apply_edits("a b", both) == "c d"
+    assert mistake_edits.apply_edits("a", both) is None
 
 
 def test_what_changes_nothing_is_no_edit() -> None:
-    assert mistake_edits.edited("a", [("a", "a")]) is None
+    assert mistake_edits.apply_edits("a", [("a", "a")]) is None
 
 
 def test_the_first_way_that_fits_counts() -> None:
     edits = [{"find": "x", "replace": "1"}, {"find": "y", "replace": "2"}, {"find": "z", "replace": "3"}]
     mistake = Mistake.model_validate({"id": "m", "name": "m", "why": "w", "edits": edits})
-    assert KnownMistake.of(mistake).made_in("y z") == "2 z"
-    assert KnownMistake.of(mistake).made_in("w") is None
+    assert KnownMistake.of(mistake).apply_to("y z") == "2 z"
+    assert KnownMistake.of(mistake).apply_to("w") is None
 
 
 def test_a_mistake_may_be_a_whole_answer() -> None:
     exercise = doubling()
-    assert mistake_edits.alone(exercise, exercise.mistakes[0]) == SQUARED
+    assert mistake_edits.with_mistake(exercise, exercise.mistakes[0]) == SQUARED
 
 
 def test_two_at_once() -> None:
     mistakes = [KnownMistake.of(mistake) for mistake in attending().mistakes]
-    found = {(first.id, second.id): code for first, second, code in mistake_edits.pairs(ATTENTION, mistakes)}
+    found = {
+        (first.id, second.id): code for first, second, code in mistake_edits.with_two_mistakes(ATTENTION, mistakes)
+    }
     assert [*found] == [("columns", "no-scale"), ("columns", "no-transpose"), ("no-scale", "no-transpose")]
     assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
 
@@ -47,13 +49,13 @@ def test_two_at_once() -> None:
 def test_what_undoes_or_swallows_the_other_is_no_pair() -> None:
     mistakes = [KnownMistake("there", ((("a", "b"),),)), KnownMistake("back", ((("b", "a"), ("c", "c")),))]
     swallow = KnownMistake("swallow", ((("a c", "d"),),))
-    assert list(mistake_edits.pairs("a c", mistakes)) == []
-    assert [code for _, _, code in mistake_edits.pairs("a c", [mistakes[0], swallow])] == []
+    assert list(mistake_edits.with_two_mistakes("a c", mistakes)) == []
+    assert [code for _, _, code in mistake_edits.with_two_mistakes("a c", [mistakes[0], swallow])] == []
 
 
 def test_both_orders_where_they_differ() -> None:
     mistakes = [KnownMistake("one", ((("x", "y"),),)), KnownMistake("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
-    assert [code for _, _, code in mistake_edits.pairs("x w", mistakes)] == ["u w"]
+    assert [code for _, _, code in mistake_edits.with_two_mistakes("x w", mistakes)] == ["u w"]
 
 
 def test_it_survives_the_way_to_the_judge() -> None:
@@ -63,7 +65,7 @@ def test_it_survives_the_way_to_the_judge() -> None:
 
 def test_a_variant_is_code_or_edits() -> None:
     exercise = attending()
-    assert mistake_edits.variant(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
+    assert mistake_edits.variant_code(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
     renamed = Variant(name="v", edits=(Edit(find="scores", replace="s"),))
-    assert mistake_edits.variant(exercise, renamed) == ATTENTION.replace("scores", "s")
-    assert mistake_edits.variant(exercise, Variant(name="v", edits=(Edit(find="nowhere", replace="s"),))) is None
+    assert mistake_edits.variant_code(exercise, renamed) == ATTENTION.replace("scores", "s")
+    assert mistake_edits.variant_code(exercise, Variant(name="v", edits=(Edit(find="nowhere", replace="s"),))) is None

@@ -18,7 +18,7 @@ WORDS = glossary.load()
 
 async def test_from_a_step_and_back() -> None:
     step = COURSE.lesson("one-query").step("softmax")
-    here = WORDS.of(step)
+    here = WORDS.terms_in(step)
     assert here
     async with tutor() as learner:
         await learner.goes_to("one-query", "softmax")
@@ -40,7 +40,7 @@ async def test_search_and_go_to_the_step() -> None:
     async with tutor() as learner:
         await learner.press("f2", *"dot pro")
         await learner.sees("dot product", lambda: len(learner.lines) == 24)
-        found = WORDS.named("dot product")
+        found = WORDS.find("dot product")
         assert learner.app.query_one(GlossaryView).chosen == found
         lesson, step = found.step.split("/")
         await learner.sees(lambda: COURSE.lesson(lesson).step(step).title in " ".join(learner.text.split()))
@@ -94,7 +94,7 @@ async def test_without_unicode_and_colors() -> None:
 def test_a_term_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["glossary", "dot", "product"]) == 0
     out = capsys.readouterr().out
-    term = WORDS.named("dot product")
+    term = WORDS.find("dot product")
     assert out.startswith("dot product")
     assert term.means in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80

@@ -117,7 +117,7 @@ def test_a_right_answer_is_not_diagnosed(worker: Session, monkeypatch: pytest.Mo
         raise AssertionError
 
     monkeypatch.setattr(judging, "_diagnose", never)
-    monkeypatch.setattr(judging, "_part", never)
+    monkeypatch.setattr(judging, "_difference", never)
     assert worker.check(attending(), EINSUM).passed
 
 

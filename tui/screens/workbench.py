@@ -128,8 +128,7 @@ class Workbench(QuietStepView, Box):
     def title(self) -> str:
         """What to say above."""
         title = self._step.title if self._step else ""
-        words = {"scratch": "Your code", "difference": "Where it differs", "solution": "Model answer"}
-        word = words.get(self.topic)
+        word = {"scratch": "Your code", "difference": "Where it differs", "solution": "Model answer"}.get(self.topic)
         return f"{word}: {title}" if word else title
 
     @property

@@ -19,7 +19,9 @@ def _highlighter(theme: str) -> Syntax:
 
 
 def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
-    """The code with colors of a Pygments theme and, in front of each line, its number.
+    """Highlight code with a Pygments theme, with line numbers if `numbered`.
+
+    The theme's background is left out, so that the screen's own shows through, which also costs fewer bytes.
 
     The theme's background is left out: the code stands on that of the screen, and costs fewer bytes.
     """
@@ -32,12 +34,12 @@ def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
         return text
     lines = text.split("\n", allow_blank=True)
     width = len(str(len(lines)))
-    numbers = (Text.assemble((f"{place:{width}}  ", NUMBER)) for place in range(1, len(lines) + 1))
+    numbers = (Text.assemble((f"{number:{width}}  ", NUMBER)) for number in range(1, len(lines) + 1))
     return Text("\n").join(number.append_text(line) for number, line in zip(numbers, lines, strict=True))
 
 
 def marked(code: Text, line: int | None, changed: Collection[int] = ()) -> Text:
-    """Numbered code with a line marked (its number reversed, the line bold) and changed lines underlined."""
+    """Mark one line of numbered code (number reversed, code bold) and underline the changed lines."""
     found = code.copy()
     start = 0
     for text in code.plain.split("\n"):

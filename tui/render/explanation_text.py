@@ -1,7 +1,7 @@
-"""An explanation in words and digits: the text that the screen and `attn-tutor explain` show. Pure functions.
+"""Explanations in words and digits: the text that the screen and `attn-tutor explain` show.
 
-Digits are honest: operands are written with as many of them as make the result visibly come out, `=` stands only where
-the digits that are shown give exactly the digits that are shown, and `≈` everywhere else.
+Digits are honest: operands have as many as make the result come out visibly; `=` appears only where the shown digits
+give exactly the shown result, and `≈` everywhere else.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ DECIMALS = 4
 MOST_DECIMALS = 9
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LONG = 4
-"""A sum of more terms is called by its row in symbols, or by its first terms."""
+"""In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
 EXACT_DIGITS = 300
-"""Digits of decimal arithmetic in which every sum of products of ordinary numbers is exact."""
+"""Precision of the decimal arithmetic; enough for sums of products of ordinary numbers to be exact."""
 
 WORDS = {
     "matmul": "dot product",
@@ -39,8 +39,8 @@ WORDS = {
 }
 
 
-def shown(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """A number for people: exact if that takes no more than these decimals, else rounded to them."""
+def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
     if not math.isfinite(value):
         return nonfinite(value)
     if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
@@ -57,29 +57,29 @@ def shown(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Operands of one tensor, as the explanation walks them: `places` among its operands."""
+    """Operands of one tensor that belong together; `positions` are their positions among all operands."""
 
     name: str
     pattern: str
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
 
 def groups(explanation: Explanation) -> tuple[Group, ...]:
-    """The operands in rows: the first factors of a dot product, the second factors; else those of each tensor."""
+    """Group the operands: the first factors of a dot product, then the second factors; otherwise by tensor."""
     e = explanation
     found: dict[tuple[int, str], list[int]] = {}
     for term in _terms(e.formula):
-        for column, place in enumerate(_factors(term) or f.operand_positions(term)):
-            name = _base(e.operands[place].name)
+        for column, position in enumerate(_factors(term) or f.operand_positions(term)):
+            name = _base(e.operands[position].name)
             row = found.setdefault((column if _factors(term) else -1, name), [])
-            if place not in row:
-                row.append(place)
-    seen = {place for row in found.values() for place in row}
-    for place in range(len(e.operands)):
-        if place not in seen:
-            found.setdefault((-1, _base(e.operands[place].name)), []).append(place)
+            if position not in row:
+                row.append(position)
+    seen = {position for row in found.values() for position in row}
+    for position in range(len(e.operands)):
+        if position not in seen:
+            found.setdefault((-1, _base(e.operands[position].name)), []).append(position)
     return tuple(
-        Group(name, pattern([e.operands[place] for place in row]), tuple(row if column >= 0 else sorted(row)))
+        Group(name, pattern([e.operands[position] for position in row]), tuple(row if column >= 0 else sorted(row)))
         for (column, name), row in found.items()
     )
 
@@ -89,18 +89,18 @@ def _terms(formula: f.Formula) -> tuple[f.Formula, ...]:
 
 
 def _base(name: str) -> str:
-    """A name without the count that tells rounds of a loop apart."""
+    """Return a name without the `#count` suffix that distinguishes iterations of a loop."""
     base, _, count = name.rpartition("#")
     return base if base and count.isdigit() else name
 
 
 def pattern(operands: Sequence[Operand]) -> str:
-    """What cells have in common, as Python would write it: `weights[1,:]` for a row."""
+    """Return what the indices of cells have in common, as Python would write it: `weights[1,:]` for a row."""
     first = operands[0]
     name, indices = _base(first.name), [operand.index for operand in operands]
     if len({len(index) for index in indices}) > 1:
         return name
-    axes = [f"{places.pop()}" if len(places := set(column)) == 1 else ":" for column in zip(*indices, strict=True)]
+    axes = [f"{values.pop()}" if len(values := set(column)) == 1 else ":" for column in zip(*indices, strict=True)]
     return f"{primary(name)}[{','.join(axes)}]" if axes else name
 
 
@@ -108,7 +108,7 @@ def pattern(operands: Sequence[Operand]) -> str:
 
 
 def symbols(explanation: Explanation, unicode: bool = True) -> str:
-    """The formula in symbols: rows and columns where it goes along them, else its cells."""
+    """Return the formula in symbols: rows and columns where it runs along them, single cells elsewhere."""
     e, dot = explanation, "·" if unicode else "*"
     if e.leaf:
         return WORDS.get(e.op, e.op)
@@ -118,7 +118,7 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
     if e.op == "copy":
         return e.operands[0].label
     if isinstance(e.formula, f.Number) and not e.formula.code:
-        # How it was computed is not told, only from what.
+        # Only the inputs are known, not how the value was computed from them.
         return f"{e.op}({', '.join(parts)})"
     if e.op == "masked_fill":
         return _masked(e, unicode)
@@ -126,9 +126,9 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
     products = [term for term in terms if _factors(term)]
     if len(products) > 1 and len(terms) - len(products) <= 2:
         columns = zip(*(_factors(term) or () for term in products), strict=False)
-        factors = [pattern([e.operands[place] for place in column]) for column in columns]
+        factors = [pattern([e.operands[position] for position in column]) for column in columns]
         joined = iter([dot.join(factors)])
-        # The product stands where its first term stood.
+        # Write the product where its first term was.
         return " + ".join(
             _text(term, e, unicode) if not _factors(term) else text
             for term in terms
@@ -138,7 +138,7 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
 
 
 def _masked(e: Explanation, unicode: bool) -> str:
-    """What a masked fill chose: the value for masked cells, or what was there."""
+    """Return what a masked fill chose: the fill value for masked cells, or else the original value."""
     if not (isinstance(e.formula, f.Op) and e.formula.op == "if"):
         return _text(e.formula, e, unicode)
     test, yes, no = (_text(part, e, unicode) for part in e.formula.parts)
@@ -150,16 +150,19 @@ def _cell(part: f.Formula) -> int | None:
 
 
 def _factors(term: f.Formula) -> tuple[int, ...] | None:
-    """The cells of a product of nothing but cells."""
+    """Return the operand positions of a product that consists only of cells, None for other formulas."""
     if isinstance(term, f.Op) and term.op == "*":
-        places = [_cell(part) for part in term.parts]
-        if None not in places:
-            return tuple(place for place in places if place is not None)
+        positions = [_cell(part) for part in term.parts]
+        if None not in positions:
+            return tuple(position for position in positions if position is not None)
     return None
 
 
 def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
-    """A part of the formula; numbers are called by the code that gives them, long sums by their row or first terms."""
+    """Write a part of the formula.
+
+    Numbers are written as the code that gives them, long sums as a row pattern or their first terms.
+    """
     labels = [operand.label for operand in e.operands]
     style: f.Style = "people" if unicode else "python"
 
@@ -179,11 +182,11 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
             return f.add(*map(named, item.parts[: LONG - 1]), gap)
         return f.Op(item.op, tuple(map(named, item.parts)))
 
-    return f.text(named(part), labels, shown, style)
+    return f.text(named(part), labels, readable, style)
 
 
 def _row(item: f.Op, e: Explanation) -> str:
-    """The pattern of the cells that are joined, if they are nothing but cells of one tensor."""
+    """Return the row pattern of the terms if all of them are cells of the same tensor, "" otherwise."""
     cells = [e.operands[part.position] for part in item.parts if isinstance(part, f.OperandRef)]
     if len(cells) < len(item.parts) or len({_base(cell.name) for cell in cells}) > 1:
         return ""
@@ -192,7 +195,7 @@ def _row(item: f.Op, e: Explanation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """A formula in digits: `0.55·0.57 + 0.87·0.85`, the sign that joins it to the result, the result."""
+    """A formula in digits (`0.55·0.57 + 0.87·0.85`), the sign that joins it to its result, and the result."""
 
     text: str
     sign: str
@@ -200,32 +203,32 @@ class Digits:
 
 
 def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Digits:
-    """The formula with the numbers in it: of a sum at most the `most` largest terms, and what the others add up to.
+    """Write the formula with numbers: of a sum the `most` largest terms at most, and the total of the rest.
 
     Operands get as few decimals as make the result come out to its last shown digit.
     """
     e = explanation
-    result = shown(e.value, e.dtype)
+    result = readable(e.value, e.dtype)
     short = _shortened(_taken(_short_softmax(e), e.values), e.values, most)
     written = Digits("", "=", result)
     for decimals in range(DECIMALS, MOST_DECIMALS + 1):
         written, got = _digits(short, e, decimals, result, unicode)
-        if _same_text(shown(got, "float64"), result):
+        if _same_text(readable(got, "float64"), result):
             break
     return written
 
 
 def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unicode: bool) -> tuple[Digits, float]:
-    """The formula in digits, and what these digits come to."""
+    """Write the formula with this many decimals; also return the value that the written digits evaluate to."""
 
     def write(value: float) -> str:
-        return shown(value, "float64", decimals)
+        return readable(value, "float64", decimals)
 
     cells = set(f.operand_positions(formula))
-    operands = [operand if place in cells else None for place, operand in enumerate(e.operands)]
-    texts = [shown(operand.value, operand.dtype, decimals) if operand else "nan" for operand in operands]
+    operands = [operand if position in cells else None for position, operand in enumerate(e.operands)]
+    texts = [readable(operand.value, operand.dtype, decimals) if operand else "nan" for operand in operands]
     got = f.evaluate(_rounded(formula, lambda value: float(write(value))), [float(text) for text in texts])
-    # What is not a number equals nothing, but it is what comes out.
+    # NaN equals nothing, but it is the result.
     exactly = _exactly(formula, texts, write, result) or (math.isnan(got) and result == "nan")
 
     def counted(item: f.Formula) -> f.Formula:
@@ -240,20 +243,20 @@ def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unic
 
 @dataclass(frozen=True, slots=True)
 class _Rest(f.Number):
-    """What the smaller terms of a sum add up to, or the greatest of the smaller numbers."""
+    """The total of the omitted terms of a sum, or the maximum of the omitted numbers."""
 
     count: int = 0
 
 
 def _shortened(formula: f.Formula, values: Sequence[float], most: int) -> f.Formula:
-    """The formula with the largest terms of each sum, and the largest numbers of which it takes the greatest."""
+    """Keep only the `most` largest terms of each sum, and the `most` largest arguments of each maximum."""
     if not isinstance(formula, f.Op):
         return formula
     if formula.op == "max" and len(formula.parts) > most:
         numbers = [f.evaluate(part, values) for part in formula.parts]
-        places = sorted(range(len(numbers)), key=lambda place: (-numbers[place], place))
-        rest = _Rest(numbers[places[most]], count=len(numbers) - most)
-        return f.Op("max", (*(formula.parts[place] for place in sorted(places[:most])), rest))
+        positions = sorted(range(len(numbers)), key=lambda position: (-numbers[position], position))
+        rest = _Rest(numbers[positions[most]], count=len(numbers) - most)
+        return f.Op("max", (*(formula.parts[position] for position in sorted(positions[:most])), rest))
     short = f.shorten(formula, values, most)
     if short.left_out:
         return f.add(*_terms(short.formula), _Rest(short.rest, count=short.left_out))
@@ -261,7 +264,7 @@ def _shortened(formula: f.Formula, values: Sequence[float], most: int) -> f.Form
 
 
 def _exactly(formula: f.Formula, texts: Sequence[str], write: Callable[[float], str], result: str) -> bool:
-    """Whether what is written is exactly true, in decimal arithmetic of sums and products."""
+    """Return whether the written digits give exactly the written result, in decimal arithmetic."""
     try:
         with localcontext(prec=EXACT_DIGITS) as context:
             context.traps[Inexact] = True
@@ -305,7 +308,7 @@ def _same_text(one: str, other: str) -> bool:
 
 
 def _rounded(formula: f.Formula, write: Callable[[float], float]) -> f.Formula:
-    """The formula with its own numbers as they are written."""
+    """Round the constants of a formula to the way they are written."""
     if isinstance(formula, f.Number):
         return replace(formula, value=write(formula.value))
     if isinstance(formula, f.Op):
@@ -314,7 +317,7 @@ def _rounded(formula: f.Formula, write: Callable[[float], float]) -> f.Formula:
 
 
 def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
-    """The branch that a choice took."""
+    """Return the branch that a conditional took."""
     while isinstance(formula, f.Op) and formula.op == "if":
         test, yes, no = formula.parts
         formula = yes if f.evaluate(test, values) else no
@@ -322,7 +325,7 @@ def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
 
 
 def _short_softmax(e: Explanation) -> f.Formula:
-    """A softmax in digits is one exponential by the sum of all; the details list them."""
+    """Reduce a softmax to one exponential divided by the sum of all; the details list the exponentials."""
     parts = e.formula.parts if isinstance(e.formula, f.Op) else ()
     if e.op == "softmax" and len(e.details) >= 2 and e.details[1][1] and len(parts) == 2:
         numerator, total = f.evaluate(parts[0], e.values), e.details[1][1][0]
@@ -334,7 +337,7 @@ def _short_softmax(e: Explanation) -> f.Formula:
 
 
 def where(explanation: Explanation, here: str = "") -> str:
-    """The line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`."""
+    """Return the source line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`."""
     e = explanation
     if e.line is None:
         return ""
@@ -349,13 +352,13 @@ def where(explanation: Explanation, here: str = "") -> str:
 
 
 def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool = True) -> str:
-    """The whole explanation in one line: symbols, digits and result, as much of it as fits."""
+    """Return the explanation in one line: symbols, digits and result, as much as fits into `width` columns."""
     e = explanation
-    place = where(e, here)
-    tail = f"   {place}" if place else ""
+    source = where(e, here)
+    tail = f"   {source}" if source else ""
     head, sum_up = f"{e.label} = ", symbols(e, unicode)
     if e.leaf:
-        value = f"{head}{shown(e.value, e.dtype)}"
+        value = f"{head}{readable(e.value, e.dtype)}"
         candidates = [*(f"{value}   {note}" for note in e.notes[:1]), f"{value}   {sum_up}", value]
     else:
         found = digits(e, 8, unicode)
@@ -368,10 +371,10 @@ def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool
 
 
 def report(explanation: Explanation, unicode: bool = True) -> list[str]:
-    """The explanation in lines, one thought each: symbols, digits, notes, details."""
+    """Return the explanation as lines: symbols, digits, notes, details."""
     e = explanation
-    place = where(e)
-    code = f"{place}: {e.code}" if place and e.code else place or e.code
+    source = where(e)
+    code = f"{source}: {e.code}" if source and e.code else source or e.code
     found = digits(e, 8, unicode)
     lines = [f"{e.label} = {found.result}" + (f"   {code}" if code else "")]
     if not e.leaf:
@@ -386,17 +389,17 @@ def report(explanation: Explanation, unicode: bool = True) -> list[str]:
 
 
 def numbers(row: Sequence[float], most: int = 12) -> str:
-    """A row of numbers, of a long one the first."""
-    text = "  ".join(shown(value) for value in row[:most])
+    """Join a row of numbers; of a long row only the first `most`."""
+    text = "  ".join(readable(value) for value in row[:most])
     return f"{text}  (and {len(row) - most} more)" if len(row) > most else text
 
 
 def crumbs(path: Sequence[Explanation], group: str = "", unicode: bool = True, width: int = 0) -> str:
-    """The way from the first number to the one that is explained, and on to the operands in sight."""
+    """Return the path from the first number to the explained one, followed by the chosen group of operands."""
     steps = [*(e.label for e in path), *([group] if group else [])]
     text = " < ".join(steps)
     if width and cell_len(text) > width and len(steps) > 2:
-        # The beginning and the end say most.
+        # The beginning and the end are the most informative parts.
         gap = "…" if unicode else "..."
         while len(steps) > 3 and cell_len(" < ".join([steps[0], gap, *steps[2:]])) > width:
             del steps[1]

@@ -13,9 +13,9 @@ WIDTH = 80
 
 
 def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
-    """Definitions, each with where the course introduces the term."""
-    for place, term in enumerate(found):
-        if place:
+    """Yield the definitions of terms, each with the step that introduces it."""
+    for index, term in enumerate(found):
+        if index:
             yield ""
         also = f" (also: {', '.join(term.also)})" if term.also else ""
         yield from textwrap.wrap(term.term + also, WIDTH)
@@ -28,9 +28,9 @@ def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
 
 
 def references(found: Sequence[Reference]) -> Iterator[str]:
-    """What to read on, one after the other."""
-    for place, reference in enumerate(found):
-        if place:
+    """Yield the references for further reading, separated by empty lines."""
+    for index, reference in enumerate(found):
+        if index:
             yield ""
         yield from textwrap.wrap(f"{reference.title}", WIDTH)
         yield from _indented(f"{reference.authors}. {reference.where}, {reference.year}.")

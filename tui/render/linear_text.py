@@ -1,4 +1,4 @@
-"""The same lessons as linear text: for pipes, screen readers and terminals that cannot draw."""
+"""Lessons as linear text, for pipes, screen readers, and terminals that cannot draw."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ States = Mapping[tuple[str, str], str]
 
 
 def course(spec: Course, states: States) -> Iterator[str]:
-    """The course map: one line a lesson, with what has been done."""
+    """Yield the course map: one line per lesson, with the learner's progress."""
     for lesson in spec.lessons:
         done = sum(states.get((lesson.id, step.id)) == "done" for step in lesson.steps)
         started = any(states.get((lesson.id, step.id), "new") != "new" for step in lesson.steps)
@@ -56,7 +56,7 @@ def course(spec: Course, states: States) -> Iterator[str]:
 def lesson(
     spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH
 ) -> Iterator[str]:
-    """A lesson, or one step of it, with what its code gave."""
+    """Yield a lesson, or only one of its steps, with the results of its code."""
     yield f"Lesson {spec.number}: {spec.title}"
     yield from plain_lines(spec.goal, width)
     for number, step in enumerate(spec.steps, 1):
@@ -67,10 +67,10 @@ def lesson(
             )
 
 
-def changes(told: Sequence[str], width: int = WIDTH) -> Iterator[str]:
-    """What the learner has changed, above a lesson that was run with it."""
+def changes(descriptions: Sequence[str], width: int = WIDTH) -> Iterator[str]:
+    """Yield the learner's changes, to be printed above a lesson that was run with them."""
     yield "With these changes:"
-    for change in told:
+    for change in descriptions:
         yield from textwrap.wrap(clean(change), width, initial_indent="    ", subsequent_indent="    ")
     yield from textwrap.wrap("The code is what was run. The text was written for the lesson without them.", width)
     yield ""
@@ -88,9 +88,9 @@ def knobs(lesson: Lesson) -> Iterator[str]:
         yield f"{knob.name:14} {knob.label}: {settings}{now}"
 
 
-def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) -> Iterator[str]:
-    """One step: title, prose, code, output, matrices."""
-    yield f"Step {place}: {step.title}  [{step.id}]"
+def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
+    """Yield one step: title, prose, code, output, matrices."""
+    yield f"Step {position}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, FilledStep) and step.source:
@@ -127,23 +127,23 @@ def lesson_step(step: Step, result: StepResult, place: str, width: int = WIDTH) 
     for tensor in visible_tensors(step, result, answered=False) if isinstance(step, Question) else result.tensors:
         yield ""
         hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
-        yield from _hidden(tensor) if hidden else drawn(tensor, width)
+        yield from _hidden(tensor) if hidden else tensor_lines(tensor, width)
     if isinstance(step, Question):
         yield ""
         yield from _question(step, result, width)
 
 
 def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
-    """What there is to choose from, and where to answer."""
+    """Yield the options of a question and how to answer it."""
     if isinstance(step, ChoiceStep):
         for option in question_words.choices(step, result):
-            for place, line in enumerate(plain_lines(clean(option.text), width - 6)):
-                yield (f"  {option.letter})  " if place == 0 else "      ") + line
+            for index, line in enumerate(plain_lines(clean(option.text), width - 6)):
+                yield (f"  {option.letter})  " if index == 0 else "      ") + line
     yield f"A question ({step.exercise}). {question_words.form(step, result)}"
 
 
 def _hidden(tensor: Tensor) -> Iterator[str]:
-    """A tensor whose numbers are not to be seen yet."""
+    """Yield a line for a tensor whose numbers must not be seen yet."""
     yield f"{tensor.name}  {'×'.join(map(str, tensor.shape))}: its numbers are hidden until you have answered."
 
 
@@ -152,18 +152,18 @@ def _indented(text: str) -> Iterator[str]:
         yield f"    {line}".rstrip()
 
 
-def drawn(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """A tensor as its lesson wants it drawn."""
+def tensor_lines(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
+    """Yield a tensor drawn the way its lesson asks for: as bars, or as a matrix with or without its storage."""
     if tensor.draw == "bars" and tensor.values:
         yield from bars(tensor, width)
         return
     yield from matrix(tensor, width)
     if tensor.draw == "memory" and memory_text.drawable(tensor):
-        yield from stored(tensor)
+        yield from storage_lines(tensor)
 
 
 def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """A tensor as bars: label, number, bar."""
+    """Yield a tensor as bars, one line per number: label, number, bar."""
     yield f"{tensor.name}  {'×'.join(map(str, tensor.shape)) or 'a single number'}"
     form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
     groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
@@ -182,8 +182,8 @@ def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
                 yield f"  {group}{'  ' if groups else ''}{label}  {form.text(value)}  {bar}".rstrip()
 
 
-def stored(tensor: Tensor) -> Iterator[str]:
-    """The storage of a tensor: its numbers in the order of memory, with the index that each has in the tensor."""
+def storage_lines(tensor: Tensor) -> Iterator[str]:
+    """Yield the storage of a tensor: its numbers in memory order, each with its index in the tensor."""
     yield "  in memory: " + ", ".join(memory_text.facts(tensor))
     assert tensor.layout is not None
     form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
@@ -198,7 +198,7 @@ def stored(tensor: Tensor) -> Iterator[str]:
 
 
 def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """A tensor as aligned tables, one for each leading index; of a large one the corner that is here."""
+    """Yield a tensor as aligned tables, one per leading index; of a large tensor only the corner that is loaded."""
     shape = "×".join(map(str, tensor.shape)) or "a single number"
     bounds = ""
     if tensor.shape and tensor.low is not None and tensor.high is not None:
@@ -218,7 +218,7 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
 
 
 def _lead_line(tensor: Tensor, lead: tuple[int, ...]) -> Iterator[str]:
-    """Which of the leading indices the lines below belong to, if there are any."""
+    """Yield the leading index that the following lines belong to, if the tensor has leading axes."""
     if lead:
         yield "  " + ", ".join(f"{axis} {index}" for axis, index in zip(tensor.axes, lead, strict=False)) + ":"
 
@@ -245,7 +245,7 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
     cell = max(form.width, min(10, max(map(cell_len, tops), default=0))) + 2
     fit = max(1, (width - label_width - 2) // cell)
     shown_rows = min(here_rows, MOST_ROWS) if tensor.window is not None else here_rows
-    # Columns that do not fit beside each other follow below.
+    # Columns that do not fit side by side continue in a table below.
     for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
         right = min(left + fit, here_cols)
         if tops:
@@ -262,20 +262,20 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
 
 
 def failure(error: Failure) -> str:
-    """Why a step did not come to its end."""
+    """Return a sentence on why a step failed."""
     where = f" (line {error.line})" if error.line else ""
     return f"This step did not come to its end{where}: {clean(error.message)}"
 
 
 def explanation(root: explanation_tree.Node) -> Iterator[str]:
-    """How a number was made: its formula, then indented the same for the numbers it was made from, each once."""
-    told: set[str] = set()
+    """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once."""
+    seen: set[str] = set()
     for node, level in explanation_tree.walk(root):
         indent = "    " * level
         label = node.explanation.label
-        if label in told and node.explanation.op not in ("set",):
+        if label in seen and node.explanation.op not in ("set",):
             continue
-        told.add(label)
+        seen.add(label)
         for line in explanation_text.report(node.explanation):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
@@ -284,12 +284,12 @@ def explanation(root: explanation_tree.Node) -> Iterator[str]:
 
 
 def verdict_word(verdict: str) -> str:
-    """A verdict as it is called in front of learners."""
+    """Return the word that learners see for a verdict."""
     return _VERDICT_WORDS.get(verdict, verdict)
 
 
 def judgement(value: Judgement, more: str = "") -> Iterator[str]:
-    """Yield what the judge said, check by check, and the sentence on what else follows."""
+    """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
     where = f" (line {value.untold_line})" if value.untold_line else ""
     yield from textwrap.wrap(clean(value.message) + where, WIDTH)
@@ -308,7 +308,7 @@ def judgement(value: Judgement, more: str = "") -> Iterator[str]:
 
 
 def _diagnosis(value: Judgement) -> Iterator[str]:
-    """The known mistakes that an answer shows, or where it leaves the way of the model answer."""
+    """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in value.mistakes:
         yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}."), WIDTH)
         yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
@@ -320,6 +320,6 @@ def _diagnosis(value: Judgement) -> Iterator[str]:
 
 
 def _right(text: str, width: int) -> str:
-    """The text right-justified in exactly `width` cells, cut if it must be."""
+    """Right-justify a text in exactly `width` cells, cutting it if necessary."""
     text = truncated(text, width)
     return " " * (width - cell_len(text)) + text

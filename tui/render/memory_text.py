@@ -1,4 +1,4 @@
-"""Where the elements of a tensor lie in storage, and how that is said. Pure text."""
+"""Where the elements of a tensor lie in storage, in words."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lessons.results.result import MemoryLayout, Tensor
 
 MOST_ELEMENTS = 64
 MOST_STORED = 96
-"""A storage that is drawn holds no more numbers than this: the tensor may be a part of it."""
+"""The largest storage that is drawn, in elements; the tensor may be only a part of it."""
 
 
 def drawable(tensor: Tensor) -> bool:
-    """Whether it is small enough for its storage to be drawn."""
+    """Return whether the tensor is small enough for its storage to be drawn."""
     layout = tensor.layout
     return layout is not None and 0 < tensor.size <= MOST_ELEMENTS and layout.size <= MOST_STORED
 
 
 def position(layout: MemoryLayout, index: Sequence[int]) -> int:
-    """Where in storage an element lies."""
+    """Return the position of an element in its storage."""
     return layout.offset + sum(at * stride for at, stride in zip(index, layout.strides, strict=True))
 
 
 def elements(tensor: Tensor) -> dict[int, tuple[int, ...]]:
-    """The index of the element at each place of the storage; the first one, if several lie there."""
+    """Map positions in the storage to indices of the tensor; if elements share a position, to the first index."""
     found: dict[int, tuple[int, ...]] = {}
     if tensor.layout is not None:
         for index in product(*map(range, tensor.shape)):
@@ -33,14 +33,14 @@ def elements(tensor: Tensor) -> dict[int, tuple[int, ...]]:
 
 
 def value(tensor: Tensor, index: Sequence[int]) -> float | None:
-    """The value of an element, None if it is not here."""
+    """Return the value of an element, None if it is not loaded."""
     lead, row, col = tuple(index[:-2]), index[-2] if len(index) > 1 else 0, index[-1] if index else 0
     values = tensor.row(lead, row, col, col + 1)
     return values[0] if values else None
 
 
 def facts(tensor: Tensor) -> tuple[str, ...]:
-    """What there is to say of the layout, the most important first."""
+    """Describe the layout in a few short phrases, the most important one first."""
     layout = tensor.layout
     if layout is None:
         return ()
@@ -57,7 +57,7 @@ def facts(tensor: Tensor) -> tuple[str, ...]:
 
 
 def sum_text(layout: MemoryLayout, index: Sequence[int]) -> str:
-    """How the place of an element is reckoned: `offset = 1*3 + 2*1 = 5`."""
+    """Write out how the position of an element is computed: `offset = 1*3 + 2*1 = 5`."""
     terms = [str(layout.offset)] if layout.offset or not index else []
     terms += [f"{at}*{stride}" for at, stride in zip(index, layout.strides, strict=True)]
     total = str(position(layout, index))

@@ -1,4 +1,4 @@
-"""How numbers and labels become text of a known width."""
+"""Numbers and labels as text of a known width."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _VARIATION_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How the numbers of one tensor are written: all `width` cells wide, so that their digits align."""
+    """How the numbers of one tensor are written: all of them `width` cells wide, so that their digits align."""
 
     style: Literal["integer", "fixed", "scientific"]
     decimals: int
     width: int
 
     def text(self, value: float) -> str:
-        """The number, right-justified. What does not fit is never cut, since that would be another number."""
+        """Format a number, right-justified. A number that does not fit becomes `#`s, since a cut one would be wrong."""
         text = self._bare(value)
         return text.rjust(self.width) if len(text) <= self.width else "#" * self.width
 
@@ -38,14 +38,16 @@ class NumberFormat:
         if self.style == "integer":
             return str(int(value))
         text = f"{value:.{self.decimals}{'e' if self.style == 'scientific' else 'f'}}"
-        # A negative number that rounds to zero has no sign, or it would need a column of its own.
+        # Drop the sign of a negative number that rounds to zero: it would need a column of its own.
         return text[1:] if text.startswith("-") and float(text) == 0 else text
 
 
 def number_format(
     dtype: str, kind: str, low: float | None, high: float | None, values: Iterable[float] | None = None
 ) -> NumberFormat:
-    """How to write the numbers of a tensor with these finite bounds.
+    """Choose the format for a tensor whose finite values lie between `low` and `high`.
+
+    All `values`, if given, decide whether a floating-point mask contains only whole numbers.
 
     `values`, if they are all there, tell whether a mask of floats holds whole numbers only.
     """
@@ -67,7 +69,7 @@ def number_format(
         return NumberFormat("scientific", 2, exponent)
     if largest >= 1e5 or 0 < largest < 1e-4:
         return NumberFormat("scientific", 2, exponent)
-    # As many digits as tell neighbours apart, at about the same width.
+    # Use enough digits to distinguish neighbors, at about the same width for all magnitudes.
     decimals = DECIMALS
     for limit, more in ((1e-3, 6), (1e-2, 5)):
         if 0 < largest < limit:
@@ -82,14 +84,14 @@ def number_format(
 
 
 def nonfinite(value: float) -> str:
-    """`nan`, `inf` or `-inf`."""
+    """Return `nan`, `inf` or `-inf`."""
     if isnan(value):
         return "nan"
     return "inf" if value > 0 else "-inf"
 
 
 def short(value: float, dtype: str = "float32") -> str:
-    """A number to three digits, for a legend; a whole number of an integer dtype in full."""
+    """Format a number to three significant digits for a legend; integers in full."""
     if not isfinite(value):
         return nonfinite(value)
     if not _is_float(dtype):
@@ -98,7 +100,7 @@ def short(value: float, dtype: str = "float32") -> str:
 
 
 def exact(value: float, dtype: str) -> str:
-    """The fewest digits that say exactly which number of this dtype it is."""
+    """Return the shortest text that identifies this number in its dtype."""
     value = shortest(value, dtype)
     if not isfinite(value):
         return nonfinite(value)
@@ -118,7 +120,11 @@ def _is_float(dtype: str) -> bool:
 
 
 def visible(text: str, space: str = "␣") -> str:
-    """A label that shows everything it holds and nothing that moves the cursor or turns the line around.
+    """Return a label in which every character is visible and none moves the cursor or changes the text direction.
+
+    Control, format and bidirectional characters become escapes. Outer spaces become `space`, since tokens often begin
+    with one. A combining mark without a base character gets a circle. Variation selectors are removed: terminals
+    disagree on how wide they make a character.
 
     Control, format and bidirectional characters become escapes, outer spaces `space` (tokens often begin with one), and
     a combining mark with nothing to combine with gets a circle. Variation selectors go: terminals do not agree on how
@@ -133,10 +139,10 @@ def visible(text: str, space: str = "␣") -> str:
 
 
 def truncated(text: str, width: int, ellipsis: str = "…") -> str:
-    """The text cut to at most `width` cells; the last one says that it was cut."""
+    """Cut a text to at most `width` cells, ending in an ellipsis if anything was cut."""
     if cell_len(text) <= width:
         return text
     if width <= 0:
         return ""
-    # A wide character that straddles the edge leaves a space, which goes before the ellipsis.
+    # Cutting a wide character in half leaves a space; remove it before the ellipsis.
     return set_cell_size(text, width - 1).rstrip(" ") + ellipsis if width > 1 else ellipsis

@@ -1,4 +1,7 @@
-"""How a value looks: its colors where there are many, a shade beside its digits where there are few.
+"""How values look: a background color where the terminal has many colors, a shade beside the digits where it has few.
+
+Each color depth has its own ramps with few levels, so that neighboring cells share a style and are sent as one run. No
+drawing relies on color alone: the digits are always there, and with 16 colors or none so is a glyph.
 
 Every depth has ramps of its own, few levels each, so that neighbouring cells share a style and are sent as one run.
 No picture relies on color alone: the digits are always there, and with 16 colors or none a glyph is too.
@@ -17,19 +20,19 @@ from rich.style import Style
 from tui.tty.terminal import Depth, Terminal
 
 LEVELS = 16
-"""No ramp has more levels than this."""
+"""The maximum number of levels of a ramp."""
 
 SWATCHES = 9
-"""Looks in a legend, at most."""
+"""The maximum number of looks in a legend."""
 
 _RAMPS: dict[tuple[str, str], str] = {
-    # Dark purple over green to yellow: a score may be any number, so its least is a color too.
+    # From dark purple through green to yellow: a score may be any number, so the lowest one has a color too.
     ("truecolor", "score"): "440154 482173 433e85 38588c 2d708e 25858e 1e9b8a 2ab07f 52c569 86d549 c2df23 fde725",
     ("256", "score"): "5f005f 5f0087 005f87 005faf 008787 00af87 5faf5f 87d75f afd700 ffd700",
-    # The first level of a weight is for zero and nothing else: what a mask hides is dark.
+    # The first level of a weight means exactly zero: masked positions are dark.
     ("truecolor", "weight"): "181818 340a5f 57106e 781c6d 982d60 b83d54 d44842 e8602d f67e14 fca50a f6d746 fcffa4",
     ("256", "weight"): "1c1c1c 5f005f 87005f af005f d7005f d75f00 ff8700 ffaf00 ffd75f ffffaf",
-    # Blue and orange are told apart by everybody; the middle is zero.
+    # Blue and orange are distinguishable with any color vision; the middle is zero.
     ("truecolor", "vector"): (
         "b4dcff 83c2f2 59a5df 3982c0 276195 1a3f66 181818 5f3a10 895416 b17021 d78f35 eeb364 ffd9a0"
     ),
@@ -37,19 +40,19 @@ _RAMPS: dict[tuple[str, str], str] = {
     ("truecolor", "mask"): "1c1c1c 5f87af",
     ("256", "mask"): "1c1c1c 5f87af",
 }
-"""Backgrounds from the least level to the greatest."""
+"""Backgrounds from the lowest level to the highest."""
 
 _SHADES = {True: " ░▒▓█", False: " .:*#@"}
 _MASK_GLYPHS = {True: "·■", False: ".#"}
 
 _LIGHT, _DARK, _FAINT = "ffffff", "000000", "9e9e9e"
 _NOTHING = ("181818", "1c1c1c")
-"""Backgrounds of zero, whose digits step back."""
+"""Backgrounds for zero; digits on them are faint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a cell is drawn: the style of the cell (None: as the text around it) and the glyph after its digits."""
+    """How a cell is drawn: its style (None: that of the surrounding text) and the glyph after its digits."""
 
     style: Style | None
     glyph: str = " "
@@ -57,7 +60,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """All styles of the matrix for one terminal. A style of None is that of the widget.
+    """All styles of a matrix on one kind of terminal. A style of None is that of the widget.
+
+    `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are for everything but values;
+    `operand`, `changed` and `set` are added to the style of marked cells.
 
     `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are the styles of what is no value;
     `operand`, `changed` and `set` those of marked cells, added to the style of the cell.
@@ -79,33 +85,33 @@ class Palette:
 
     @property
     def colored(self) -> bool:
-        """Whether cells have a background that tells their value."""
+        """Whether the background of a cell shows its value."""
         return self.depth in ("256", "truecolor")
 
     def scale(self, kind: str, low: float | None, high: float | None) -> Scale:
-        """The scale of a tensor of this kind with these finite bounds."""
+        """Return the scale of a tensor of this kind whose finite values lie between `low` and `high`."""
         known = kind if kind in ("score", "weight", "mask") else "vector"
         return Scale(self, known, low if low is not None else 0.0, high if high is not None else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Which look a value has among the values of its tensor."""
+    """Maps the values of a tensor to looks."""
 
     palette: Palette
     kind: str
     low: float
     high: float
     least: float | None = None
-    """Of a weight: the level is by its logarithm, from this value on. Else levels are equal steps."""
+    """For weights: if set, levels are logarithmic, starting at this value; otherwise they are linear."""
 
     @property
     def looks(self) -> tuple[Look, ...]:
-        """From the least level to the greatest."""
+        """The looks from the lowest level to the highest."""
         return self.palette.ramps[self.kind]
 
     def level(self, value: float) -> int:
-        """The level of a finite value.
+        """Return the level of a finite value.
 
         A score lies between the bounds of its tensor. A weight lies between 0 and the greatest weight, and only 0 has
         level 0. A vector's level is its distance from 0, to either side. A mask is set or not.
@@ -128,7 +134,7 @@ class Scale:
         return _step((value - self.low) / span, last + 1) if span > 0 else last // 2
 
     def _share(self, weight: float) -> float:
-        """How far up a weight lies between nothing and the greatest, from 0 to 1."""
+        """Return a weight as a fraction of the greatest one, from 0 to 1, on a linear or logarithmic scale."""
         if self.high <= 0:
             return 1.0
         if self.least is None:
@@ -137,7 +143,7 @@ class Scale:
         return log(weight / self.least) / span if span > 0 else 1.0
 
     def look(self, value: float | None) -> Look:
-        """The look of any value; None is a value that has not come yet."""
+        """Return the look of any value; None stands for a value that has not arrived yet."""
         if value is None:
             return self.palette.unknown
         if value == float("-inf"):
@@ -147,16 +153,16 @@ class Scale:
         return self.looks[self.level(value)]
 
     def swatches(self) -> tuple[Look, ...]:
-        """The looks that lie between the bounds, for a legend; of a mask, that of each bound."""
+        """Return the looks between the bounds, for a legend; for a mask, the look of each bound."""
         if self.kind == "mask":
             return tuple(self.look(bound) for bound in dict.fromkeys((self.low, self.high)))
         looks = self.looks[self.level(self.low) : self.level(self.high) + 1]
-        # Half of a long ramp says the same in half the room. The last one is the one that a reader looks for.
+        # Every second level of a long ramp is enough. Keep the last one, which readers look for.
         return looks if len(looks) <= SWATCHES else looks[(len(looks) - 1) % 2 :: 2]
 
 
 def palette(terminal: Terminal) -> Palette:
-    """The palette of a terminal."""
+    """Return the palette for a terminal."""
     return _palette(terminal.depth, terminal.unicode)
 
 
@@ -201,7 +207,7 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
         current=Style(bold=True, underline=True),
         muted=Style(dim=True),
         cursor=Style(reverse=True),
-        # What a mask hides is dim, but a mark is not.
+        # Masked cells are dim, but their marks are not.
         operand=Style(bold=True, underline=True, dim=False),
         changed=Style(bold=True, dim=False, color="cyan" if depth == "16" else None),
         set=Style(bold=True, dim=False, color="yellow" if depth == "16" else None),
@@ -213,7 +219,7 @@ def _step(part: float, steps: int) -> int:
 
 
 def contrast(one: ColorTriplet, other: ColorTriplet) -> float:
-    """The contrast of two colors as WCAG defines it, from 1 to 21."""
+    """Return the WCAG contrast ratio of two colors, from 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -226,7 +232,7 @@ def _luminance(color: ColorTriplet) -> float:
 
 
 def _ink(background: str) -> Style:
-    """Digits on this background, black or white, whichever is easier to read."""
+    """Return a style with black or white digits on this background, whichever is easier to read."""
     if background in _NOTHING:
         return _style(_FAINT, background)
     triplet = _color(background).get_truecolor()

@@ -1,4 +1,4 @@
-"""The little markup of lesson prose: `code`, *emphasis* and **strong**, in paragraphs."""
+"""The markup of lesson prose: `code`, *emphasis* and **strong**, in paragraphs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ASCII = str.maketrans({"·": "*", "√": "sqrt ", "×": "x", "…": "...", "→"
 
 
 def in_ascii(text: str) -> str:
-    """The signs that lessons use beyond ASCII, written with ASCII."""
+    """Replace the non-ASCII characters that lessons use by ASCII."""
     return text.translate(ASCII)
 
 
 def paragraphs(prose: str) -> list[str]:
-    """The paragraphs of a prose text, each on one line."""
+    """Return the paragraphs of a prose text, each as one line."""
     return [" ".join(block.split()) for block in prose.strip().split("\n\n") if block.strip()]
 
 
 def spans(paragraph: str) -> Iterator[tuple[str, str]]:
-    """Pieces of a paragraph and their role: "", code, strong or emphasis."""
+    """Yield the pieces of a paragraph with their roles: "", "code", "strong" or "emphasis"."""
     end = 0
     for match in SPAN.finditer(paragraph):
         if match.start() > end:
@@ -41,7 +41,7 @@ def spans(paragraph: str) -> Iterator[tuple[str, str]]:
 
 
 def rich_text(prose: str) -> Text:
-    """The prose as styled text, an empty line between paragraphs."""
+    """Return prose as styled text with an empty line between paragraphs."""
     text = Text()
     for number, paragraph in enumerate(paragraphs(prose)):
         if number:
@@ -52,7 +52,7 @@ def rich_text(prose: str) -> Text:
 
 
 def plain_lines(prose: str, width: int) -> Iterator[str]:
-    """The prose wrapped to a width, without emphasis marks; code keeps its backquotes."""
+    """Yield prose wrapped to `width` columns, without emphasis marks; code keeps its backquotes."""
     for number, paragraph in enumerate(paragraphs(prose)):
         if number:
             yield ""
@@ -61,5 +61,5 @@ def plain_lines(prose: str, width: int) -> Iterator[str]:
 
 
 def _quoted(code: str) -> str:
-    """Code in backquotes, but values (numbers, tuples, True) as they are."""
+    """Put code in backquotes, unless it is a plain value (a number, a tuple, True)."""
     return code if VALUE.match(code) else f"`{code}`"

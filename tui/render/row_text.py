@@ -1,4 +1,4 @@
-"""What a row amounts to, in one line that fits."""
+"""The statistics of a row, in one line that fits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lessons.results.summaries import RowStats
 from tui.render.numbers import short, truncated, visible
 
 TOP = 5
-"""Columns that are named at most."""
+"""The number of columns named at most."""
 
 
 def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -> str:
-    """Greatest values, and entropy or sum of a row: of all ways to say it that fit, the one that says most."""
+    """Describe a row in at most `room` columns, by its greatest values and its entropy or sum."""
     ellipsis = "…" if unicode else "~"
     dtype = tensor.dtype if tensor.dtype.startswith(("bool", "int", "uint")) else "float32"
     head = f"row {_label(tensor, -2, stats.row)}: " if len(tensor.shape) > 1 else "row: "
@@ -26,7 +26,7 @@ def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -
             for longest in (12, 6):
                 top = ", ".join(f"{truncated(label, longest, ellipsis)} {value}" for label, value in named[:count])
                 text = head + "   ".join(filter(None, (top, tail)))
-                # After three columns another one says less.
+                # From the fourth column on, each is worth less.
                 says = worth + min(2 * count, count + 3) + (longest == 12)
                 if cell_len(text) <= room and says > most:
                     best, most = text, says
@@ -34,7 +34,7 @@ def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -
 
 
 def _tails(stats: RowStats, dtype: str) -> dict[str, int]:
-    """What can be said of the row as a whole, and how much that says, where a column says 2."""
+    """Return texts about the row as a whole, each with its information value (naming one column has the value 2)."""
     if stats.bits is not None and stats.even is not None:
         bits, most = f"entropy {stats.bits:.2f}", f"{log2(max(1, stats.support)):.2f}"
         return {
@@ -51,13 +51,13 @@ def _tails(stats: RowStats, dtype: str) -> dict[str, int]:
     return {f"{total}   {span}": 6, total: 5, "": 0}
 
 
-def _label(tensor: Tensor, axis: int, place: int) -> str:
+def _label(tensor: Tensor, axis: int, index: int) -> str:
     given = tensor.labels[axis] if len(tensor.labels) >= -axis else ()
-    return visible(given[place]) if place < len(given) else str(place)
+    return visible(given[index]) if index < len(given) else str(index)
 
 
 def _column(tensor: Tensor, col: int) -> str:
-    """The label of a column; in brackets if it is nothing but a number, which could be taken for a value."""
+    """Return the label of a column, in brackets if it is a bare number, which could be mistaken for a value."""
     label = _label(tensor, -1, col)
     return f"[{label}]" if label == str(col) else label
 

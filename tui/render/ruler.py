@@ -1,4 +1,4 @@
-"""Bars made of characters: how long each is, and on which side of zero. Pure text."""
+"""Bars made of characters: how long each bar is, and on which side of zero it lies."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _FULL, _LEFT_HALF, _LEFT_LEAST = "█", "▐", "▕"
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """Room for bars.
+    """The scale of a set of bars.
 
     Attributes:
-        left, right: cells left and right of zero; none where no number is.
-        unit: how much one cell stands for; 0 if no number is other than zero.
-        unicode: whether the end of a bar may be a part of a cell.
+        left, right: cells left and right of zero; 0 if no number lies on that side.
+        unit: the amount that one cell stands for; 0 if all numbers are zero.
+        unicode: whether a bar may end with a partial block character.
     """
 
     left: int
@@ -26,7 +26,10 @@ class Ruler:
 
     @classmethod
     def of(cls, low: float | None, high: float | None, width: int, unicode: bool = True) -> Ruler:
-        """The ruler for numbers between these bounds, all bars on it being this wide. The sign of zero takes a cell."""
+        """Return the ruler for numbers between `low` and `high`, with bars `width` cells wide.
+
+        The zero line takes one cell.
+        """
         below, above = max(0.0, -(low or 0.0)), max(0.0, high or 0.0)
         if not below:
             return cls(0, width, above / max(1, width), unicode)
@@ -36,7 +39,7 @@ class Ruler:
         return cls(left, right, max(below / left, above / right if right else 0.0), unicode)
 
     def bar(self, value: float | None) -> tuple[str, str]:
-        """What stands left of zero, `left` cells wide, and what stands right of it, as wide as the bar is."""
+        """Return the parts of a bar left of zero (exactly `left` cells) and right of zero (as long as the bar is)."""
         if value is None or isnan(value) or value == 0:
             return " " * self.left, ""
         if value > 0:
@@ -60,7 +63,7 @@ class Ruler:
             return "<" + self._full * (self.left - 1)
         if not self.unicode:
             return self._whole(value, self.left) or "."
-        # Of blocks that begin at the right edge of a cell there are but the half and the thinnest.
+        # Unicode has only two blocks that start at the right edge of a cell: the half block and the thinnest one.
         whole, part = divmod(min(2 * self.left, self._parts(value, 2)), 2)
         return _LEFT_HALF * part + _FULL * whole or _LEFT_LEAST
 

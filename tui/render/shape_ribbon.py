@@ -1,4 +1,7 @@
-"""The shape ribbon: right of each line of code the shapes of the tensors that it took and made.
+"""The shape ribbon: to the right of each line of code, the shapes of its input and output tensors.
+
+Named shapes must fit beside the longest line, bare shapes only beside their own line. A ribbon that does not fit is
+shortened, then left out; code is never wrapped for it.
 
 Pure functions. Names stand in the room that the longest line leaves, bare shapes also in that of their own line: what
 does not fit gets shorter, and is left out before anything is wrapped.
@@ -17,16 +20,16 @@ from tui.render.numbers import visible
 
 RIBBON = Style(dim=True)
 GAP = 2
-"""Columns between the longest line and the widest ribbon, at least."""
+"""The minimum number of columns between the longest line and the widest ribbon."""
 
 AXES = {"batch": "b", "head": "heads", "token": "tokens", "query": "queries", "key": "keys", "index": ""}
-"""What an axis is called here, if it is not by its own name."""
+"""How axes are called in a ribbon, where that differs from their own names."""
 
 _SIGNS = {True: ("→", {"@": "·", ",": ", "}), False: ("->", {"@": " @ ", ",": ", "})}
 
 
 def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bool = True) -> Text:
-    """The code, as `rich_code` gives it, with the ribbon at its right.
+    """Add the ribbon to the right of code that `rich_code` has styled.
 
     Args:
         code: The styled code.
@@ -46,7 +49,9 @@ def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bo
 
 
 def text(line: LineShapes, room: int, own_room: int, unicode: bool = True) -> str:
-    """The ribbon of a line in as many words as there is place for; nothing where there is none.
+    """Return the longest form of a line's ribbon that fits, "" if none does.
+
+    `room` is the space in columns beside the longest line, `own_room` the space beside the line itself.
 
     `room` is that beside the longest line, `own_room` that beside the line itself.
     """
@@ -57,36 +62,36 @@ def text(line: LineShapes, room: int, own_room: int, unicode: bool = True) -> st
         (_form(line, unicode, named_took=False, named_made=False), own_room),
         (_form(made, unicode, named_took=False, named_made=False), own_room),
     )
-    return next((form for form, place in forms if cell_len(form) <= place), "")
+    return next((form for form, space in forms if cell_len(form) <= space), "")
 
 
 def named(shape: Shape) -> str:
-    """A shape with the names that are known: `queries (b=2, heads=2, tokens=6, head_dim=4)`."""
+    """Return a shape with its name and axes: `queries (b=2, heads=2, tokens=6, head_dim=4)`."""
     sizes = (
         f"{axis}={size}" if (axis := AXES.get(name, name)) else str(size)
         for name, size in zip(shape.axes, shape.sizes, strict=True)
     )
-    # Code is the learner's own in a prompt: it may hold anything.
+    # In a prompt, the code is the learner's own and may contain anything.
     return f"{visible(shape.name)} ({', '.join(sizes)})".strip()
 
 
 def compact(shape: Shape) -> str:
-    """The sizes alone: `(2,2,6,4)`."""
+    """Return only the sizes of a shape: `(2,2,6,4)`."""
     return f"({','.join(map(str, shape.sizes))})"
 
 
 def bare(line: LineShapes, unicode: bool = True) -> str:
-    """The ribbon of a line with nothing but shapes."""
+    """Return the ribbon of a line with shapes only, without names."""
     return _form(line, unicode, named_took=False, named_made=False)
 
 
 def _form(line: LineShapes, unicode: bool, *, named_took: bool, named_made: bool) -> str:
     arrow, joints = _SIGNS[unicode]
     took = ""
-    for place, shape in enumerate(line.took):
-        joint = joints[line.joints[place - 1]] if place else ""
-        # Between words the dot of a product needs room.
-        joint = f" {joint.strip()} " if joint and named_took and line.joints[place - 1] == "@" else joint
+    for index, shape in enumerate(line.took):
+        joint = joints[line.joints[index - 1]] if index else ""
+        # Between words, the dot of a product needs spaces around it.
+        joint = f" {joint.strip()} " if joint and named_took and line.joints[index - 1] == "@" else joint
         took += joint + (named(shape) if named_took else compact(shape))
     made = ", ".join(named(shape) if named_made else compact(shape) for shape in line.made)
     return " ".join(part for part in (took, f"{arrow} {made}" if made else "") if part)

@@ -1,4 +1,4 @@
-"""An answer beside the model answer: why it works, both codes as a diff, and intermediate by intermediate. Pure."""
+"""The solution of an exercise as styled text: why it works, a diff of both codes, and the intermediates of both."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LEGEND = "- yours   + the model answer"
 def solution(
     exercise: ExerciseStep, code: str, compared: AnswerComparison | str, *, gave_up: bool = False, unicode: bool = True
 ) -> Text:
-    """All that the view of a solution holds.
+    """Return the full text of the solution view.
 
     Args:
         exercise: which one.
         code: the learner's.
-        compared: the intermediates, or a sentence in their place.
+        compared: the intermediates of both, or a sentence on why there are none.
         gave_up: whether the learner sees it without having passed.
         unicode: whether anything but ASCII can be drawn.
     """
@@ -45,13 +45,13 @@ def solution(
 
 
 def code_diff(code: str, model: str) -> Text:
-    """Both codes in one, line by line: `-` yours, `+` the model answer."""
+    """Return a diff of the learner's code and the model answer with all lines: `-` yours, `+` the model answer."""
     yours, theirs = (clean(each.rstrip()).split("\n") for each in (code, model))
     if yours == theirs:
         text = Text.assemble(("They are the same.\n", BOLD))
         return text.append("\n".join(f"  {line}" for line in theirs))
     text = Text()
-    # With all of the lines that are equal: what is not is understood in its place.
+    # Show all equal lines too: a difference is understood in its context.
     for line in list(difflib.unified_diff(yours, theirs, lineterm="", n=len(yours) + len(theirs)))[3:]:
         text.append("\n" if text.plain else "")
         text.append(f"{line[0]} {line[1:]}".rstrip(), STYLES.get(line[0], ""))
@@ -59,14 +59,14 @@ def code_diff(code: str, model: str) -> Text:
 
 
 def intermediates(comparison: AnswerComparison, unicode: bool = True) -> Text:
-    """The intermediate results of the model answer and whether the learner's code has them, then its own."""
+    """List the intermediates of the model answer, marking those the learner's code shares, then the learner's own."""
     lines = [
         _entry("=", each.name, each, f"yours `{clean(each.yours)}`{_line(each.your_line)}, equal", unicode)
         if each.yours
         else _entry("+", each.name, each, "not in yours", unicode)
         for each in comparison.intermediates
     ]
-    # A line that runs more than once makes more than one.
+    # A line that runs more than once produces several intermediates; list only the first.
     own = {(each.yours or each.name, each.your_line or each.line): each for each in reversed(comparison.own)}
     for (name, line), each in reversed(own.items()):
         lines.append(_entry("-", f"{name}{_line(line)}", each, "only in yours", unicode))
@@ -77,7 +77,7 @@ def _line(number: int | None) -> str:
     return f", line {number}" if number else ""
 
 
-def _entry(sign: str, name: str, each: Intermediate, told: str, unicode: bool) -> Text:
+def _entry(sign: str, name: str, each: Intermediate, remark: str, unicode: bool) -> Text:
     shape = ("×" if unicode else "x").join(map(str, each.shape)) or "one number"
     text = Text.assemble((f"{sign} {clean(name)} ({shape}): ", STYLES.get(sign, "")))
-    return text.append_text(rich_text(told))
+    return text.append_text(rich_text(remark))

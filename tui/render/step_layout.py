@@ -1,7 +1,7 @@
-"""What of a step stands where on a screen of a given size: prose, code, output, matrices. Pure arithmetic.
+"""The layout of a step on a screen of a given size: prose, code, output, matrices.
 
-Everything is shown at once if it fits. If not, prose stays and below it one pane at a time is shown, chosen with Tab;
-code keeps its place above the matrix as long as both fit.
+Everything is shown at once if it fits. Otherwise the prose stays, and below it one pane at a time, chosen with Tab.
+Code stays above the matrix as long as both fit.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 WIDE = 110
-"""Columns from which prose and code stand left, matrices right."""
+"""From this many columns on, prose and code are on the left and matrices on the right."""
 
 NARROWEST_TEXT = 52
 PANEL = 9
-"""Lines of an explanation, or of "what if", where there is room for so many."""
+"""Lines of an explanation or of the what-if panel, where there is room."""
 
 CODE = -1
-"""The pane of code and output; matrices are panes 0, 1, ..."""
+"""The number of the pane of code and output; matrices are panes 0, 1, ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What each part would like.
+    """The size that each part of a step would like.
 
     Attributes:
         prose, code, output: lines, at the width that `text_width` gives them.
         matrices: columns and lines of each.
         code_width: columns of the widest line of code.
-        widest: the same with what may stand beside it.
-        panel: a number explains itself, or "what if" is open.
+        widest: columns of the widest line, including what may stand beside the code.
+        panel: whether an explanation or the what-if panel is open.
         narrowest: columns that the text needs beside matrices.
     """
 
@@ -45,7 +45,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Heights of what is shown, 0 for what is not."""
+    """The height of each part in lines; 0 for parts that are not shown."""
 
     wide: bool
     text_width: int
@@ -57,18 +57,18 @@ class Arrangement:
 
 
 def with_gap(lines: int) -> int:
-    """Return so many lines and an empty one below, nothing for nothing."""
+    """Add an empty line below `lines` lines; 0 lines need none."""
     return lines + 1 if lines else 0
 
 
 def panes(needs: Needs) -> tuple[int, ...]:
-    """The panes among which Tab moves: the code, then every matrix."""
+    """Return the panes that Tab cycles through: the code, then every matrix."""
     code = (CODE,) if needs.code + needs.output else ()
     return (*code, *range(len(needs.matrices)))
 
 
 def text_width(width: int, needs: Needs) -> int:
-    """Columns for prose and code beside matrices, on a screen of `width` columns.
+    """Return the columns for prose and code beside matrices, on a screen of `width` columns.
 
     The text gets no more than it can use, at most half, and beyond its code only what the matrices leave.
     """
@@ -87,10 +87,10 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
         lay = _wide if width >= WIDE and needs.matrices else _narrow
         return lay(width, height, needs, active)
     if width >= WIDE and needs.matrices:
-        # Below everything, over the whole width.
+        # The panel goes below everything else, at full width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
-    # In the place of the prose; more than one matrix and the code give way to it.
+    # The panel replaces the prose; all matrices but one, and the code, give way to it.
     lines = needs.matrices[active][1] if active >= 0 else 0
     free = height - needs.code - needs.output - lines
     panel = min(max(needs.prose, min(max(PANEL - 2, free), PANEL + 2)), max(height // 3, height - min(lines, 10)))
@@ -116,7 +116,7 @@ def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:
 
 
 def _below(width: int, height: int, prose: int, needs: Needs, active: int) -> Arrangement:
-    """The chosen pane below `prose` lines of text, and what fits beside it."""
+    """Lay out `prose` lines of text and, below them, the chosen pane with whatever fits beside it."""
     below = height - prose
     if active == CODE:
         _, code, output = _text(below, Needs(0, needs.code, needs.output))
@@ -128,7 +128,7 @@ def _below(width: int, height: int, prose: int, needs: Needs, active: int) -> Ar
 
 
 def _text(height: int, needs: Needs) -> tuple[int, int, int]:
-    """Prose, code and output in one column: what is too long scrolls, code first."""
+    """Lay out prose, code and output in one column; whatever is too long scrolls, the code first."""
     prose = min(
         needs.prose, height if not needs.code + needs.output else max(height // 3, height - needs.code - needs.output)
     )
@@ -141,17 +141,17 @@ def _matrices(height: int, needs: Needs, active: int) -> tuple[int, ...]:
 
 
 def stacked(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
-    """Heights of matrices below each other: all if they fit, else the active one and what fits beside it."""
+    """Return the heights of matrices stacked vertically: all if they fit, else the active one and what else fits."""
     if sum(wanted) <= height:
-        # An empty line between them, where there is room for it.
+        # Separate them by an empty line if there is room.
         gap = int(sum(wanted) + len(wanted) - 1 <= height)
-        return tuple(lines + (gap if place + 1 < len(wanted) else 0) for place, lines in enumerate(wanted))
+        return tuple(lines + (gap if index + 1 < len(wanted) else 0) for index, lines in enumerate(wanted))
     active = max(active, 0)
     heights = [0] * len(wanted)
     heights[active] = min(wanted[active], height)
     left = height - heights[active]
-    for place, lines in enumerate(wanted):
-        if place != active and lines <= left:
-            heights[place] = lines
+    for index, lines in enumerate(wanted):
+        if index != active and lines <= left:
+            heights[index] = lines
             left -= lines
     return tuple(heights)

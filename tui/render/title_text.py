@@ -1,4 +1,4 @@
-"""The two lines above a view: what the learner is at, and how far they are in the lesson."""
+"""The two lines above a view: what the learner is working on, and how far they are in the lesson."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 GAP = "   "
 
 SKIPPED = "skipped"
-"""What is left of a remark for which there is no room."""
+"""Stands for a remark that does not fit."""
 
 
 def title(text: str) -> Text:
@@ -19,18 +19,18 @@ def title(text: str) -> Text:
     return Text(f" {text}", TITLE)
 
 
-def right_end(words: Sequence[str], remark: str, place: str, room: int) -> str:
+def right_end(words: Sequence[str], remark: str, position: str, room: int) -> str:
     """Return the right end of the title line.
 
     Args:
-        words: what is to be known about the tutor, such as that it loads something.
-        remark: something to be said besides, in as many words as fit: the place must not give way to it.
-        place: where the learner is in the lesson.
+        words: the state of the tutor, such as that it is loading something.
+        remark: an additional remark, shortened to `SKIPPED` where it does not fit: the position must stay visible.
+        position: where the learner is in the lesson.
         room: columns that the title leaves.
     """
-    left = room - sum(len(each) + len(GAP) for each in (*words, place)) - 4
-    said = next(([each] for each in (remark, SKIPPED) if len(each) <= left), []) if remark else []
-    return GAP.join([*words, *said, place])
+    left = room - sum(len(each) + len(GAP) for each in (*words, position)) - 4
+    remarks = next(([each] for each in (remark, SKIPPED) if len(each) <= left), []) if remark else []
+    return GAP.join([*words, *remarks, position])
 
 
 def rule(width: int, done: int, of: int, *, unicode: bool) -> Text:

@@ -1,4 +1,4 @@
-"""The judge's word as styled text: first what matters, then check by check. Pure functions."""
+"""The verdict on an answer as styled text: the most important part first, then check by check."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ EARLIER = "   (of earlier code)"
 
 
 def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bool = True) -> Text:
-    """All that the judge says of an answer.
+    """Return the full text of a verdict.
 
     Args:
-        judgement: what it says.
+        judgement: the verdict.
         help: what f3 does now, for the end of the first line.
-        more: what else has come of it, a sentence.
+        more: a sentence on other consequences, such as a challenge that was passed.
         unicode: whether check marks can be drawn.
     """
     if judgement.stopped:
@@ -35,26 +35,26 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
     for mistake in judgement.mistakes:
         text.append("\n")
         text.append_text(named(mistake, judgement.line if mistake is judgement.mistakes[0] else None))
-    # What is wrong, one line each; what is right, in one line together.
+    # Failed checks take one line each, passed checks share one.
     for check in judgement.checks:
         if check.message:
             text.append(f"\n{no} ", BAD)
             text.append(f"{check.name}: ")
             text.append_text(rich_text(clean(check.message)))
     right = [check.name for check in judgement.checks if check.passed]
-    for place, name in enumerate(right):
-        text.append("   " if place else "\n")
+    for index, name in enumerate(right):
+        text.append("   " if index else "\n")
         text.append(f"{yes} ", GOOD)
         text.append(name)
     if judgement.difference is not None:
         text.append("\n")
-        text.append_text(parting(judgement.difference))
+        text.append_text(departure(judgement.difference))
     if judgement.stdout:
         text.append("\nIt printed:\n", DIM)
         text.append(clean(judgement.stdout))
         text.rstrip()
     if judgement.verdict == "failed" and judgement.seed is not None:
-        text.append(f"\n{again(judgement)}", DIM)
+        text.append(f"\n{repeat_hint(judgement)}", DIM)
     return text
 
 
@@ -65,7 +65,7 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
         text.append(f"{help and f'   {help}'}   {mention('tutor.next-anywhere', 'go on')}", DIM)
     elif judgement.verdict == "failed" and _looked_at(judgement):
         text.append(f"{no} Not yet.", BAD)
-        # Also here: the sentence about it may be below the end of the pane.
+        # Repeat the key here: the sentence about the difference may be below the end of the pane.
         both = (
             f"   {mention('exercise.difference', 'see where it differs')}" if judgement.difference is not None else ""
         )
@@ -73,25 +73,25 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     else:
         where = f", line {judgement.untold_line}" if judgement.untold_line else ""
         text.append(f"{no} {WORDS.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
-        # Not as prose: what Python says of `a * b * c` has no emphasis in it.
+        # Not as prose: a Python message about `a * b * c` contains no emphasis.
         text.append(clean(judgement.message))
     return text
 
 
 def _looked_at(judgement: Judgement) -> bool:
-    """Whether there is more to say of an answer than the one sentence."""
+    """Return whether there is more to say about an answer than one sentence."""
     checked = any(check.passed or check.message for check in judgement.checks)
     return checked or bool(judgement.mistakes) or judgement.difference is not None
 
 
 def named(mistake: NamedMistake, line: int | None) -> Text:
-    """A known mistake: its name, the line, what to tell the learner."""
+    """Describe a known mistake: its name, its line, and an explanation."""
     text = Text.assemble((clean(mistake.name), BOLD), f" (line {line}): " if line else ": ")
     return text.append_text(rich_text(clean(mistake.text)))
 
 
-def parting(difference: AnswerDifference) -> Text:
-    """Where an answer leaves the way of the model answer, in one sentence."""
+def departure(difference: AnswerDifference) -> Text:
+    """Say in one sentence where an answer departs from the model answer."""
     what = "differs" if difference.expected is not None else "the model answer does not have"
     text = Text(f"The first result that {what}: ")
     text.append(clean(difference.name), Style(color="cyan"))
@@ -101,12 +101,12 @@ def parting(difference: AnswerDifference) -> Text:
     return text.append(".")
 
 
-def again(judgement: Judgement) -> str:
-    """How the same check is made again."""
+def repeat_hint(judgement: Judgement) -> str:
+    """Return how to repeat the same check in a shell."""
     return f"seed {judgement.seed}: attn-tutor check {judgement.exercise} FILE --seed {judgement.seed} repeats this"
 
 
-def aged(text: Text) -> Text:
-    """What was said of earlier code: all of it dimmed, and the first line says so."""
+def dimmed(text: Text) -> Text:
+    """Dim the verdict on earlier code, and say in its first line that it is about earlier code."""
     first, _, rest = text.plain.partition("\n")
     return Text.assemble((f"{first}{EARLIER}\n{rest}".rstrip("\n"), DIM))

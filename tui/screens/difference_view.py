@@ -76,7 +76,7 @@ class DifferenceView(Box):
         """Show where an answer leaves the way of the model answer."""
         self._shown = before_after.answered(difference)
         self._active = 0
-        self._sentence.show(verdict_text.parting(difference))
+        self._sentence.show(verdict_text.departure(difference))
         for place, view in enumerate(self._matrices):
             picture = self._shown[place] if place < len(self._shown) else None
             view.show(picture.tensor if picture else None)

@@ -212,7 +212,7 @@ class ExerciseView(Box):
         """What was said of other code is dimmed, and no line is marked."""
         if not self._stale and self._editor.text != self._said_of:
             self._stale = True
-            self._verdict.show(verdict_text.aged(self._said))
+            self._verdict.show(verdict_text.dimmed(self._said))
             self._editor.mark(None)
 
     def on_resize(self, event: events.Resize) -> None:

@@ -65,7 +65,7 @@ class PathStop:
     @property
     def operand(self) -> Operand | None:
         """The chosen operand, None if there is none."""
-        return None if self.explanation.leaf else self.explanation.operands[self.row.places[self.choice.place]]
+        return None if self.explanation.leaf else self.explanation.operands[self.row.positions[self.choice.place]]
 
     def moved(self, rows: int, places: int) -> PathStop:
         """With another operand chosen; at the edges nothing changes."""
@@ -73,7 +73,7 @@ class PathStop:
         if not known:
             return self
         row = min(max(self.choice.row + rows, 0), len(known) - 1)
-        place = min(max(self.choice.place + places, 0), len(known[row].places) - 1)
+        place = min(max(self.choice.place + places, 0), len(known[row].positions) - 1)
         found = replace(self, choice=Choice(row, place))
         # The same rows, which are not to be found anew.
         found.__dict__["rows"] = known
@@ -154,7 +154,7 @@ def _clipped(text: Text, width: int, unicode: bool) -> Text:
 def _head(explanation: Explanation, width: int, here: str, unicode: bool) -> Text:
     """What the number is, in symbols, and at the right where that was said."""
     e = explanation
-    result = explanation_text.shown(e.value, e.dtype)
+    result = explanation_text.readable(e.value, e.dtype)
     symbols = (
         explanation_text.symbols(e, unicode) if not e.leaf else f"{result}   {explanation_text.WORDS.get(e.op, e.op)}"
     )
@@ -202,9 +202,9 @@ def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
     # Of a thousand only those that may fit are written.
     rows = []
     for row in stop.rows:
-        middle = min(stop.choice.place, len(row.places) - 1)
-        near = range(max(0, middle - width), min(middle + width, len(row.places)))
-        rows.append((row, {at: _number(operands[row.places[at]]) for at in near}))
+        middle = min(stop.choice.place, len(row.positions) - 1)
+        near = range(max(0, middle - width), min(middle + width, len(row.positions)))
+        rows.append((row, {at: _number(operands[row.positions[at]]) for at in near}))
     if not rows:
         return []
     cell = max(len(text) for _, texts in rows for text in texts.values()) + 2
@@ -214,7 +214,7 @@ def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
     indent = max(map(cell_len, names))
     found = []
     for number, (row, texts) in enumerate(rows):
-        size = len(row.places)
+        size = len(row.positions)
         count = f" {dots} {size}"
         room = width - 4 - indent
         fit = size if size * cell <= room else max(1, (room - 1 - len(count)) // cell)
@@ -231,7 +231,7 @@ def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
 
 
 def _number(operand: Operand) -> str:
-    return explanation_text.shown(operand.value, operand.dtype)
+    return explanation_text.readable(operand.value, operand.dtype)
 
 
 def _around(chosen: int, count: int, room: int) -> range:
@@ -245,7 +245,7 @@ def _details(explanation: Explanation, width: int) -> list[Text]:
     for title, row in explanation.details:
         text = Text.assemble((f"  {title}  ", DIM))
         for place, value in enumerate(row):
-            shown = explanation_text.shown(value)
+            shown = explanation_text.readable(value)
             if text.cell_len + len(shown) + 12 > width and place + 1 < len(row):
                 text.append(f" ({len(row) - place} more)", DIM)
                 break

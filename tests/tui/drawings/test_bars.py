@@ -259,7 +259,7 @@ async def test_the_next_tensor_may_be_a_matrix() -> None:
 
 
 def test_bars_as_text() -> None:
-    lines = list(linear_text.drawn(groups(), 50))
+    lines = list(linear_text.tensor_lines(groups(), 50))
     assert lines[0] == "seconds  4×2"
     assert lines[1] == "   64  a   1.0000                   |####"
     assert lines[4] == "       b  -4.0000  #################|"

@@ -196,7 +196,7 @@ async def test_hidden_numbers_are_hidden() -> None:
 
 
 def test_memory_as_text() -> None:
-    lines = list(linear_text.drawn(part()))
+    lines = list(linear_text.tensor_lines(part()))
     assert lines[0].startswith("part  2×2  rows: token, columns: dim")
     assert lines[4:] == [
         "  in memory: strides (3, 1), not contiguous, offset 1, storage A: 4 of 6 numbers",

@@ -106,7 +106,7 @@ def test_a_dot_product_of_gpt2() -> None:
     assert found.sign == "≈"
     assert arithmetic(found.text).quantize(Decimal("0.0001")) == Decimal(found.result)
     assert explanation_text.symbols(e) == "queries[0,:]·keys[1,:]"
-    assert [len(group.places) for group in explanation_text.groups(e)] == [768, 768]
+    assert [len(group.positions) for group in explanation_text.groups(e)] == [768, 768]
 
 
 def test_digits_are_added_until_the_sum_comes_out() -> None:
@@ -153,12 +153,12 @@ def test_odd_numbers(left: list[float], right: list[float], expected: Digits) ->
     ],
 )
 def test_numbers_for_people(value: float, dtype: str, decimals: int, expected: str) -> None:
-    assert explanation_text.shown(value, dtype, decimals) == expected
+    assert explanation_text.readable(value, dtype, decimals) == expected
 
 
 @given(st.one_of(small, wild), st.integers(4, 9))
 def test_a_number_is_rounded_and_never_cut(value: float, decimals: int) -> None:
-    text = explanation_text.shown(value, "float32", decimals)
+    text = explanation_text.readable(value, "float32", decimals)
     assert len(text) <= 17
     assert float(text) == pytest.approx(value, rel=1e-3, abs=0.00005)
     assert "0" <= text.lstrip("-")[0] <= "9"
@@ -231,7 +231,7 @@ def test_long_sums() -> None:
 @given(dots)
 def test_every_operand_is_in_a_row(e: Explanation) -> None:
     for varied in (e, *VARIED):
-        places = [place for group in explanation_text.groups(varied) for place in group.places]
+        places = [place for group in explanation_text.groups(varied) for place in group.positions]
         assert sorted(set(places)) == list(range(len(varied.operands)))
 
 
@@ -240,7 +240,7 @@ def test_rows_of_a_dot_product() -> None:
     assert explanation_text.groups(e) == (Group("queries", "queries[0,:]", (0, 2)), Group("keys", "keys[1,:]", (1, 3)))
     # A row with itself, and the rounds of a loop.
     square = explanation("x", (), 1.0, f.multiply(f.OperandRef(0), f.OperandRef(0)), [operand("y", (0,), 1.0)])
-    assert [group.places for group in explanation_text.groups(square)] == [(0,), (0,)]
+    assert [group.positions for group in explanation_text.groups(square)] == [(0,), (0,)]
     rounds = explanation(
         "x", (), 3.0, f.add(f.OperandRef(0), f.OperandRef(1)), [operand("r#1", (), 1.0), operand("r#2", (), 2.0)]
     )

@@ -63,7 +63,7 @@ def test_where_the_ways_part() -> None:
         "seed 3: attn-tutor check e FILE --seed 3 repeats this",
     ]
     alone = AnswerDifference("weights", None, tensor("weights", 1, 2), None)
-    assert verdict_text.parting(alone).plain == "The first result that the model answer does not have: weights."
+    assert verdict_text.departure(alone).plain == "The first result that the model answer does not have: weights."
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ def test_ascii() -> None:
 
 
 def test_aged() -> None:
-    text = verdict_text.aged(verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
+    text = verdict_text.dimmed(verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
     assert text.plain.split("\n")[0] == "✗ Not yet.   f3: hint   (of earlier code)"
     assert [span.style for span in text.spans] == [Style(dim=True)]

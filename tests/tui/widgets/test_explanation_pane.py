@@ -59,7 +59,7 @@ def test_never_more_than_there_is_room_for(
     assert max(text.cell_len for text in found) <= width
     if height > 1:
         operand = stop.operand
-        expected = [] if operand is None else [explanation_text.shown(operand.value, operand.dtype)]
+        expected = [] if operand is None else [explanation_text.readable(operand.value, operand.dtype)]
         assert chosen(found) == expected
 
 
@@ -120,7 +120,7 @@ def test_a_long_row_goes_along() -> None:
     above, below = (text.plain for text in found[-2:])
     assert above.startswith("  queries[0,:] … ")
     assert above.endswith(" … 768")
-    left, right = (explanation_text.shown(value) for value in long().values[800:802])
+    left, right = (explanation_text.readable(value) for value in long().values[800:802])
     assert above.index(left) + len(left) == below.index(right) + len(right)
 
 

@@ -72,7 +72,7 @@ class _Reporter:
 
     def __exit__(self, *_: object) -> None:
         """End the line that was written over."""
-        if self._overwrites and self.replay.pictures:
+        if self._overwrites and self.replay.snapshots:
             print()
 
     def report(self, snapshot: TrainingSnapshot) -> None:

@@ -1,4 +1,4 @@
-"""A tensor as horizontal bars, one for each number, in a group for each row. Pure functions, as for a matrix."""
+"""A tensor as bars, one line per number: label, number, bar."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tui.drawings.grid import (
     draw_lead,
     ellipsis,
     equation,
+    index_name,
     mark_style,
     marked_style,
-    place_name,
     scrolled,
     title,
     values_of,
@@ -36,15 +36,15 @@ from tui.render.ruler import Ruler
 UNIT = "bar"
 
 WANTED_LABEL = 32
-"""A label is not drawn wider than this."""
+"""The maximum width of a label."""
 
 WANTED_BAR, LONGEST_BAR = 32, 60
-"""Cells that a bar would like, and that it takes at most."""
+"""The preferred and the maximum length of a bar, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class BarsLayout(GridLayout):
-    """Lines are counted over all groups; `group`, `label` and `bar` are the cells that these parts take."""
+    """The layout of bars: lines are counted across all groups; `group`, `label` and `bar` are widths in cells."""
 
     group: int
     label: int
@@ -52,12 +52,12 @@ class BarsLayout(GridLayout):
 
 
 def lines(scene: Scene) -> int:
-    """One for each number of the groups that are drawn at once."""
+    """Return the number of lines: one for each number of the groups that are drawn together."""
     return prod(scene.face.tensor.matrix_shape)
 
 
 def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
-    """Up and down go from bar to bar, left and right from group to group, if there is more than one."""
+    """Return the cell that arrow keys lead to: up or down to the next bar, left or right to the next group, if any."""
     rows, cols = tensor.matrix_shape
     if rows == 1:
         return row, col + down + right
@@ -68,7 +68,7 @@ def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int
 def layout(
     face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
 ) -> BarsLayout:
-    """What is drawn where. Labels get shorter before bars do."""
+    """Lay out the bars; labels get shorter before bars do."""
     cols = face.tensor.matrix_shape[1]
     group, label = _labels(face)
     spare = max(0, width - face.numbers.width - 12)
@@ -107,68 +107,71 @@ def layout(
 
 
 def natural_size(face: Face) -> tuple[int, int]:
-    """Columns and lines that show everything."""
+    """Return the columns and lines that show everything."""
     group, label = _labels(face)
     grid = group + label + 4 + face.numbers.width + 3 + WANTED_BAR
     return max(grid, cell_len(title(face)) + 2), 1 + bool(face.tensor.lead_shape) + prod(face.tensor.matrix_shape)
 
 
 def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
-    """The number whose line that is."""
-    place = scene.layout
-    if not 0 <= y - place.first < place.rows:
+    """Return row and column of the number on line y, None if there is none."""
+    layout = scene.layout
+    if not 0 <= y - layout.first < layout.rows:
         return None
-    return divmod(place.top + y - place.first, place.cols)
+    return divmod(layout.top + y - layout.first, layout.cols)
 
 
 def cursor_at(scene: Scene) -> tuple[int, int]:
-    """Where the first digit under the cursor may stand."""
-    place = scene.layout
-    return place.gutter + 1, place.first + scene.row * place.cols + scene.col - place.top
+    """Return x and y of the first digit under the cursor."""
+    layout = scene.layout
+    return layout.gutter + 1, layout.first + scene.row * layout.cols + scene.col - layout.top
 
 
 def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """The number in words."""
+    """Describe the number, with its exact value."""
     tensor = face.tensor
     parts = [equation(face, lead, row, col, value)]
     if len(tensor.shape) > 1:
-        parts.append("group: " + place_name(tensor, len(lead), face.row_labels[row], row))
+        parts.append("group: " + index_name(tensor, len(lead), face.row_labels[row], row))
     if tensor.shape:
-        parts.append("bar: " + place_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+        parts.append("bar: " + index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
     return "   ".join(parts)
 
 
 def draw(scene: Scene, y: int) -> Runs:
-    """One line of the picture, exactly as wide as the layout."""
-    place = scene.layout
-    assert isinstance(place, BarsLayout)
+    """Return one line of the drawing, exactly as wide as the layout."""
+    layout = scene.layout
+    assert isinstance(layout, BarsLayout)
     line = StyledLine()
-    if y == place.header:
+    if y == layout.header:
         draw_header(scene, line, _axes(scene.face.tensor))
-    elif y == place.lead:
+    elif y == layout.lead:
         draw_lead(scene, line)
-    elif y == place.hint:
+    elif y == layout.hint:
         _draw_hint(scene, line)
-    elif place.first <= y < place.first + place.rows:
-        _draw_bar(scene, place, line, place.top + y - place.first)
-    return line.runs(place.width)
+    elif layout.first <= y < layout.first + layout.rows:
+        _draw_bar(scene, layout, line, layout.top + y - layout.first)
+    return line.runs(layout.width)
 
 
-def _draw_bar(scene: Scene, place: BarsLayout, line: StyledLine, number: int) -> None:
-    """Label, number, bar: digits do not move, and a cursor that passes changes nothing right of them."""
+def _draw_bar(scene: Scene, layout: BarsLayout, line: StyledLine, number: int) -> None:
+    """Draw label, number and bar.
+
+    The digits have a fixed position, and moving the cursor changes nothing to the right of them.
+    """
     face, colors = scene.face, scene.palette
-    row, col = divmod(number, place.cols)
+    row, col = divmod(number, layout.cols)
     current = (row, col) == (scene.row, scene.col)
     line.add(" ")
-    if place.group:
-        # Told once for each group, and again at the top of what is in view.
-        label = face.row_labels[row] if col == 0 or number == place.top else ""
-        label = truncated(label, place.group, ellipsis(colors))
+    if layout.group:
+        # Write the label once per group, and again on the first visible line.
+        label = face.row_labels[row] if col == 0 or number == layout.top else ""
+        label = truncated(label, layout.group, ellipsis(colors))
         line.add(label, colors.current if row == scene.row else None)
-        line.pad_to(3 + place.group)
-    if place.label:
-        label = truncated(face.col_labels[col], place.label, ellipsis(colors))
-        line.pad_to(place.gutter - 1 - cell_len(label))
+        line.pad_to(3 + layout.group)
+    if layout.label:
+        label = truncated(face.col_labels[col], layout.label, ellipsis(colors))
+        line.pad_to(layout.gutter - 1 - cell_len(label))
         line.add(label, colors.current if current else None)
         line.add(" ")
     value = values_of(scene, row)[col]
@@ -184,7 +187,7 @@ def _draw_bar(scene: Scene, place: BarsLayout, line: StyledLine, number: int) ->
         line.add(before if current else " ", mark)
     line.add(digits, colors.cursor if current and scene.focused else style)
     line.add(after if current else " ", mark)
-    ruler = Ruler.of(face.tensor.low, face.tensor.high, place.bar, colors.unicode)
+    ruler = Ruler.of(face.tensor.low, face.tensor.high, layout.bar, colors.unicode)
     below, above = ruler.bar(value)
     line.add(" ")
     line.add(below, _bar_style(colors, below=True) if below.strip() else None)
@@ -194,7 +197,7 @@ def _draw_bar(scene: Scene, place: BarsLayout, line: StyledLine, number: int) ->
 
 
 def _bar_style(colors: Palette, *, below: bool) -> Style | None:
-    """The color of numbers below or above zero, as vectors have it."""
+    """Return the color of positive or negative numbers, the same as for vectors."""
     ramp = colors.ramps["vector"]
     if not colors.colored:
         return ramp[0].style if below else None
@@ -203,22 +206,22 @@ def _bar_style(colors: Palette, *, below: bool) -> Style | None:
 
 
 def _draw_hint(scene: Scene, line: StyledLine) -> None:
-    place = scene.layout
-    below = lines(scene) - place.top - place.rows
-    hidden = [f"+{count} {where}" for count, where in ((place.top, "above"), (below, "below")) if count]
-    line.pad_to(place.gutter)
+    layout = scene.layout
+    below = lines(scene) - layout.top - layout.rows
+    hidden = [f"+{count} {where}" for count, where in ((layout.top, "above"), (below, "below")) if count]
+    line.pad_to(layout.gutter)
     line.add("  ".join(hidden), scene.palette.muted)
 
 
 def _labels(face: Face) -> tuple[int, int]:
-    """Cells that the widest labels of groups and bars take."""
+    """Return the widths of the widest group label and the widest bar label, in cells."""
     group = max(map(cell_len, face.row_labels), default=0)
     label = max(map(cell_len, face.col_labels), default=0)
     return min(WANTED_LABEL // 2, group), min(WANTED_LABEL, label)
 
 
 def _axes(tensor: Tensor) -> Sequence[str]:
-    """What groups and bars are, if their axes have a name that says something."""
+    """Return a text on what groups and bars stand for, if their axes have informative names."""
     names = [axis_name(tensor, axis) for axis in range(len(tensor.shape))][-2:]
     parts = zip(("groups", "bars")[-len(names) :], names, strict=True) if names else ()
     text = "  ".join(f"{what}: {name}" for what, name in parts if name not in ("", "index"))

@@ -1,6 +1,6 @@
-"""Numbers over the course of a training, each drawn as a curve of its own with labelled axes. Pure functions.
+"""A number over the course of a training, drawn as a curve with labeled axes.
 
-A curve is drawn in dots finer than a character: braille patterns, or in ASCII three heights a line.
+The dots of a curve are finer than a character: braille patterns, or in ASCII three heights per line.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import short, truncated, visible
 
 NARROWEST, LOWEST = 18, 4
-"""Columns and lines of a curve with its axes, at least."""
+"""The minimum columns and lines of a curve with its axes."""
 
 NUMBER = 10
-"""Columns for the number that is looked at, beside the name of the curve."""
+"""Columns for the current number, beside the name of the curve."""
 
 WANTED = 6
-"""Lines of a curve with its axes where there is room: a title, the axis of steps, four of dots."""
+"""The preferred height of a curve with its axes: a title, the axis of steps, and four lines of dots."""
 
 _NAME, _MUTED = Style(bold=True), Style(dim=True)
 COLORS = (Style(color="cyan"), Style(color="yellow"), Style(color="green"), Style(color="magenta"))
-"""Only to please: every curve stands below its own name."""
+"""The colors of the curves. They carry no meaning: every curve has its own name above it."""
 
 _BRAILLE = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 """The bits of a braille pattern: its left and right column from the bottom up."""
 
 _ASCII = {0b001: ".", 0b010: "-", 0b100: "'"}
-"""One dot of three in a character; of more than one `|`."""
+"""The character for one dot of three; several dots become `|`."""
 
 _GREATEST = 1e300
-"""Numbers further away are drawn as if they were this: differences between them must be finite."""
+"""Numbers are clamped to this magnitude, so that differences between them are finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A curve.
+    """The data of a curve.
 
     Attributes:
         label: what its numbers are.
-        points: a step and a number each, in the order of the steps. What is not finite is not drawn, but marked `!`.
+        points: a step and a number each, in the order of the steps. Numbers that are not finite are only marked `!`.
         total: the steps in all.
-        here: the place among the points of the one that is looked at.
+        here: the position of the current point among the points, None if there is none.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class CurveSlot:
-    """Where a curve stands."""
+    """The position and size of a curve."""
 
     x: int
     y: int
@@ -66,12 +66,12 @@ class CurveSlot:
 
 
 def arrange(count: int, width: int, height: int) -> tuple[CurveSlot, ...]:
-    """Where to put so many curves: beside or below each other, as many of them as there is room for."""
+    """Return slots for `count` curves, side by side or stacked; fewer if not all fit."""
     for shown in range(count, 0, -1):
         best: tuple[int, int] | None = None
         for across in range(1, shown + 1):
             each = width // across, height // -(-shown // across)
-            # A curve is best when it is about six times as many columns wide as it is lines high.
+            # A curve looks best when it is about six times as many columns wide as it is lines high.
             worth = min(each[0], 6 * each[1])
             if each[0] >= NARROWEST and each[1] >= LOWEST and (best is None or worth > best[0]):
                 best = worth, across
@@ -83,39 +83,39 @@ def arrange(count: int, width: int, height: int) -> tuple[CurveSlot, ...]:
 
 
 def bounds(values: Sequence[float]) -> tuple[float, float]:
-    """The ends of an axis that holds these numbers: round ones, which seldom change while numbers are added."""
+    """Return the ends of an axis that contains these values: round numbers, which seldom change as values are added."""
     finite = [max(-_GREATEST, min(value, _GREATEST)) for value in values if isfinite(value)]
     if not finite:
         return 0.0, 1.0
     low, high = min(finite), max(finite)
     if low > 0 and high - low > high / 10:
-        # So that a height can be compared with another, and the axis stays when the least number falls.
+        # Starting at zero makes heights comparable and keeps the axis still while the least number falls.
         low = 0.0
-    # What differs by rounding alone is drawn as a flat line.
+    # Draw numbers that differ only by rounding as a flat line.
     size = high - low if high - low > 1e-9 * max(abs(low), abs(high)) else abs(high) or 1.0
     step = _round_step(size / 4)
     bottom, top = floor(low / step) * step, ceil(high / step) * step
     if bottom >= top:
-        # A constant that is no less than 0 is not drawn above negative numbers.
+        # For a constant that is not negative, do not extend the axis below zero.
         bottom, top = bottom - step if low < 0 or bottom > 0 else bottom, top + step
     return bottom, top
 
 
 def _round_step(size: float) -> float:
-    """The least of 1, 2, 5, 10, ... (or a tenth, ...) that is no less than this."""
+    """Return the least step of the form 1, 2 or 5 times a power of ten that is at least `size`."""
     power = 10.0 ** floor(log10(size))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size * (1 - 1e-9))
 
 
 def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style | None = None) -> tuple[Runs, ...]:
-    """The lines of a curve: its name and the number that is looked at, the dots, and the axis of the steps."""
+    """Return the lines of a curve: its name and current number, the dots, and the axis of steps."""
     rows = height - 2
     low, high = bounds([value for _, value in plot.points])
     labels = {0: _tick(high), rows - 1: _tick(low)} if plot.points else {}
     gutter = max([6, *map(len, labels.values())])
     columns = max(1, width - gutter - 3)
     title = StyledLine()
-    # The name goes to the left before it gives way to the number.
+    # Shift the name to the left before cutting it.
     label = visible(plot.label)
     start = max(0, min(gutter + 2, width - NUMBER - cell_len(label)))
     title.pad_to(start)
@@ -134,7 +134,7 @@ def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style
 
 
 def number(value: float) -> str:
-    """A number of a curve as text."""
+    """Format a number of a curve."""
     return f"{value:.4f}" if isfinite(value) and 1e-3 <= abs(value) < 1e5 else short(value)
 
 
@@ -143,12 +143,12 @@ def _tick(value: float) -> str:
 
 
 def _column(step: int, total: int, columns: int) -> int:
-    """Which of so many columns belongs to a step."""
+    """Return which of `columns` columns a step belongs to."""
     return round(max(0, min(step, total)) / max(total, 1) * (columns - 1))
 
 
 def _rows(plot: Plot, columns: int, rows: int, low: float, high: float, unicode: bool) -> Iterator[str]:
-    """The dots as text, from the top."""
+    """Yield the dots as text, from the top."""
     fine_x, fine_y = (2, 4) if unicode else (1, 3)
     filled: list[list[int]] = [[0] * columns for _ in range(rows)]
     alarms = set()
@@ -173,19 +173,19 @@ def _rows(plot: Plot, columns: int, rows: int, low: float, high: float, unicode:
 
 
 def _line(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The dots from one to the other, without a gap."""
+    """Yield the dots from one point to another, without gaps."""
     (left, bottom), (right, top) = start, end
     steps = max(abs(right - left), abs(top - bottom), 1)
-    for place in range(steps + 1):
-        share = place / steps
+    for step in range(steps + 1):
+        share = step / steps
         yield round(left + (right - left) * share), round(bottom + (top - bottom) * share)
 
 
 def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> StyledLine:
-    """The axis of the steps: 0, the step that is looked at below its dot, and the last step."""
+    """Return the axis of steps: 0, the current step below its dot, and the last step."""
     corner, flat, mark = ("└", "─", "▲") if unicode else ("+", "-", "^")
     axis = [flat] * columns
-    # The last column is that of the mark when the training is done. How many steps there are, the first picture tells.
+    # The mark ends in the last column when the training is done. The total is unknown before the first snapshot.
     last = str(plot.total) if plot.points else ""
     free = columns - 1 - len(last)
     here = None
@@ -194,9 +194,9 @@ def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> StyledLine:
         here = _column(step, plot.total, columns)
         right, left = here + 1, here - len(str(step))
         if free <= here and step < plot.total:
-            # The mark would stand in the number of all steps, and be read as a part of it.
+            # The mark would be inside of the total, and be read as part of it.
             last = ""
-        # The mark keeps its place, and the number stands where there is room for it.
+        # The mark does not move; the number goes to the side that has room for it.
         if 0 < step < plot.total and right + len(str(step)) < free:
             _put(axis, right, str(step))
         elif 0 < step < plot.total and left > 1 and (here < free or not last):

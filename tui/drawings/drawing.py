@@ -1,4 +1,4 @@
-"""The ways to draw a tensor: each is a module of pure functions over the same face and scene."""
+"""The ways to draw a tensor: each is a module of pure functions that share one interface."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tui.render import memory_text
 
 
 class Drawing(Protocol):
-    """What a matrix view asks of the way in which it draws its tensor."""
+    """The interface between a matrix widget and the module that draws its tensor."""
 
     UNIT: str
-    """What the arrow keys do, for a line of keys."""
+    """What the arrow keys move by, for the line of keys."""
 
     def layout(
         self,
@@ -28,28 +28,28 @@ class Drawing(Protocol):
         left: int = 0,
         at: tuple[int, ...] = (),
     ) -> GridLayout:
-        """What is drawn in this many cells with the cursor there, `top` and `left` being what was first before."""
+        """Lay the tensor out in `width` by `height` cells; `top` and `left` came first in the previous layout."""
 
     def lines(self, scene: Scene) -> int:
-        """Lines of numbers, drawn or not."""
+        """Return the number of lines of numbers, visible or not."""
 
     def natural_size(self, face: Face) -> tuple[int, int]:
-        """Columns and lines that show everything."""
+        """Return the columns and lines that show everything."""
 
     def draw(self, scene: Scene, y: int) -> Runs:
-        """One line, exactly as wide as the layout."""
+        """Return one line, exactly as wide as the layout."""
 
     def describe(self, face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-        """The cell in words, with its exact value."""
+        """Describe a cell, with its exact value."""
 
     def step(self, tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
-        """The cell that lies so many steps of the arrow keys away, in the tensor or not."""
+        """Return the cell that arrow keys lead to; it may lie outside of the tensor."""
 
     def cell_at(self, scene: Scene, x: int, y: int) -> tuple[int, int] | None:
-        """Row and column of the cell that is drawn there."""
+        """Return row and column of the cell at x and y, None if there is none."""
 
     def cursor_at(self, scene: Scene) -> tuple[int, int]:
-        """Where the first digit under the cursor may stand."""
+        """Return x and y of the first digit under the cursor."""
 
 
 MATRIX: Drawing = grid
@@ -58,7 +58,7 @@ MEMORY: Drawing = memory_strip
 
 
 def drawing_of(tensor: Tensor) -> Drawing:
-    """The way to draw a tensor: as its lesson wants it, or as a matrix if it is too large for that."""
+    """Return the drawing that the lesson asks for, or a matrix if the tensor is too large for it."""
     if tensor.values is not None and tensor.size and tensor.draw == "bars":
         return BARS
     return MEMORY if tensor.values is not None and tensor.draw == "memory" and memory_text.drawable(tensor) else MATRIX

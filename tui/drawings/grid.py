@@ -1,4 +1,4 @@
-"""The picture of a matrix, made by pure functions: `layout` decides what fits, `draw` gives one line of it."""
+"""The drawing of a matrix as a grid of digits: `layout` decides what fits, `draw` returns one line."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tui.render.numbers import NumberFormat, exact, number_format, short, trunca
 from tui.render.palette import Look, Palette, Scale
 
 TILE = 64
-"""Rows and columns of a window that is asked for."""
+"""Rows and columns of a window that is requested from the worker."""
 
 LABEL_WIDTH = 14
-"""A label is not drawn wider than this."""
+"""The maximum width of a label."""
 
 NOTE_WIDTH = 12
-"""Room that is kept for the note, so that the legend stays where it is when the note gets shorter."""
+"""The width reserved for the note, so that the legend does not move when the note gets shorter."""
 
 OVERVIEW = GAP + hint("matrix.overview")
-"""What to do about a matrix of which not all is in view."""
+"""The hint on how to see all of a matrix that is only partly visible."""
 
 NO_WINDOWS: Mapping[object, Window] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What of a tensor's picture does not depend on cursor and size: made once for each tensor that is shown.
+    """Everything about a drawing that depends on neither cursor nor size, computed once per tensor.
 
     Attributes:
         tensor: what is drawn.
@@ -57,17 +57,17 @@ class Face:
 
     @property
     def least_period(self) -> int:
-        """Cells that a column takes at least: a space, the digits, a glyph."""
+        """The minimum cells per column: a space, the digits, a glyph."""
         return 2 if self.shades else self.numbers.width + 2
 
     @property
     def wanted_period(self) -> int:
-        """Cells that a column takes where there is room."""
+        """The preferred cells per column."""
         return 2 if self.shades else max(self.numbers.width + 3, self.col_label_width + 1)
 
     @classmethod
     def of(cls, tensor: Tensor, colors: Palette) -> Face:
-        """The face of a tensor."""
+        """Return the face of a tensor."""
         space = "␣" if colors.unicode else "_"
         rows, cols = tensor.matrix_shape
         dimensions = len(tensor.shape)
@@ -87,7 +87,7 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class GridLayout:
-    """What of a tensor is drawn where. A line that is not drawn has y = -1.
+    """Where each part of a tensor is drawn. The y of a line that is not drawn is -1.
 
     Attributes:
         width, height: of the widget.
@@ -114,11 +114,11 @@ class GridLayout:
     cols: int
 
     def row_y(self, row: int) -> int:
-        """The y of a row, -1 if it is not drawn."""
+        """Return the y of a row, -1 if it is not drawn."""
         return self.first + row - self.top if self.top <= row < self.top + self.rows else -1
 
     def cell_at(self, x: int, y: int) -> tuple[int, int] | None:
-        """Row and column of the cell there."""
+        """Return row and column of the cell at x and y, None if there is none."""
         row, col = y - self.first, (x - self.gutter) // self.period
         if 0 <= row < self.rows and 0 <= col < self.cols and y < self.height:
             return self.top + row, self.left + col
@@ -127,9 +127,10 @@ class GridLayout:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that a picture depends on.
+    """Everything that a drawing depends on.
 
-    The caption says what is drawn of the tensor if it is not its values, `keys` which keys lead to other pictures.
+    If something other than the tensor's values is drawn, `caption` says what. `keys` are hints to the keys that change
+    the drawing.
     """
 
     face: Face
@@ -152,11 +153,11 @@ UNIT = "cell"
 def layout(
     face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
 ) -> GridLayout:
-    """What is drawn in this many cells with the cursor there, `top` and `left` being what was drawn first before.
+    """Lay the matrix out in `width` by `height` cells so that the cursor is visible.
 
-    The leading indices `at` make no difference to a matrix, but they do to other drawings.
-    What does not fit gives way in this order: row labels get shorter, columns get narrower, then rows and columns are
-    left out; of a few lines, those go that help least.
+    `top` and `left` are the first row and column of the previous layout. The leading indices `at` matter to other
+    drawings only. What does not fit gives way in this order: row labels get shorter, columns get narrower, then rows
+    and columns are left out. If there are only a few lines, the least helpful ones are dropped.
     """
     rows, cols = face.tensor.matrix_shape
     period, gutter = _column_widths(face, width, cols)
@@ -192,7 +193,7 @@ def layout(
 
 
 def natural_size(face: Face) -> tuple[int, int]:
-    """Columns and lines that show everything, without counting the axes in the header."""
+    """Return the columns and lines that show everything, not counting the axes in the header."""
     rows, cols = face.tensor.matrix_shape
     grid = face.row_label_width + 2 + cols * face.wanted_period + 1
     parts = [title(face), *([text] if (text := _legend_text(face)) else [])]
@@ -202,53 +203,53 @@ def natural_size(face: Face) -> tuple[int, int]:
 
 
 def lines(scene: Scene) -> int:
-    """Lines of numbers, drawn or not."""
+    """Return the number of lines of numbers, visible or not."""
     return scene.face.tensor.matrix_shape[0]
 
 
 def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
-    """The cell that lies so many steps of the arrow keys away, in the matrix or not."""
+    """Return the cell that arrow keys lead to; it may lie outside of the matrix."""
     return row + down, col + right
 
 
 def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
-    """Row and column of the cell that is drawn there."""
+    """Return row and column of the cell at x and y, None if there is none."""
     return scene.layout.cell_at(x, y)
 
 
 def cursor_at(scene: Scene) -> tuple[int, int]:
-    """Where the first digit under the cursor may stand."""
-    place = scene.layout
-    # One cell for the mark left of the digits, what is left over in front of that.
-    x = place.gutter + (scene.col - place.left + 1) * place.period - scene.face.numbers.width - 1
-    return x, place.row_y(scene.row)
+    """Return x and y of the first digit under the cursor."""
+    layout = scene.layout
+    # One cell is for the mark before the digits; the rest of the column is in front of it.
+    x = layout.gutter + (scene.col - layout.left + 1) * layout.period - scene.face.numbers.width - 1
+    return x, layout.row_y(scene.row)
 
 
 def draw(scene: Scene, y: int) -> Runs:
-    """One line of the picture, exactly as wide as the layout."""
-    place = scene.layout
+    """Return one line of the drawing, exactly as wide as the layout."""
+    layout = scene.layout
     line = StyledLine()
-    if y == place.header:
+    if y == layout.header:
         face = scene.face
         draw_header(scene, line, [*_axes_text(face.tensor), *_axes_short(face)], _legend(face))
-    elif y == place.lead:
+    elif y == layout.lead:
         draw_lead(scene, line)
-    elif y == place.labels:
+    elif y == layout.labels:
         _draw_labels(scene, line)
-    elif y == place.hint:
+    elif y == layout.hint:
         _draw_hint(scene, line)
-    elif place.first <= y < place.first + place.rows:
-        _draw_row(scene, line, place.top + y - place.first)
-    return line.runs(place.width)
+    elif layout.first <= y < layout.first + layout.rows:
+        _draw_row(scene, line, layout.top + y - layout.first)
+    return line.runs(layout.width)
 
 
 def values_of(scene: Scene, row: int) -> Sequence[float | None]:
-    """The values of a row's visible columns; None for those that are not here yet."""
-    place = scene.layout
-    left, right = place.left, place.left + place.cols
+    """Return the visible values of a row, None for those that have not arrived."""
+    layout = scene.layout
+    left, right = layout.left, layout.left + layout.cols
     if (known := scene.face.tensor.row(scene.lead, row, left, right)) is not None:
         return known
-    values: list[float | None] = [None] * place.cols
+    values: list[float | None] = [None] * layout.cols
     first = [scene.face.tensor.window] if scene.face.tensor.window else []
     for window in (*first, *scene.windows.values()):
         if window.lead == scene.lead and 0 <= row - window.top < len(window.rows):
@@ -260,44 +261,44 @@ def values_of(scene: Scene, row: int) -> Sequence[float | None]:
 
 
 def tiles_missing(scene: Scene) -> list[tuple[int, int, int, int]]:
-    """Top, left, height and width of the tiles that hold visible values which are not here yet."""
+    """Return the tiles (top, left, height, width) that contain visible values which have not arrived."""
     rows, cols = scene.face.tensor.matrix_shape
-    place = scene.layout
+    layout = scene.layout
     if scene.face.tensor.values is not None:
         return []
     tiles: dict[tuple[int, int, int, int], None] = {}
-    for row in range(place.top, place.top + place.rows):
+    for row in range(layout.top, layout.top + layout.rows):
         top = row - row % TILE
         for offset, value in enumerate(values_of(scene, row)):
             if value is None:
-                left = (place.left + offset) // TILE * TILE
+                left = (layout.left + offset) // TILE * TILE
                 tiles[top, left, min(TILE, rows - top), min(TILE, cols - left)] = None
     return list(tiles)
 
 
 def value_at(scene: Scene) -> float | None:
-    """The value under the cursor, if it is here."""
+    """Return the value under the cursor, None if it has not arrived."""
     return values_of(scene, scene.row)[scene.col - scene.layout.left]
 
 
 def index_of(tensor: Tensor, lead: tuple[int, ...], row: int, col: int) -> tuple[int, ...]:
-    """The full index of a cell, as Python would write it."""
+    """Return the full index of a cell, one number per dimension of the tensor."""
     return (*lead, row, col)[-len(tensor.shape) :] if tensor.shape else ()
 
 
 def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """The cell in words, with its exact value."""
+    """Describe a cell, with its exact value."""
     tensor = face.tensor
     parts = [equation(face, lead, row, col, value)]
     if len(tensor.shape) > 1:
-        parts.append("row: " + place_name(tensor, len(lead), face.row_labels[row], row))
+        parts.append("row: " + index_name(tensor, len(lead), face.row_labels[row], row))
     if tensor.shape:
-        parts.append("column: " + place_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+        parts.append("column: " + index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
     return "   ".join(parts)
 
 
 def equation(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """The cell as Python would write it, and its exact value."""
+    """Return a cell as Python would write it, with its exact value."""
     tensor = face.tensor
     shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
     return f"{label(visible(tensor.name), index_of(tensor, lead, row, col))} = {shown}"
@@ -306,14 +307,14 @@ def equation(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
 def draw_header(
     scene: Scene, line: StyledLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
 ) -> None:
-    """Name and shape, what the axes are in the longest words that fit, legend and note."""
-    face, place, colors = scene.face, scene.layout, scene.palette
+    """Draw the header: name, shape, the longest description of the axes that fits, legend, and note."""
+    face, layout, colors = scene.face, scene.layout, scene.palette
     name, shape = visible(face.tensor.name), _shape(face)
     more = [scene.caption] if scene.caption else []
-    if scene.lead and place.lead < 0:
+    if scene.lead and layout.lead < 0:
         more.append(_lead_text(face.tensor, scene.lead))
     note = scene.note
-    room = place.width - 1
+    room = layout.width - 1
 
     def width(left: str, with_legend: bool, with_note: bool) -> int:
         parts = [left]
@@ -341,13 +342,13 @@ def draw_header(
             right.add(text, style)
     if with_note and note:
         right.add(("   " if right.width else "") + note.ljust(NOTE_WIDTH))
-    line.pad_to(place.width - right.width)
+    line.pad_to(layout.width - right.width)
     for text, style in right.runs(right.width):
         line.add(text, style)
 
 
 def draw_lead(scene: Scene, line: StyledLine) -> None:
-    """Which of the leading indices is drawn, and the keys to others."""
+    """Draw the line of the leading indices, with the keys that change them."""
     tensor, colors = scene.face.tensor, scene.palette
     line.add(" " + _lead_text(tensor, scene.lead), colors.name)
     keys = []
@@ -363,45 +364,45 @@ def draw_lead(scene: Scene, line: StyledLine) -> None:
 
 
 def _draw_labels(scene: Scene, line: StyledLine) -> None:
-    face, place, colors = scene.face, scene.layout, scene.palette
+    face, layout, colors = scene.face, scene.layout, scene.palette
     if face.shades:
         _draw_ticks(scene, line)
         return
     cols = face.tensor.matrix_shape[1]
     before, after = ("‹", "›") if colors.unicode else ("<", ">")
-    line.pad_to(place.gutter - 1)
-    line.add(before if place.left else " ")
-    for col in range(place.left, place.left + place.cols):
-        label = truncated(face.col_labels[col], place.period - 1, ellipsis(colors))
-        line.add(" " * (place.period - 1 - cell_len(label)))
+    line.pad_to(layout.gutter - 1)
+    line.add(before if layout.left else " ")
+    for col in range(layout.left, layout.left + layout.cols):
+        label = truncated(face.col_labels[col], layout.period - 1, ellipsis(colors))
+        line.add(" " * (layout.period - 1 - cell_len(label)))
         line.add(label, colors.current if col == scene.col else None)
         line.add(" ")
-    if place.left + place.cols < cols:
-        line.add_last(after, place.width)
+    if layout.left + layout.cols < cols:
+        line.add_last(after, layout.width)
 
 
 def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
-    face, place, colors = scene.face, scene.layout, scene.palette
+    face, layout, colors = scene.face, scene.layout, scene.palette
     current = row == scene.row
-    label = truncated(face.row_labels[row], place.gutter - 2, ellipsis(colors)) if face.row_labels else ""
-    line.add(" " * (place.gutter - 1 - cell_len(label)))
+    label = truncated(face.row_labels[row], layout.gutter - 2, ellipsis(colors)) if face.row_labels else ""
+    line.add(" " * (layout.gutter - 1 - cell_len(label)))
     line.add(label, colors.current if current else None)
     line.add(" ")
     values = values_of(scene, row)
-    marks = scene.marked.row(scene.lead, row, place.left, len(values)) or [0] * len(values)
+    marks = scene.marked.row(scene.lead, row, layout.left, len(values)) or [0] * len(values)
     if face.shades:
         _draw_shades(scene, line, row, values, marks)
         return
     before, after = ("▐", "▌") if colors.unicode else ("[", "]")
-    margin = " " * (place.period - face.numbers.width - 1)
+    margin = " " * (layout.period - face.numbers.width - 1)
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = face.scale.look(value)
         digits = face.numbers.text(value) if value is not None else dot(colors).rjust(face.numbers.width)
-        if not (current and place.left + offset == scene.col):
+        if not (current and layout.left + offset == scene.col):
             if not senses:
                 line.add(margin + digits + look.glyph, look.style)
                 continue
-            # The sign takes the place of the last space, so that nothing moves.
+            # The sign replaces the last space, so that nothing moves.
             before_digits = sign(senses, colors.unicode) if margin else ""
             line.add(margin[:-1], look.style)
             line.add(before_digits + digits, marked_style(look, senses, colors))
@@ -420,12 +421,12 @@ def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
 def _draw_shades(
     scene: Scene, line: StyledLine, row: int, values: Sequence[float | None], marks: Sequence[int]
 ) -> None:
-    """The cells of a row as two columns each: shade, or sign and shade."""
-    place, colors = scene.layout, scene.palette
+    """Draw the cells of a row as two columns each: shade, or sign and shade."""
+    layout, colors = scene.layout, scene.palette
     for offset, (value, senses) in enumerate(zip(values, marks, strict=True)):
         look = scene.face.scale.look(value)
         style = marked_style(look, senses, colors)
-        if row == scene.row and place.left + offset == scene.col:
+        if row == scene.row and layout.left + offset == scene.col:
             line.add(sign(senses, colors.unicode) if senses else "[", colors.cursor if scene.focused else style)
             line.add("]", colors.cursor if scene.focused else style)
         elif senses:
@@ -435,57 +436,57 @@ def _draw_shades(
         elif isnan(value) or value == inf:
             line.add("!!", style)
         else:
-            # The sign shall not be told by color alone.
+            # Do not rely on color alone for the sign.
             below = value < 0 and scene.face.scale.kind == "vector" and (colors.colored or look.glyph != " ")
             text = ("-" if below else look.glyph) + look.glyph
             line.add(text, background(style) if text == "  " else style)
 
 
 def _draw_ticks(scene: Scene, line: StyledLine) -> None:
-    """Labels above columns of shade, which are narrower than their labels: that of the cursor, and some others."""
-    face, place, colors = scene.face, scene.layout, scene.palette
-    every = -(-(face.col_label_width + 1) // place.period)
-    columns = range(place.left, place.left + place.cols)
+    """Draw labels above columns of shade, which are narrower than their labels: the cursor's label and some others."""
+    face, layout, colors = scene.face, scene.layout, scene.palette
+    every = -(-(face.col_label_width + 1) // layout.period)
+    columns = range(layout.left, layout.left + layout.cols)
     labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, ellipsis(colors)) for col in columns}
-    start, end = _span(place, scene.col, labels[scene.col])
+    start, end = _span(layout, scene.col, labels[scene.col])
     for col in columns:
-        x, past = _span(place, col, labels[col])
+        x, past = _span(layout, col, labels[col])
         current = col == scene.col
-        if current or (col % every == 0 and line.width < x and past <= place.width and (past < start or x > end)):
+        if current or (col % every == 0 and line.width < x and past <= layout.width and (past < start or x > end)):
             line.pad_to(x)
             line.add(labels[col], colors.current if current else None)
 
 
-def _span(place: GridLayout, col: int, label: str) -> tuple[int, int]:
-    """Where the label of a column of shade begins and ends: above it, or further left at the right edge."""
+def _span(layout: GridLayout, col: int, label: str) -> tuple[int, int]:
+    """Return where the label of a column begins and ends: above the column, or further left at the right edge."""
     width = cell_len(label)
-    x = max(0, min(place.gutter + (col - place.left) * place.period, place.width - width))
+    x = max(0, min(layout.gutter + (col - layout.left) * layout.period, layout.width - width))
     return x, x + width
 
 
 def _draw_hint(scene: Scene, line: StyledLine) -> None:
-    place = scene.layout
+    layout = scene.layout
     rows, cols = scene.face.tensor.matrix_shape
     hidden = (
-        (place.top, "above", "↑", "^"),
-        (rows - place.top - place.rows, "below", "↓", "v"),
-        (place.left, "left", "←", "<"),
-        (cols - place.left - place.cols, "right", "→", ">"),
+        (layout.top, "above", "↑", "^"),
+        (rows - layout.top - layout.rows, "below", "↓", "v"),
+        (layout.left, "left", "←", "<"),
+        (cols - layout.left - layout.cols, "right", "→", ">"),
     )
     text = "  ".join(f"+{count} {where}" for count, where, _, _ in hidden if count)
-    start = min(place.gutter + place.period - 1 - scene.face.numbers.width, place.width - cell_len(text))
+    start = min(layout.gutter + layout.period - 1 - scene.face.numbers.width, layout.width - cell_len(text))
     if start < 1:
         sign = 2 if scene.palette.unicode else 3
         text = " ".join(f"{side[sign]}{side[0]}" for side in hidden if side[0])
         start = 1
-    elif start + cell_len(text + OVERVIEW) < place.width:
+    elif start + cell_len(text + OVERVIEW) < layout.width:
         text += OVERVIEW
     line.pad_to(start)
     line.add(text, scene.palette.muted)
 
 
 def marked_style(look: Look, senses: int, colors: Palette) -> Style | None:
-    """The style of a marked cell; that of the cell if it is not marked."""
+    """Return the style of a marked cell, which is that of the cell itself if it has no marks."""
     style = look.style
     for sense, mark in ((OPERAND, colors.operand), (CHANGED, colors.changed), (SET, colors.set)):
         if senses & sense:
@@ -494,7 +495,7 @@ def marked_style(look: Look, senses: int, colors: Palette) -> Style | None:
 
 
 def mark_style(look: Look, colors: Palette) -> Style | None:
-    """The marks beside the digits: of the cursor's color, on the background of the cell."""
+    """Return the style of the marks beside the digits: the cursor's color on the background of the cell."""
     if not colors.colored:
         return None
     return _on(colors.cursor, look.style)
@@ -502,7 +503,7 @@ def mark_style(look: Look, colors: Palette) -> Style | None:
 
 @lru_cache(maxsize=64)
 def background(style: Style | None) -> Style | None:
-    """What is left of a style where there is nothing but space: half as many bytes."""
+    """Reduce a style to its background, which is all that spaces need: half as many bytes."""
     return Style(bgcolor=style.bgcolor) if style and style.bgcolor else None
 
 
@@ -512,7 +513,7 @@ def _on(cursor: Style, cell: Style | None) -> Style:
 
 
 def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
-    """Cells that a column takes, and cells left of the first one."""
+    """Return the cells that a column takes, and the cells to the left of the first column."""
     least, wanted = face.least_period, face.wanted_period
     label = face.row_label_width
     if label:
@@ -523,15 +524,15 @@ def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
     gutter = label + 2 if label else 1
     period = min(wanted, (width - gutter) // cols)
     if period < least:
-        # They do not all fit: then labels of the columns that do should be readable.
+        # If not all columns fit, the labels of those that do should be readable.
         period = max(least, min(face.col_label_width, 5) + 1)
     return max(1, min(period, max(least, width - gutter))), gutter
 
 
 def scrolled(start: int, shown: int, size: int, cursor: int) -> int:
-    """The first of `shown` rows that are drawn: as before if the cursor is among them, else by half a page.
+    """Return the first of `shown` visible rows: unchanged if the cursor is visible, otherwise half a page further.
 
-    A view that followed the cursor row by row would be sent as a whole for every key.
+    Scrolling row by row would send the whole drawing again for every key.
     """
     if not start <= cursor < start + shown:
         start = cursor - shown // 2
@@ -540,18 +541,18 @@ def scrolled(start: int, shown: int, size: int, cursor: int) -> int:
 
 def _labels(tensor: Tensor, axis: int, size: int, space: str) -> tuple[str, ...]:
     given = tensor.labels[axis] if axis < len(tensor.labels) else ()
-    return tuple(visible(given[place], space) if place < len(given) else str(place) for place in range(size))
+    return tuple(visible(given[index], space) if index < len(given) else str(index) for index in range(size))
 
 
 def axis_name(tensor: Tensor, axis: int) -> str:
-    """What an axis is called, if it has a name."""
+    """Return the name of an axis, "" if it has none."""
     return visible(tensor.axes[axis]) if 0 <= axis < len(tensor.axes) else ""
 
 
-def place_name(tensor: Tensor, axis: int, label: str, place: int) -> str:
-    """A place on an axis in words."""
-    where = f"{axis_name(tensor, axis)} {place}".strip()
-    return where if label == str(place) else f"{label} ({where})"
+def index_name(tensor: Tensor, axis: int, label: str, index: int) -> str:
+    """Describe an index along an axis."""
+    where = f"{axis_name(tensor, axis)} {index}".strip()
+    return where if label == str(index) else f"{label} ({where})"
 
 
 def _axes_text(tensor: Tensor) -> list[str]:
@@ -578,12 +579,12 @@ def _shape(face: Face) -> str:
 
 
 def title(face: Face) -> str:
-    """Name and shape."""
+    """Return name and shape."""
     return f"{visible(face.tensor.name)}  {_shape(face)}"
 
 
 def _legend(face: Face) -> list[tuple[str, Style | None]]:
-    """The bounds and the looks between them."""
+    """Return the lower bound, the looks between the bounds, and the upper bound."""
     scale, tensor = face.scale, face.tensor
     if tensor.low is None or tensor.high is None:
         return []
@@ -606,15 +607,15 @@ def _legend_text(face: Face) -> str:
 
 
 def ellipsis(colors: Palette) -> str:
-    """What stands for text that was left out."""
+    """Return the character for omitted text."""
     return "…" if colors.unicode else "~"
 
 
 def times(colors: Palette) -> str:
-    """The sign between sizes."""
+    """Return the sign between sizes."""
     return "×" if colors.unicode else "x"
 
 
 def dot(colors: Palette) -> str:
-    """What stands for a number that is not here."""
+    """Return the placeholder for a number that has not arrived."""
     return "·" if colors.unicode else "."

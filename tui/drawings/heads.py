@@ -1,4 +1,4 @@
-"""All heads of a tensor side by side, each as a thumbnail in shades. Pure functions."""
+"""All heads of a tensor side by side, each as a thumbnail in shades."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated, visible
 
 NARROWEST, LOWEST = 4, 2
-"""Columns and lines of shade in a thumbnail, at least."""
+"""The minimum columns and lines of a thumbnail."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailGrid:
-    """Where thumbnails stand: how many side by side, columns and lines of shade in each, how they are divided."""
+    """The arrangement of thumbnails: how many side by side, their columns and lines, and how they are divided."""
 
     across: int
     width: int
@@ -32,7 +32,7 @@ class ThumbnailGrid:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """All that the picture depends on. The scene is that of header and leading axes, which stand above."""
+    """Everything that the drawing of all heads depends on; `scene` is for the header and the leading axes above it."""
 
     scene: Scene
     thumbs: ThumbnailGrid
@@ -40,27 +40,27 @@ class Heads:
 
     @property
     def layout(self) -> GridLayout:
-        """Of header and leading axes."""
+        """The layout of the header and the leading axes."""
         return self.scene.layout
 
     def head_at(self, x: int, y: int) -> int | None:
-        """The head whose thumbnail is there."""
-        tier, place = (y - self.layout.labels) // (self.thumbs.height + 1), x // (self.thumbs.width + 1)
-        head = tier * self.thumbs.across + place
-        inside = y >= self.layout.labels and place < self.thumbs.across
+        """Return the head whose thumbnail is at x and y, None if there is none."""
+        tier, slot = (y - self.layout.labels) // (self.thumbs.height + 1), x // (self.thumbs.width + 1)
+        head = tier * self.thumbs.across + slot
+        inside = y >= self.layout.labels and slot < self.thumbs.across
         return head if inside and head < self.scene.face.tensor.lead_shape[-1] else None
 
     @property
     def title_at(self) -> tuple[int, int]:
-        """Where the title of the chosen head begins."""
-        tier, place = divmod(self.scene.lead[-1], self.thumbs.across)
-        return place * (self.thumbs.width + 1) + 2, self.layout.labels + tier * (self.thumbs.height + 1)
+        """The x and y at which the title of the chosen head begins."""
+        tier, slot = divmod(self.scene.lead[-1], self.thumbs.across)
+        return slot * (self.thumbs.width + 1) + 2, self.layout.labels + tier * (self.thumbs.height + 1)
 
 
 def arrange(face: Face, width: int, height: int) -> ThumbnailGrid | None:
-    """The arrangement with the finest thumbnails; None if not all of them fit."""
+    """Return the arrangement with the largest thumbnails, None if they do not all fit."""
     count = face.tensor.lead_shape[-1] if face.tensor.lead_shape else 0
-    # In place of the labels begins the first title.
+    # The first title replaces the line of labels.
     lines = height - max(0, layout(face, width, height, 0, 0).labels)
     best: ThumbnailGrid | None = None
     for across in range(1, count + 1):
@@ -84,11 +84,11 @@ def _division(tensor: Tensor, columns: int, lines: int) -> BlockPlan:
 def scene_of(
     scene: Scene, thumbs: ThumbnailGrid, how: How, grids: Mapping[tuple[int, ...], Blocks], note: str = ""
 ) -> Heads:
-    """The picture for the tensor of a scene, with the thumbnails that are here."""
+    """Return the drawing of all heads of a scene's tensor, with the thumbnails that have arrived."""
     source, shown = scene.face, tuple(grids.values())
     face = face_of(source, thumbs.division, how, None)
     low, high, least = bounds(source.tensor, shown)
-    # One scale for all heads, so that they can be compared.
+    # Use one scale for all heads, so that they can be compared.
     face = replace(
         face,
         tensor=replace(face.tensor, low=low, high=high),
@@ -102,12 +102,12 @@ def scene_of(
 
 
 def draw_heads(heads: Heads, y: int) -> Runs:
-    """One line of the picture."""
-    scene, thumbs, place = heads.scene, heads.thumbs, heads.scene.layout
-    if y < place.labels:
+    """Return one line of the drawing."""
+    scene, thumbs, layout = heads.scene, heads.thumbs, heads.scene.layout
+    if y < layout.labels:
         return draw(scene, y)
     line = StyledLine()
-    tier, inside = divmod(y - place.labels, thumbs.height + 1)
+    tier, inside = divmod(y - layout.labels, thumbs.height + 1)
     count = scene.face.tensor.lead_shape[-1]
     for head in range(tier * thumbs.across, min(count, (tier + 1) * thumbs.across)):
         x = (head - tier * thumbs.across) * (thumbs.width + 1)
@@ -116,7 +116,7 @@ def draw_heads(heads: Heads, y: int) -> Runs:
             line.add(*_title(heads, head))
         else:
             _draw_strip(heads, line, (*scene.lead[:-1], head), inside - 1)
-    return line.runs(place.width)
+    return line.runs(layout.width)
 
 
 def _title(heads: Heads, head: int) -> tuple[str, Style | None]:
@@ -133,7 +133,7 @@ def _title(heads: Heads, head: int) -> tuple[str, Style | None]:
 
 
 def _draw_strip(heads: Heads, line: StyledLine, lead: tuple[int, ...], row: int) -> None:
-    """One line of a thumbnail."""
+    """Draw one line of a thumbnail."""
     down, across = heads.thumbs.division.shape(heads.scene.face.shape[-2:])  # type: ignore[arg-type]
     if row >= down:
         return
@@ -147,7 +147,7 @@ def _draw_strip(heads: Heads, line: StyledLine, lead: tuple[int, ...], row: int)
 
 
 def describe(heads: Heads, how: How) -> str:
-    """The chosen head in words."""
+    """Describe the chosen head."""
     scene = heads.scene
     tensor = scene.face.tensor
     axis = visible(tensor.axes[len(scene.lead) - 1]) if tensor.axes else "axis"

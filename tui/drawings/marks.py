@@ -1,4 +1,4 @@
-"""Cells of a matrix that are marked: what an explanation uses, what has changed, what the learner has set."""
+"""Marked cells of a matrix: operands of an explanation, changed cells, and cells that the learner set."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 Part = int | range | None
-"""Of one axis: an index, some of it, or None for all of it."""
+"""A part of one axis: an index, a range, or None for all of it."""
 
 Pattern = tuple[Part, ...]
 
 OPERAND, CHANGED, SET = 1, 2, 4
-"""The senses of a mark, to be added up."""
+"""The meanings of a mark, as bits."""
 
 _SIGNS = {True: {OPERAND: "│", CHANGED: "•", SET: "►"}, False: {OPERAND: "|", CHANGED: "*", SET: "!"}}
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Some cells of a tensor.
+    """A set of cells of a tensor.
 
     Attributes:
         patterns: one part for each axis of the tensor, outermost first: `(1, None)` is row 1, `(0, 2, None, 5)` column
-            5 of head 2 of text 0, `(3, 4)` one cell. A pattern with another number of parts means nothing.
+            5 of head 2 of text 0, `(3, 4)` one cell. A pattern with a different number of parts matches nothing.
         flat: positions, row by row.
     """
 
@@ -35,11 +35,11 @@ NO_CELLS = Cells()
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is marked. A cell may be marked in several senses.
+    """The marked cells of a tensor. A cell may have several marks.
 
     Attributes:
-        operands: cells that the explanation of another one uses.
-        changed: cells that are not what they were before the learner changed something.
+        operands: the operands of the explained cell.
+        changed: cells whose values the learner's changes have altered.
         set: cells that the learner has set.
     """
 
@@ -52,10 +52,10 @@ NO_MARKS = Marks()
 
 
 class Marked:
-    """The marks of one tensor, ready to be looked up row by row."""
+    """The marks of one tensor, prepared for lookup by row."""
 
     def __init__(self, marks: Marks, shape: tuple[int, ...], rows: int = 1, cols: int = 1) -> None:
-        """Prepare marks.
+        """Prepare the marks.
 
         Args:
             marks: What is marked.
@@ -67,7 +67,8 @@ class Marked:
         for sense, cells in ((OPERAND, marks.operands), (CHANGED, marks.changed), (SET, marks.set)):
             for pattern in _patterns(cells, shape):
                 lead, row, col = pattern[:-2], _block(pattern[-2], rows), _block(pattern[-1], cols)
-                # Thousands of cells are one look into a dictionary for each row; patterns are tried one by one.
+                # Single cells are looked up in a dictionary, since there may be thousands; patterns are tried one by
+                # one.
                 if isinstance(row, int) and isinstance(col, int) and all(isinstance(part, int) for part in lead):
                     found = self._single.setdefault((lead, row), {})
                     found[col] = found.get(col, 0) | sense
@@ -75,7 +76,7 @@ class Marked:
                     self._wide.append((lead, row, col, sense))
 
     def row(self, lead: tuple[int, ...], row: int, left: int, count: int) -> Sequence[int]:
-        """The senses in which each of `count` cells of a row is marked; empty if none of them is."""
+        """Return the marks of `count` cells of a row as bits; empty if none is marked."""
         senses = [0] * count
         for col, sense in self._single.get((lead, row), {}).items():
             if left <= col < left + count:
@@ -89,12 +90,12 @@ class Marked:
 
 
 def sign(senses: int, unicode: bool) -> str:
-    """What stands before a marked number: the sign of the rarest of its senses."""
+    """Return the character before a marked number: the sign of its rarest mark."""
     return next(_SIGNS[unicode][sense] for sense in (SET, CHANGED, OPERAND) if senses & sense)
 
 
 def _patterns(cells: Cells, shape: tuple[int, ...]) -> Iterator[Pattern]:
-    """Patterns with one part for each axis, a row and a column among them."""
+    """Yield patterns with one part per axis, including a row and a column."""
     outer = (0,) * (2 - len(shape))
     for pattern in cells.patterns:
         if len(pattern) == len(shape):
@@ -102,21 +103,21 @@ def _patterns(cells: Cells, shape: tuple[int, ...]) -> Iterator[Pattern]:
     for position in cells.flat:
         index: list[int] = []
         for size in reversed(shape):
-            position, place = divmod(position, max(1, size))
-            index.insert(0, place)
+            position, index_on_axis = divmod(position, max(1, size))
+            index.insert(0, index_on_axis)
         yield (*outer, *index)
 
 
 def _block(part: Part, size: int) -> Part:
-    """The blocks of this size that a part of an axis lies in."""
+    """Return the blocks of this size that a part of an axis overlaps."""
     if isinstance(part, int):
         return part // size
-    # A range of steps is taken for whole: a block that it steps over is rare.
+    # A range with a step counts as contiguous: it rarely steps over a whole block.
     return range(part.start // size, -(-part.stop // size)) if part and size > 1 else part
 
 
-def _has(part: Part, place: int) -> bool:
-    return part is None or (part == place if isinstance(part, int) else place in part)
+def _has(part: Part, index: int) -> bool:
+    return part is None or (part == index if isinstance(part, int) else index in part)
 
 
 UNMARKED = Marked(NO_MARKS, ())

@@ -1,6 +1,6 @@
-"""A tensor as its storage: all numbers in the order of memory, and where the row of the cursor lies among them.
+"""A tensor as its storage: all numbers in memory order, with the cursor's row highlighted.
 
-The cursor walks the indices, as in a matrix, so that one sees how far a step along each axis leads. Pure functions.
+The cursor walks the indices, as in a matrix, which shows how far apart in memory neighbors along each axis are.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ UNIT = "index"
 
 GUTTER = len(" offset ")
 WIDEST = 16
-"""Cells of a line, at most."""
+"""The maximum number of cells per line."""
 
 WANTED = 80
-"""Columns that a line of storage would like."""
+"""The width in columns that a strip would like."""
 
 
 @dataclass(frozen=True, slots=True)
 class StripLayout(GridLayout):
-    """Lines are those of the storage; `facts` is the y of what is said of it, `across` the cells of a line."""
+    """The layout of a strip: `facts` is the y of the line about the storage, `across` the number of cells per line."""
 
     facts: int
     across: int
 
 
 def lines(scene: Scene) -> int:
-    """Lines of storage."""
-    return _lines(scene.face, _place(scene).across)
+    """Return the number of lines of the storage."""
+    return _lines(scene.face, _layout(scene).across)
 
 
 def layout(
     face: Face, width: int, height: int, row: int, col: int, top: int = 0, left: int = 0, at: tuple[int, ...] = ()
 ) -> StripLayout:
-    """What is drawn where. The element under the cursor is kept in view."""
+    """Lay out the strip so that the element under the cursor is visible."""
     stored, across = _stored(face), _across(face, width)
     y = 0
     header = lead = facts = labels = hint = -1
@@ -96,7 +96,7 @@ def layout(
 
 
 def natural_size(face: Face) -> tuple[int, int]:
-    """Columns and lines that show everything."""
+    """Return the columns and lines that show everything."""
     grid = GUTTER + _across(face, WANTED) * _period(face)
     facts = len("   ".join(memory_text.facts(face.tensor))) + 2
     return max(grid, facts, cell_len(title(face)) + 2), 3 + bool(face.tensor.lead_shape) + _lines(
@@ -105,12 +105,12 @@ def natural_size(face: Face) -> tuple[int, int]:
 
 
 def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
-    """The element that lies there, if its leading indices are those that the cursor has."""
-    place = _place(scene)
-    line, at = y - place.first, (x - place.gutter) // place.period
-    if not (0 <= line < place.rows and 0 <= at < place.across):
+    """Return row and column of the element at x and y, None if there is none or its leading indices differ."""
+    layout = _layout(scene)
+    line, at = y - layout.first, (x - layout.gutter) // layout.period
+    if not (0 <= line < layout.rows and 0 <= at < layout.across):
         return None
-    found = memory_text.elements(scene.face.tensor).get((place.top + line) * place.across + at)
+    found = memory_text.elements(scene.face.tensor).get((layout.top + line) * layout.across + at)
     if found is None or found[:-2] != scene.lead:
         return None
     row, col = (0, 0, *found)[-2:]
@@ -118,38 +118,38 @@ def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
 
 
 def cursor_at(scene: Scene) -> tuple[int, int]:
-    """Where the first digit under the cursor may stand."""
-    place = _place(scene)
-    line, at = divmod(_cursor(scene), place.across)
-    return place.gutter + at * place.period + 1, place.first + max(0, min(place.rows - 1, line - place.top))
+    """Return x and y of the first digit under the cursor."""
+    layout = _layout(scene)
+    line, at = divmod(_cursor(scene), layout.across)
+    return layout.gutter + at * layout.period + 1, layout.first + max(0, min(layout.rows - 1, line - layout.top))
 
 
 def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """The element in words, and how its place is reckoned."""
+    """Describe the element, and how its position in the storage is computed."""
     index = index_of(face.tensor, lead, row, col)
     return f"{equation(face, lead, row, col, value)}   {memory_text.sum_text(_stored(face), index)}"
 
 
 def draw(scene: Scene, y: int) -> Runs:
-    """One line of the picture, exactly as wide as the layout."""
-    place = _place(scene)
+    """Return one line of the drawing, exactly as wide as the layout."""
+    layout = _layout(scene)
     line = StyledLine()
-    if y == place.header:
+    if y == layout.header:
         draw_header(scene, line, ["in memory"])
-    elif y == place.lead:
+    elif y == layout.lead:
         draw_lead(scene, line)
-    elif y == place.facts:
+    elif y == layout.facts:
         _draw_facts(scene, line)
-    elif y == place.labels:
+    elif y == layout.labels:
         _draw_labels(scene, line)
-    elif y == place.hint:
-        below = lines(scene) - place.top - place.rows
-        hidden = [f"+{count} {where}" for count, where in ((place.top, "above"), (below, "below")) if count]
-        line.pad_to(place.gutter)
+    elif y == layout.hint:
+        below = lines(scene) - layout.top - layout.rows
+        hidden = [f"+{count} {where}" for count, where in ((layout.top, "above"), (below, "below")) if count]
+        line.pad_to(layout.gutter)
         line.add("  ".join(hidden), scene.palette.muted)
-    elif place.first <= y < place.first + place.rows:
-        _draw_cells(scene, place, line, place.top + y - place.first)
-    return line.runs(place.width)
+    elif layout.first <= y < layout.first + layout.rows:
+        _draw_cells(scene, layout, line, layout.top + y - layout.first)
+    return line.runs(layout.width)
 
 
 def _draw_facts(scene: Scene, line: StyledLine) -> None:
@@ -160,31 +160,31 @@ def _draw_facts(scene: Scene, line: StyledLine) -> None:
 
 
 def _draw_labels(scene: Scene, line: StyledLine) -> None:
-    place = _place(scene)
-    single = _stored(scene.face).size <= place.across
-    at = _cursor(scene) % place.across
+    layout = _layout(scene)
+    single = _stored(scene.face).size <= layout.across
+    at = _cursor(scene) % layout.across
     line.add(" offset ", scene.palette.muted)
-    for column in range(place.across):
+    for column in range(layout.across):
         label = str(column) if single else f"+{column}"
-        line.add(" " * (place.period - 1 - len(label)))
+        line.add(" " * (layout.period - 1 - len(label)))
         line.add(label, scene.palette.current if column == at else scene.palette.muted)
         line.add(" ")
 
 
-def _draw_cells(scene: Scene, place: StripLayout, line: StyledLine, number: int) -> None:
-    """A line of storage: the cursor's cell, the others of its row in brackets, what is not of the tensor as dots."""
+def _draw_cells(scene: Scene, layout: StripLayout, line: StyledLine, number: int) -> None:
+    """Draw a line of storage: cells of the cursor's row in parentheses, storage outside of the tensor as dots."""
     face, colors = scene.face, scene.palette
     tensor, stored = face.tensor, _stored(face)
     found = memory_text.elements(tensor)
     cursor, row = _cursor(scene), _row(scene)
-    start = number * place.across
-    label = str(start) if stored.size > place.across else ""
-    line.pad_to(place.gutter - 1 - len(label))
-    line.add(label, colors.current if start <= cursor < start + place.across else None)
+    start = number * layout.across
+    label = str(start) if stored.size > layout.across else ""
+    line.pad_to(layout.gutter - 1 - len(label))
+    line.add(label, colors.current if start <= cursor < start + layout.across else None)
     line.add(" ")
     before, after = ("▐", "▌") if colors.unicode else ("[", "]")
-    digits_wide = place.period - 2
-    for position in range(start, min(start + place.across, stored.size)):
+    digits_wide = layout.period - 2
+    for position in range(start, min(start + layout.across, stored.size)):
         index = found.get(position)
         if index is None:
             line.add(f" {dot(colors).rjust(digits_wide)} ", colors.muted)
@@ -207,7 +207,7 @@ def _draw_cells(scene: Scene, place: StripLayout, line: StyledLine, number: int)
             line.add(f"{signed or ' '}{digits} ", style)
 
 
-def _place(scene: Scene) -> StripLayout:
+def _layout(scene: Scene) -> StripLayout:
     assert isinstance(scene.layout, StripLayout)
     return scene.layout
 
@@ -218,13 +218,13 @@ def _stored(face: Face) -> Stored:
 
 
 def _cursor(scene: Scene) -> int:
-    """The place of the element under the cursor."""
+    """Return the storage position of the element under the cursor."""
     index = index_of(scene.face.tensor, scene.lead, scene.row, scene.col)
     return memory_text.position(_stored(scene.face), index)
 
 
 def _row(scene: Scene) -> set[int]:
-    """The places of all elements in the cursor's row, along the last axis."""
+    """Return the storage positions of all elements in the cursor's row, along the last axis."""
     tensor: Tensor = scene.face.tensor
     columns = range(tensor.matrix_shape[1]) if tensor.shape else ()
     return {
@@ -237,12 +237,12 @@ def _lines(face: Face, across: int) -> int:
 
 
 def _period(face: Face) -> int:
-    """Cells that a number takes: the digits between two marks, as wide as the label above them."""
+    """Return the cells that a number takes: the digits between two marks, at least as wide as the label above them."""
     return max(face.numbers.width, len(str(_stored(face).size))) + 2
 
 
 def _across(face: Face, width: int) -> int:
-    """Cells of a line: as many rows of the tensor as fit, else so many that all lines are about full."""
+    """Return the cells per line: whole rows of the tensor if they fit, else a number that fills the lines evenly."""
     stored = _stored(face)
     most = max(1, min(WIDEST, (width - GUTTER) // _period(face)))
     rows = [stride for stride in stored.strides if 1 < stride <= most and stored.size % stride == 0]

@@ -1,6 +1,6 @@
-"""All of a large matrix at once: blocks of its cells, each as one number or shade. Pure functions.
+"""An overview of a large matrix: blocks of cells, each drawn as one number or shade.
 
-An overview is the picture of another, smaller tensor, whose values are those of the blocks.
+An overview is drawn as a different, smaller tensor, whose values are those of the blocks.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ DIGITS = 7
 """Cells for the number of a block; whole numbers may need more."""
 
 FEWEST = 6
-"""Columns of numbers that make an overview; where fewer fit, shades say more."""
+"""The minimum number of number columns in an overview; where fewer fit, shades are more informative."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockPlan:
-    """How a matrix is divided: rows and columns of a block, and the cells for the number of each; 0 for shades."""
+    """How a matrix is divided: rows and columns per block, and the cells for each number (0 for shades)."""
 
     rows: int
     cols: int
     digits: int
 
     def shape(self, matrix: tuple[int, int]) -> tuple[int, int]:
-        """Rows and columns of blocks."""
+        """Return the number of rows and columns of blocks."""
         return -(-matrix[0] // self.rows), -(-matrix[1] // self.cols)
 
     def block(self, row: int, col: int) -> tuple[int, int]:
-        """The block that a cell is in."""
+        """Return the row and column of the block that contains a cell."""
         return row // self.rows, col // self.cols
 
 
 def plan(face: Face, width: int, height: int, shades: bool | None = None) -> BlockPlan:
-    """The division into the smallest blocks that all fit into this many cells.
+    """Divide a matrix into the smallest blocks that all fit into `width` by `height` cells.
 
-    `shades` says whether the learner wants shades or numbers; None leaves it to how many numbers fit.
+    `shades` says whether the learner wants shades or numbers; None decides by how many numbers fit.
     """
     rows, cols = face.tensor.matrix_shape
-    place = layout(face, width, height, 0, 0)
+    at_origin = layout(face, width, height, 0, 0)
     gutter = 2 + (max(len(str(rows)), min(6, face.row_label_width)) if face.row_labels else 0)
     digits = max(DIGITS, face.numbers.width) if face.numbers.style == "integer" else DIGITS
     across = (width - gutter) // (digits + 2)
     if shades or (shades is None and across < min(cols, FEWEST)):
         digits, across = 0, (width - gutter) // 2
-    return BlockPlan(_round(-(-rows // max(1, height - place.first))), _round(-(-cols // max(1, across))), digits)
+    return BlockPlan(_round(-(-rows // max(1, height - at_origin.first))), _round(-(-cols // max(1, across))), digits)
 
 
 def _round(least: int) -> int:
-    """A size of blocks that is easy to reckon with: of the powers of two, and three steps between them, the next."""
+    """Round a block size up to one that is easy to calculate with: a power of two, or a quarter step between two."""
     size = 1
     while size * 2 <= least:
         size *= 2
@@ -63,7 +63,7 @@ def _round(least: int) -> int:
 
 
 def face_of(source: Face, division: BlockPlan, how: How, blocks: Blocks | None) -> Face:
-    """The face of an overview. Without blocks it is that of one whose numbers have not come yet."""
+    """Return the face of an overview; `blocks` is None while its numbers have not arrived."""
     tensor = source.tensor
     down, across = division.shape(tensor.matrix_shape)
     low, high, least = bounds(tensor, () if blocks is None else (blocks,))
@@ -84,7 +84,7 @@ def face_of(source: Face, division: BlockPlan, how: How, blocks: Blocks | None) 
         numbers = replace(numbers, decimals=max(0, numbers.decimals - (numbers.width - division.digits)))
     return replace(
         face,
-        # Every head has numbers of the same width, so that nothing moves from one to the next.
+        # Use the same number width for every head, so that nothing moves when the head changes.
         numbers=replace(numbers, width=max(division.digits, 1)),
         scale=replace(face.scale, least=least),
         shape=tensor.shape,
@@ -93,9 +93,10 @@ def face_of(source: Face, division: BlockPlan, how: How, blocks: Blocks | None) 
 
 
 def bounds(tensor: Tensor, grids: Sequence[Blocks]) -> tuple[float | None, float | None, float | None]:
-    """Least, greatest and least positive number of some overviews; those of the tensor while there are none.
+    """Return the least, greatest and least positive number of some overviews; the tensor's bounds while there are none.
 
-    Between the greatest weight of a thousand tokens and most others lie powers of ten: their levels are by logarithm.
+    The least positive number is for weights only. Among a thousand tokens, most weights are powers of ten below the
+    greatest one, so their levels are logarithmic.
     """
     values = [value for blocks in grids for row in blocks.grid for value in row if isfinite(value)]
     if not values:
@@ -105,12 +106,12 @@ def bounds(tensor: Tensor, grids: Sequence[Blocks]) -> tuple[float | None, float
 
 
 def window_of(blocks: Blocks) -> Window:
-    """The numbers of an overview as values of its tensor."""
+    """Return the numbers of an overview as a window of its tensor."""
     return Window(blocks.lead, 0, 0, blocks.grid)
 
 
 def _labels(source: Face, division: BlockPlan) -> tuple[tuple[str, ...], ...]:
-    """Where each block begins; where blocks are single rows or columns, their own labels."""
+    """Return the labels of blocks: where each begins, or the tensor's own labels where a block is one row or column."""
     tensor = source.tensor
     labels = list(tensor.labels) + [()] * (len(tensor.shape) - len(tensor.labels))
     for axis, step in ((-1, division.cols), (-2, division.rows)):
@@ -120,21 +121,24 @@ def _labels(source: Face, division: BlockPlan) -> tuple[tuple[str, ...], ...]:
 
 
 def cell_of(matrix: tuple[int, int], division: BlockPlan, blocks: Blocks | None, row: int, col: int) -> tuple[int, int]:
-    """The cell that stands for a block: its greatest, or its first while that is not known. The block is clamped."""
+    """Return the cell that represents a block: its greatest, or its first while that is unknown.
+
+    The block is clamped to the matrix.
+    """
     down, across = division.shape(matrix)
     row, col = max(0, min(down - 1, row)), max(0, min(across - 1, col))
     return blocks.peaks[row][col] if blocks else (row * division.rows, col * division.cols)
 
 
 def caption(division: BlockPlan, how: How, times: str) -> str:
-    """What the numbers of an overview are."""
+    """Describe what the numbers of an overview are."""
     return f"{how} of {division.rows}{times}{division.cols}"
 
 
 def describe(
     face: Face, division: BlockPlan, how: How, blocks: Blocks | None, lead: tuple[int, ...], cell: tuple[int, int]
 ) -> str:
-    """The block of a cell in words, with its number."""
+    """Describe the block of a cell, with its number."""
     tensor = face.tensor
     row, col = division.block(*cell)
     sizes = zip((row, col), (division.rows, division.cols), tensor.matrix_shape, strict=True)

@@ -1,4 +1,4 @@
-"""What of a question stands where on a screen of a given size: the task, the matrices, and the place for the answer."""
+"""The layout of a question on a screen of a given size: the task, the matrices, and the answer box."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from tui.render.step_layout import WIDE, Needs, arrange, text_width
 
 ROOMY = 24
-"""Lines beside an explanation from which the place for the answer is shown as well."""
+"""Beside an explanation, the answer box is shown too if there are this many lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLines:
-    """Lines of the parts of the place for the answer.
+    """The heights, in lines, of the parts of the answer box.
 
     Attributes:
-        form: how to answer.
+        form: the text on how to answer.
         options: what there is to choose from.
         entry: the line to type in.
-        word: what is said of the answers.
+        word: the verdicts on the answers.
     """
 
     form: int
@@ -28,13 +28,13 @@ class AnswerLines:
 
     @property
     def total(self) -> int:
-        """Lines of all parts."""
+        """Lines of all parts together."""
         return self.form + self.options + self.entry + self.word
 
     def within(self, room: int, *, remark: bool) -> AnswerLines:
-        """Return what fits: what is typed stays; then come options, the word, and last how to answer.
+        """Cut the parts to fit: the entry line comes first, then the options, the word, and the form.
 
-        With a `remark` at least one line is for the word, which is not to be missed.
+        With a `remark`, at least one line goes to the word, so that it is not missed.
         """
         entry = min(self.entry, room)
         options = min(self.options, room - entry)
@@ -46,14 +46,14 @@ class AnswerLines:
 
 @dataclass(frozen=True, slots=True)
 class QuestionLayout:
-    """Heights of what is shown, 0 for what is not.
+    """The height of each part in lines; 0 for parts that are not shown.
 
     Attributes:
         wide: whether matrices stand at the right.
         text_width: columns of the text; all columns if not `wide`.
         panel: lines of the explanation.
         figures: lines of all matrices together; if `wide`, they get what there is.
-        answer: lines of the place for the answer; if `wide`, it gets what the text leaves.
+        answer: lines of the answer box; if `wide`, it gets what the text leaves.
     """
 
     wide: bool
@@ -67,13 +67,13 @@ class QuestionLayout:
 
 
 def plan(width: int, height: int, needs: Needs, answer: AnswerLines, active: int) -> QuestionLayout:
-    """Give `height` lines to the parts of a question.
+    """Divide `height` lines among the parts of a question.
 
     Args:
         width: columns of the screen.
         height: lines of the screen.
         needs: what task, code and matrices would like, and whether a number is explained.
-        answer: what the place for the answer would like.
+        answer: what the answer box would like.
         active: the pane that the learner has chosen.
     """
     wanted = answer.total
@@ -88,14 +88,14 @@ def plan(width: int, height: int, needs: Needs, answer: AnswerLines, active: int
         lines = _below(height, wanted, needs)
         lay = arrange(width, height - lines, needs, active)
     figures = sum(lay.matrices)
-    # An empty line below the matrices if there is room for it.
+    # Leave an empty line below the matrices if there is room.
     spare = height - lay.panel - lay.prose - lay.code - figures - lines
     figures += int(spare > 0)
     return QuestionLayout(wide, text_width(width, needs), lay.panel, lay.prose, lay.code, lay.matrices, figures, lines)
 
 
 def _below(height: int, wanted: int, needs: Needs) -> int:
-    """Lines for the answer below the rest: all it wants if the rest fits, else about half."""
+    """Return the lines for the answer box below the rest: all it wants if the rest fits, otherwise about half."""
     if needs.panel:
         return wanted if height - wanted >= ROOMY else 0
     rest = needs.prose + needs.code + sum(lines for _, lines in needs.matrices)

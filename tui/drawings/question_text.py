@@ -1,4 +1,4 @@
-"""What a question says: the task with its hints, how to answer, and what is said of the answers."""
+"""The texts of a question: the task with its hints, how to answer, and the verdicts on the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GO_ON = "   " + mention("tutor.next", "go on")
 
 
 def code_text(step: Question, result: StepResult, theme: str) -> Text:
-    """Return the code of a question, and below it what it printed, or why it did not come to its end."""
+    """Return the code of a question and, below it, its output or the error that ended it."""
     text = Text()
     if step.source:
         text.append_text(rich_code(package_source.read(step.source), theme, numbered=False)).append("\n")
@@ -40,7 +40,7 @@ def code_text(step: Question, result: StepResult, theme: str) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
-    """The texts of a question, as the learner's state has them.
+    """The texts of a question in its current state.
 
     Attributes:
         step, result: the question, and what its run gave.
@@ -55,19 +55,19 @@ class QuestionText:
 
     @property
     def task(self) -> Text:
-        """The question, and the hints that were read."""
+        """The question, and the hints that have been read."""
         step = self.step
         number = f"Question {step.number}: " if step.number else "Question: "
         text = Text.assemble((number + step.title, BOLD), "\n")
         text.append_text(self._prose(template.fill(step.prose, self.result.text)))
-        for place in range(self.state.hints):
-            text.append(f"\nHint {place + 1} of {len(step.hints)}: ", BOLD)
-            text.append_text(self._prose(step.hints[place]))
+        for index in range(self.state.hints):
+            text.append(f"\nHint {index + 1} of {len(step.hints)}: ", BOLD)
+            text.append_text(self._prose(step.hints[index]))
         return text
 
     @property
     def form(self) -> Text:
-        """How to answer, where that is not to be seen."""
+        """How to answer, where the options or the line to type in do not make it obvious."""
         form = ""
         if self.state.is_open and isinstance(self.step, PredictStep):
             form = question_words.form(self.step, self.result)
@@ -77,23 +77,23 @@ class QuestionText:
 
     @property
     def options(self) -> tuple[tuple[str, Text, Text | None], ...]:
-        """The letter and the text of each option, and what is wrong with it if it has been tried."""
+        """The letter and text of each option, and if it has been tried, why it is wrong."""
         step = self.step
         if not isinstance(step, ChoiceStep):
             return ()
         tried = {answer_reading.choice_of(step, self.result, text) for text, _ in self.state.answers}
         return tuple(
-            (each.letter, self._prose(each.text), self._prose(each.why) if place in tried else None)
-            for place, each in enumerate(question_words.choices(step, self.result))
+            (each.letter, self._prose(each.text), self._prose(each.why) if index in tried else None)
+            for index, each in enumerate(question_words.choices(step, self.result))
         )
 
     @property
     def judgement(self) -> Text:
-        """What is said of the answers."""
+        """The verdicts on the answers so far, or on the outcome."""
         return self._of_tries() if self.state.is_open else self._of_outcome()
 
     def _of_tries(self) -> Text:
-        """What was said of the wrong answers, the last one first; the options say it themselves."""
+        """Return the verdicts on the wrong answers, latest first; options carry theirs themselves."""
         text = Text(self.state.remark, BOLD)
         for answer, judgement in reversed(self.state.answers if not isinstance(self.step, ChoiceStep) else ()):
             text.append("\n" if text else "")
@@ -125,7 +125,7 @@ class QuestionText:
         return rich_text(prose if self.unicode else in_ascii(prose))
 
     def _listed(self, answer: str) -> str:
-        """An answer as it is listed."""
+        """Return an answer the way it is listed."""
         return f"{self.step.on}[{answer}]" if isinstance(self.step, PointStep) else answer
 
     @property

@@ -1,4 +1,4 @@
-"""A drawn line as plain data: pieces of text and style."""
+"""A line to be drawn, as plain data: pieces of text with their styles."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 
 Runs = tuple[tuple[str, Style | None], ...]
-"""One line: texts and their styles; None is the style of the widget."""
+"""One line: texts with their styles; None is the style of the widget."""
 
 
 class StyledLine:
-    """Collects the runs of a line."""
+    """A line under construction."""
 
     def __init__(self) -> None:
         self._runs: list[tuple[str, Style | None]] = []
         self.width = 0
 
     def add(self, text: str, style: Style | None = None) -> None:
-        """Append text; it joins what is before it if that has the same style."""
+        """Append text; adjacent text of the same style is merged."""
         if not text:
             return
         self.width += cell_len(text)
@@ -31,7 +31,7 @@ class StyledLine:
         self.add(" " * (width - self.width))
 
     def add_last(self, character: str, width: int) -> None:
-        """Append a character; at the right edge it takes the place of the space that is there."""
+        """Append a character; at the right edge it replaces a trailing space."""
         if self.width >= width and self._runs and self._runs[-1][0].endswith(" "):
             text, style = self._runs.pop()
             self.width -= cell_len(text)
@@ -39,7 +39,7 @@ class StyledLine:
         self.add(character)
 
     def runs(self, width: int) -> Runs:
-        """The line, cut or filled to a width."""
+        """Return the line, cut or padded to a width."""
         self.pad_to(width)
         if self.width == width:
             return tuple(self._runs)
@@ -55,7 +55,7 @@ class StyledLine:
 
 
 def differing_width(old: Runs, new: Runs) -> int:
-    """Cells from the left edge up to the last one in which two lines of the same width differ."""
+    """Return the number of cells from the left edge through the last one in which two lines differ."""
     old_cells, new_cells = _cells(old), _cells(new)
     width = min(len(old_cells), len(new_cells))
     if len(old_cells) != len(new_cells):
@@ -66,7 +66,10 @@ def differing_width(old: Runs, new: Runs) -> int:
 
 
 def _cells(runs: Runs) -> list[tuple[str, Style | None]]:
-    """A line cell by cell; what has no width goes with the cell before it, the second half of a wide one is empty."""
+    """Split a line into cells.
+
+    Zero-width characters belong to the cell before them; the second half of a wide character is empty.
+    """
     cells: list[tuple[str, Style | None]] = []
     for text, style in runs:
         for character in text:

@@ -1,4 +1,4 @@
-"""A training in words: the line above its curves, the header of its matrices, a line for each snapshot. Pure text."""
+"""A training in words: the line above its curves, the header of its matrices, a line for each snapshot."""
 
 from __future__ import annotations
 
@@ -14,64 +14,66 @@ from tui.state.training_replay import TrainingReplay
 
 @dataclass(frozen=True, slots=True)
 class TrainingStatus:
-    """The line above the curves: a bar that is so far full (None: no bar), what is told, and what is in view.
+    """The status line: the fraction of the bar that is full (None: no bar), a message, and the current snapshot.
 
-    `short` is told where there is no room for more.
+    `short` replaces the message where there is no room for it.
     """
 
     share: float | None
-    told: str
-    view: str
+    message: str
+    current: str
     short: str = ""
 
 
-def training_status(film: TrainingReplay, about: float | None = None) -> TrainingStatus:
-    """Where a training is, in words.
+def training_status(replay: TrainingReplay, about: float | None = None) -> TrainingStatus:
+    """Describe the status of a training.
 
     Args:
-        film: The training.
-        about: Seconds that one took before, if that is known.
+        replay: The training.
+        about: Seconds that such a training took before, None if unknown.
     """
-    steps = f"{film.done} of {film.total}"
-    share = film.done / film.total if film.total else 0.0
-    passed = seconds(film.seconds)
-    match film.state:
+    steps = f"{replay.done} of {replay.total}"
+    share = replay.done / replay.total if replay.total else 0.0
+    passed = seconds(replay.seconds)
+    match replay.state:
         case "recorded":
-            took = f"recorded in {seconds(film.seconds)}" if film.seconds else "recorded"
+            took = f"recorded in {seconds(replay.seconds)}" if replay.seconds else "recorded"
             train = mention("training.go", "train it here")
             again = train + (f", about {seconds(about)}" if about else "")
-            if not film.pictures:
+            if not replay.snapshots:
                 return TrainingStatus(None, f"not trained yet   {again}", "")
-            return TrainingStatus(None, f"{took}   {again}", _view(film), f"recorded   {train}")
+            return TrainingStatus(None, f"{took}   {again}", _current(replay), f"recorded   {train}")
         case "starting":
             return TrainingStatus(0.0, "starting: the steps before it run first", "")
         case "running":
-            left = f", about {seconds(film.left)} left" if film.left is not None else ""
-            return TrainingStatus(share, f"{steps}   {passed}{left}", _view(film), f"{steps}   {passed}")
+            left = f", about {seconds(replay.left)} left" if replay.left is not None else ""
+            return TrainingStatus(share, f"{steps}   {passed}{left}", _current(replay), f"{steps}   {passed}")
         case "paused":
-            return TrainingStatus(share, f"{steps}   paused after {passed}" if film.total else "paused", _view(film))
+            return TrainingStatus(
+                share, f"{steps}   paused after {passed}" if replay.total else "paused", _current(replay)
+            )
         case "stopping":
-            return TrainingStatus(share, f"{steps}   stopping" if film.total else "stopping", _view(film))
+            return TrainingStatus(share, f"{steps}   stopping" if replay.total else "stopping", _current(replay))
         case "trained":
-            return TrainingStatus(None, f"trained here in {passed}", _view(film))
+            return TrainingStatus(None, f"trained here in {passed}", _current(replay))
         case "stopped":
-            return TrainingStatus(None, f"stopped after {steps} steps, {passed}: not kept", _view(film))
+            return TrainingStatus(None, f"stopped after {steps} steps, {passed}: not kept", _current(replay))
         case "failed":
-            return TrainingStatus(None, f"failed after {steps} steps, {passed}: not kept", _view(film))
+            return TrainingStatus(None, f"failed after {steps} steps, {passed}: not kept", _current(replay))
 
 
-def _view(film: TrainingReplay) -> str:
-    """Which picture is in view."""
-    if film.current is None:
+def _current(replay: TrainingReplay) -> str:
+    """Describe the current snapshot."""
+    if replay.current is None:
         return ""
-    where = f"step {film.current.done}"
-    if film.busy:
-        return where if film.following else f"{where}   >: newest"
-    return f"{where}   picture {film.place + 1} of {len(film.pictures)}"
+    where = f"step {replay.current.done}"
+    if replay.busy:
+        return where if replay.following else f"{where}   >: newest"
+    return f"{where}   picture {replay.position + 1} of {len(replay.snapshots)}"
 
 
 def seconds(value: float) -> str:
-    """A time as people say it."""
+    """Format a duration for people."""
     whole = round(value)
     if whole < 60:
         return f"{whole} s"
@@ -79,35 +81,35 @@ def seconds(value: float) -> str:
 
 
 def bar(share: float, width: int, unicode: bool = True) -> tuple[str, str]:
-    """A bar: its full part and the rest."""
+    """Return the full and the empty part of a bar `width` cells wide."""
     full, rest = ("━", "─") if unicode else ("#", ".")
     done = round(max(0.0, min(share, 1.0)) * width)
-    # Not full before it is at its end, nor empty when it has begun.
+    # The bar is full only at the end, and never empty once the training has begun.
     done = min(done, width - 1) if share < 1 else width
     return full * max(done, int(share > 0)), rest * (width - max(done, int(share > 0)))
 
 
-def note(film: TrainingReplay) -> str:
-    """What the header of a matrix says of the picture in view."""
-    if film.current is None:
+def note(replay: TrainingReplay) -> str:
+    """Return the note on the current snapshot for the header of a matrix."""
+    if replay.current is None:
         return ""
-    return f"step {film.current.done}" + (", recorded" if film.state == "recorded" else "")
+    return f"step {replay.current.done}" + (", recorded" if replay.state == "recorded" else "")
 
 
-def about_number(film: TrainingReplay) -> str:
-    """What is said to a learner who asks how a number of a picture was made."""
-    step = film.current.done if film.current is not None else 0
+def about_number(replay: TrainingReplay) -> str:
+    """Return the reply to a learner who asks how a number of a snapshot was computed."""
+    step = replay.current.done if replay.current is not None else 0
     return (
         f"This number is from step {step} of the training. How it was made is not recorded while a model trains:"
         " the next steps explain the numbers of the trained one."
     )
 
 
-def line(film: TrainingReplay, picture: TrainingSnapshot, curves: Sequence[Curve]) -> str:
-    """A picture in one line of text: steps done, the numbers of the curves, the time."""
-    width = len(str(picture.total))
-    known = [curve for curve in curves if curve.name in picture.numbers]
-    numbers = (f"{curve.label} {number(picture.numbers[curve.name])}" for curve in known)
-    left = f", about {seconds(film.left)} left" if film.left and picture.done < picture.total else ""
-    steps = f"{picture.done:{width}} of {picture.total}"
-    return "   ".join([steps, *numbers, f"{seconds(film.seconds)}{left}"])
+def line(replay: TrainingReplay, snapshot: TrainingSnapshot, curves: Sequence[Curve]) -> str:
+    """Describe a snapshot in one line: steps done, the numbers of the curves, the time."""
+    width = len(str(snapshot.total))
+    known = [curve for curve in curves if curve.name in snapshot.numbers]
+    numbers = (f"{curve.label} {number(snapshot.numbers[curve.name])}" for curve in known)
+    left = f", about {seconds(replay.left)} left" if replay.left and snapshot.done < snapshot.total else ""
+    steps = f"{snapshot.done:{width}} of {snapshot.total}"
+    return "   ".join([steps, *numbers, f"{seconds(replay.seconds)}{left}"])

@@ -1,4 +1,4 @@
-"""How far away a matrix is looked at: its cells, its blocks, all heads; and the blocks that have come for that."""
+"""The zoom level of a matrix (cells, blocks, or all heads), and the blocks that have arrived for it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from tui.drawings.overview import BlockPlan
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]
-"""Leading indices, rows and columns of a block, and which number stands for it."""
+"""Leading indices, rows and columns of a block, and the statistic that stands for it."""
 
-GRIDS_KEPT = 64
+MOST_GRIDS = 64
 
 
 class Zoom:
-    """The level and what it shows. Scenes that are passed are those of the cells, whose cursor is the only one."""
+    """The zoom level and the blocks that it shows.
+
+    Methods take the scene of the cells: its cursor is the only one, whatever the level.
+    """
 
     def __init__(self) -> None:
         self.level: Level = "cells"
@@ -32,28 +35,28 @@ class Zoom:
         self._grids: OrderedDict[Wanted, Blocks] = OrderedDict()
 
     def clear(self) -> None:
-        """Forget all blocks: the values are others."""
+        """Discard all blocks, because the values have changed."""
         self._grids.clear()
 
     def add(self, blocks: Blocks) -> None:
-        """Take blocks that have come."""
+        """Store blocks that have arrived."""
         self._grids[blocks.lead, blocks.rows, blocks.cols, blocks.how] = blocks
-        while len(self._grids) > GRIDS_KEPT:
+        while len(self._grids) > MOST_GRIDS:
             self._grids.popitem(last=False)
 
-    # What there is to see ------------------------------------------------------------------------------------------
+    # Scenes -----------------------------------------------------------------------------------------------------
 
     def division(self, cells: Scene) -> BlockPlan:
-        """The blocks of the overview."""
+        """Return how the overview divides the matrix into blocks."""
         return overview.plan(cells.face, cells.layout.width, cells.layout.height, self.shades)
 
     def thumbs(self, cells: Scene) -> ThumbnailGrid | None:
-        """The arrangement of all heads, None if there is but one or no room."""
+        """Return the arrangement of all heads, None if there is only one or they do not fit."""
         several = bool(cells.lead) and cells.face.tensor.lead_shape[-1] > 1
         return heads.arrange(cells.face, cells.layout.width, cells.layout.height) if several else None
 
-    def picture(self, cells: Scene, marks: Marks) -> Scene | Heads:
-        """What is drawn at this level."""
+    def scene(self, cells: Scene, marks: Marks) -> Scene | Heads:
+        """Return the scene to draw at this level."""
         if self.level == "heads" and (thumbs := self.thumbs(cells)):
             grids = {
                 lead: found for lead in self._heads(cells) if (found := self._blocks(cells, thumbs.division, lead))
@@ -61,7 +64,7 @@ class Zoom:
             return heads.scene_of(cells, thumbs, self.how, grids, _prefix(cells))
         if self.level == "cells":
             return cells
-        division, place = self.division(cells), cells.layout
+        division = self.division(cells)
         blocks = self._blocks(cells, division, cells.lead)
         face = overview.face_of(cells.face, division, self.how, blocks)
         row, col = division.block(cells.row, cells.col)
@@ -69,7 +72,7 @@ class Zoom:
         return replace(
             cells,
             face=face,
-            layout=layout(face, place.width, place.height, row, col),
+            layout=layout(face, cells.layout.width, cells.layout.height, row, col),
             row=row,
             col=col,
             windows={0: overview.window_of(blocks)} if blocks else {},
@@ -83,7 +86,7 @@ class Zoom:
         )
 
     def missing(self, cells: Scene) -> list[Wanted]:
-        """The blocks that are seen and not here."""
+        """Return the visible blocks that have not arrived."""
         if self.level == "heads" and (thumbs := self.thumbs(cells)):
             division, leads = thumbs.division, self._heads(cells)
         elif self.level == "cells":
@@ -92,25 +95,25 @@ class Zoom:
             division, leads = self.division(cells), [cells.lead]
         return [self._key(division, lead) for lead in leads if self._blocks(cells, division, lead) is None]
 
-    def describe(self, cells: Scene, picture: Scene | Heads) -> str:
-        """The block or head under the cursor in words."""
-        if isinstance(picture, Heads):
-            return heads.describe(picture, self.how)
+    def describe(self, cells: Scene, scene: Scene | Heads) -> str:
+        """Describe the block or head under the cursor."""
+        if isinstance(scene, Heads):
+            return heads.describe(scene, self.how)
         division = self.division(cells)
         blocks = self._blocks(cells, division, cells.lead)
         return overview.describe(cells.face, division, self.how, blocks, cells.lead, (cells.row, cells.col))
 
-    # Where the cursor goes -----------------------------------------------------------------------------------------
+    # Cursor -----------------------------------------------------------------------------------------------------
 
     def cell(self, cells: Scene, rows: int = 0, cols: int = 0) -> tuple[int, int]:
-        """The cell that stands for the block so many blocks away."""
+        """Return the cell that represents the block this many blocks away."""
         division = self.division(cells)
         row, col = division.block(cells.row, cells.col)
         blocks = self._blocks(cells, division, cells.lead)
         return overview.cell_of(cells.face.tensor.matrix_shape, division, blocks, row + rows, col + cols)
 
     def corner(self, cells: Scene) -> tuple[int, int]:
-        """The first cell of the block under the cursor."""
+        """Return the first cell of the block under the cursor."""
         division = self.division(cells)
         row, col = division.block(cells.row, cells.col)
         return row * division.rows, col * division.cols
@@ -122,7 +125,7 @@ class Zoom:
         return lead, division.rows, division.cols, self.how
 
     def _blocks(self, cells: Scene, division: BlockPlan, lead: tuple[int, ...]) -> Blocks | None:
-        """Blocks that are here; those of a small tensor can be computed."""
+        """Return the blocks if they have arrived or, for a small tensor, can be computed; else None."""
         key, tensor = self._key(division, lead), cells.face.tensor
         if key not in self._grids and tensor.values is not None:
             self.add(blocks_of(lead, _matrix(tensor, lead), division.rows, division.cols, self.how))

@@ -22,8 +22,6 @@ def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
     """Highlight code with a Pygments theme, with line numbers if `numbered`.
 
     The theme's background is left out, so that the screen's own shows through, which also costs fewer bytes.
-
-    The theme's background is left out: the code stands on that of the screen, and costs fewer bytes.
     """
     colored = _highlighter(theme).highlight(code.rstrip("\n"))
     text = Text(colored.plain.rstrip("\n"))

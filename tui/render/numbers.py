@@ -48,8 +48,6 @@ def number_format(
     """Choose the format for a tensor whose finite values lie between `low` and `high`.
 
     All `values`, if given, decide whether a floating-point mask contains only whole numbers.
-
-    `values`, if they are all there, tell whether a mask of floats holds whole numbers only.
     """
     if dtype == "bool":
         return NumberFormat("integer", 0, 1)
@@ -125,10 +123,6 @@ def visible(text: str, space: str = "␣") -> str:
     Control, format and bidirectional characters become escapes. Outer spaces become `space`, since tokens often begin
     with one. A combining mark without a base character gets a circle. Variation selectors are removed: terminals
     disagree on how wide they make a character.
-
-    Control, format and bidirectional characters become escapes, outer spaces `space` (tokens often begin with one), and
-    a combining mark with nothing to combine with gets a circle. Variation selectors go: terminals do not agree on how
-    wide they make a character.
     """
     stripped = text.strip(" ")
     if stripped != text:

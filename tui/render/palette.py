@@ -2,9 +2,6 @@
 
 Each color depth has its own ramps with few levels, so that neighboring cells share a style and are sent as one run. No
 drawing relies on color alone: the digits are always there, and with 16 colors or none so is a glyph.
-
-Every depth has ramps of its own, few levels each, so that neighbouring cells share a style and are sent as one run.
-No picture relies on color alone: the digits are always there, and with 16 colors or none a glyph is too.
 """
 
 from __future__ import annotations
@@ -64,9 +61,6 @@ class Palette:
 
     `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are for everything but values;
     `operand`, `changed` and `set` are added to the style of marked cells.
-
-    `name`, `current` (labels of the cursor's row and column), `muted` and `cursor` are the styles of what is no value;
-    `operand`, `changed` and `set` those of marked cells, added to the style of the cell.
     """
 
     depth: Depth

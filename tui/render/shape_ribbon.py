@@ -2,9 +2,6 @@
 
 Named shapes must fit beside the longest line, bare shapes only beside their own line. A ribbon that does not fit is
 shortened, then left out; code is never wrapped for it.
-
-Pure functions. Names stand in the room that the longest line leaves, bare shapes also in that of their own line: what
-does not fit gets shorter, and is left out before anything is wrapped.
 """
 
 from __future__ import annotations
@@ -52,8 +49,6 @@ def text(line: LineShapes, room: int, own_room: int, unicode: bool = True) -> st
     """Return the longest form of a line's ribbon that fits, "" if none does.
 
     `room` is the space in columns beside the longest line, `own_room` the space beside the line itself.
-
-    `room` is that beside the longest line, `own_room` that beside the line itself.
     """
     made = LineShapes(line.line, made=line.made)
     forms = (

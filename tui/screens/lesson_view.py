@@ -165,7 +165,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _show_matrices(self) -> None:
         """The matrices, before or after the learner's changes, or the difference."""
-        pictures = before_after.pictures(self._shown.base, self._result, self._mode, self._cells_shown())
+        pictures = before_after.contents(self._shown.base, self._result, self._mode, self._cells_shown())
         for place, view in enumerate(self._matrices):
             picture = pictures[place] if place < len(pictures) else None
             view.show(picture.tensor if picture else None, self._shown.note)

@@ -242,11 +242,11 @@ class TrainingView(LessonView):
 
     def _told(self, standing: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")
-        told = standing.told
+        told = standing.message
         if self._elsewhere:
             told = BEFORE
         # Beside the view, an empty column at each end, three between, and two after the bar.
-        room = self._text_width() - cell_len(standing.view) - 5
+        room = self._text_width() - cell_len(standing.current) - 5
         least = 0 if standing.share is None else SHORTEST_BAR + 2
         if standing.short and room - cell_len(told) < least:
             told = standing.short
@@ -255,7 +255,7 @@ class TrainingView(LessonView):
             full, rest = training_status.bar(standing.share, min(BAR, left), self._terminal.unicode)
             text.append(full, FULL).append(rest, DIM).append("  ")
         text.append(told, BOLD)
-        return text, standing.view + " "
+        return text, standing.current + " "
 
     @property
     def _elsewhere(self) -> bool:
@@ -315,7 +315,7 @@ class TrainingView(LessonView):
 
     def action_look(self, step: int) -> None:
         """Look at another picture: so many back, or on."""
-        if not self._film.pictures:
+        if not self._film.snapshots:
             self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
             return
         folded, self._folded = self._folded, True
@@ -458,7 +458,7 @@ class TrainingView(LessonView):
         words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._film.state)
         go = [hint("training.go", words)] if words else []
         busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
-        pictures = [hint("training.look")] if self._film.pictures else []
+        pictures = [hint("training.look")] if self._film.snapshots else []
         others = ("step.what-if", "tutor.next", "tutor.back", "tutor.map", "tutor.quit")
         parts = [*busy, *pictures, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
         return key_line(parts, self.size.width)

@@ -103,20 +103,20 @@ class TrainingReplays:
         return self._recorded[lesson.id, step.id]
 
     def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:
-        """A new training, in place of an earlier one with the same changes."""
-        place = (lesson.id, step.id, changes)
-        film = TrainingReplay(state="starting", changes=changes)
-        self._own[place] = [*self._own.get(place, [])[-1:], film]
-        return film
+        """A new training, in key of an earlier one with the same changes."""
+        key = (lesson.id, step.id, changes)
+        replay = TrainingReplay(state="starting", changes=changes)
+        self._own[key] = [*self._own.get(key, [])[-1:], replay]
+        return replay
 
-    def end(self, film: TrainingReplay, ended: Training) -> None:
+    def end(self, replay: TrainingReplay, ended: Training) -> None:
         """A training has ended. One without a picture is forgotten."""
-        film.end(ended)
-        if not film.pictures:
+        replay.end(ended)
+        if not replay.snapshots:
             for own in self._own.values():
-                own[:] = [each for each in own if each is not film]
+                own[:] = [each for each in own if each is not replay]
 
     def about(self, lesson: Lesson, step: TrainStep) -> float | None:
         """Seconds that a training took here, with whatever changes; None if there has been none."""
-        own = [film for (*place, _), films in self._own.items() if place == [lesson.id, step.id] for film in films]
-        return next((film.seconds for film in reversed(own) if film.state == "trained"), None)
+        own = [replay for (*key, _), replays in self._own.items() if key == [lesson.id, step.id] for replay in replays]
+        return next((replay.seconds for replay in reversed(own) if replay.state == "trained"), None)

@@ -13,7 +13,7 @@ from lessons.results.result import Failure, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
-"""Where the pictures come from, or what the training does."""
+"""Where the snapshots come from, or what the training does."""
 
 BUSY = ("starting", "running", "paused", "stopping")
 
@@ -21,10 +21,10 @@ Clock = Callable[[], float]
 
 
 class TrainingReplay:
-    """The pictures of one training, and the one that is in view: the newest, until the learner looks back.
+    """The snapshots of one training, and the one that is in view: the newest, until the learner looks back.
 
     Attributes:
-        pictures: in the order in which they were taken.
+        snapshots: in the order in which they were taken.
         state: what the training does, or how it ended.
         changes: what the learner had changed.
         failure: why it did not come to its end.
@@ -32,31 +32,31 @@ class TrainingReplay:
 
     def __init__(
         self,
-        pictures: Sequence[TrainingSnapshot] = (),
+        snapshots: Sequence[TrainingSnapshot] = (),
         state: State = "recorded",
         changes: Changes = UNCHANGED,
         clock: Clock = time.monotonic,
         seconds: float = 0.0,
     ) -> None:
-        self.pictures = list(pictures)
+        self.snapshots = list(snapshots)
         self.state = state
         self.changes = changes
         self.failure: Failure | None = None
         self._clock = clock
-        self._place: int | None = None
+        self._position: int | None = None
         self._seconds = seconds
         self._since: float | None = None
 
     # What happens to it ------------------------------------------------------------------------------------------
 
-    def add(self, picture: TrainingSnapshot) -> None:
-        """Another picture was taken."""
-        self.pictures.append(picture)
+    def add(self, snapshot: TrainingSnapshot) -> None:
+        """Another snapshot was taken."""
+        self.snapshots.append(snapshot)
         if self.state == "starting":
             self.state, self._since = "running", self._clock()
 
     def pause(self) -> None:
-        """The training is to wait: it does so where it takes its next picture, which may still come."""
+        """The training is to wait: it does so where it takes its next snapshot, which may still come."""
         if self.state in ("starting", "running"):
             self.state = "paused"
             self._hold()
@@ -75,7 +75,7 @@ class TrainingReplay:
         """The training has ended."""
         self._hold()
         if training.pictures:
-            self.pictures = list(training.pictures)
+            self.snapshots = list(training.pictures)
         if training.stopped or (training.error is not None and training.error.kind == "stopped"):
             self.state = "stopped"
         elif training.error is not None:
@@ -96,37 +96,37 @@ class TrainingReplay:
     # Looking at it -----------------------------------------------------------------------------------------------
 
     @property
-    def place(self) -> int:
-        """Which picture is in view; -1 if there is none."""
-        return len(self.pictures) - 1 if self._place is None else self._place
+    def position(self) -> int:
+        """Which snapshot is in view; -1 if there is none."""
+        return len(self.snapshots) - 1 if self._position is None else self._position
 
     @property
     def current(self) -> TrainingSnapshot | None:
-        """The picture in view."""
-        return self.pictures[self.place] if self.pictures else None
+        """The snapshot in view."""
+        return self.snapshots[self.position] if self.snapshots else None
 
     @property
     def following(self) -> bool:
-        """Whether the newest picture is in view, and the next one will be."""
-        return self._place is None
+        """Whether the newest snapshot is in view, and the next one will be."""
+        return self._position is None
 
     def look(self, step: int) -> None:
-        """So many pictures on, or back. From the newest on, the view goes along with what comes."""
-        if self.pictures:
-            place = max(0, min(self.place + step, len(self.pictures) - 1))
-            self._place = None if place == len(self.pictures) - 1 else place
+        """So many snapshots on, or back. From the newest on, the view goes along with what comes."""
+        if self.snapshots:
+            position = max(0, min(self.position + step, len(self.snapshots) - 1))
+            self._position = None if position == len(self.snapshots) - 1 else position
 
     # Its numbers -------------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> int:
         """Steps done."""
-        return self.pictures[-1].done if self.pictures else 0
+        return self.snapshots[-1].done if self.snapshots else 0
 
     @property
     def total(self) -> int:
         """Steps in all, 0 as long as that is not known."""
-        return self.pictures[-1].total if self.pictures else 0
+        return self.snapshots[-1].total if self.snapshots else 0
 
     @property
     def seconds(self) -> float:
@@ -136,7 +136,7 @@ class TrainingReplay:
     @property
     def left(self) -> float | None:
         """About how many seconds are left; None as long as there is nothing to tell it by."""
-        begun = self.pictures[0].done if self.pictures else 0
+        begun = self.snapshots[0].done if self.snapshots else 0
         if self.done <= begun or self.seconds <= 0:
             return None
         return self.seconds * max(0, self.total - self.done) / (self.done - begun)

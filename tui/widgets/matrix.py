@@ -605,7 +605,7 @@ class MatrixView(LineWidget, can_focus=True):
         self._scene = self._make_scene(self._cells) if self._cells else None
 
     def _make_scene(self, cells: Scene) -> Scene | Heads:
-        return self._zoom.picture(cells, self._marks)
+        return self._zoom.scene(cells, self._marks)
 
     def _make_cells(self) -> Scene | None:
         """The scene of the cells as they are; of any size while there is none, so that values can be looked up."""

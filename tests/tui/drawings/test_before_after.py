@@ -9,7 +9,7 @@ import pytest
 from lessons.results.result import StepResult, Tensor, Window
 from lessons.what_if.cells import CellChange
 from tui.drawings import before_after
-from tui.drawings.before_after import OTHER_SHAPE, TOO_LARGE, MatrixContent, changed_lines, pictures
+from tui.drawings.before_after import OTHER_SHAPE, TOO_LARGE, MatrixContent, changed_lines, contents
 from tui.drawings.marks import NO_CELLS, Cells
 
 
@@ -31,17 +31,17 @@ def result(*tensors: Tensor) -> StepResult:
 
 
 def test_nothing_is_changed() -> None:
-    assert pictures(None, result(BEFORE, OTHER), "difference", [CELL]) == (MatrixContent(BEFORE), MatrixContent(OTHER))
+    assert contents(None, result(BEFORE, OTHER), "difference", [CELL]) == (MatrixContent(BEFORE), MatrixContent(OTHER))
 
 
 def test_after_before_and_the_difference() -> None:
     changed, own = Cells(flat=frozenset({1, 3})), Cells(patterns=((0, 1),))
     base, now = result(BEFORE, OTHER), result(AFTER, OTHER)
-    after, same = pictures(base, now, "after", [CELL])
+    after, same = contents(base, now, "after", [CELL])
     assert after == MatrixContent(AFTER, "after", changed, own)
     assert same == MatrixContent(OTHER, "unchanged", Cells(flat=frozenset()), NO_CELLS)
-    assert pictures(base, now, "before", [CELL])[0] == MatrixContent(BEFORE, "before", changed)
-    difference = pictures(base, now, "difference", [CELL])[0]
+    assert contents(base, now, "before", [CELL])[0] == MatrixContent(BEFORE, "before", changed)
+    difference = contents(base, now, "difference", [CELL])[0]
     assert (difference.caption, difference.changed, difference.set) == ("difference", changed, own)
     assert (difference.tensor.values, difference.tensor.low, difference.tensor.high) == (
         (0.0, 0.5, 0.0, -4.0),
@@ -55,19 +55,19 @@ def test_after_before_and_the_difference() -> None:
 )
 def test_another_shape_cannot_be_compared(mode: before_after.Mode, expected: str) -> None:
     wide = tensor("scores", (1, 3), (1.0, 2.0, 3.0))
-    [found] = pictures(result(BEFORE), result(wide), mode)
+    [found] = contents(result(BEFORE), result(wide), mode)
     assert (found.caption, found.tensor, found.changed) == (expected, BEFORE if mode == "before" else wide, NO_CELLS)
 
 
 @pytest.mark.parametrize("mode", before_after.MODES)
 def test_of_large_tensors_only_the_numbers_after_are_here(mode: before_after.Mode) -> None:
     other = replace(HUGE, window=Window((), 0, 0, ((1.0, 3.0),)))
-    assert pictures(result(HUGE), result(other), mode) == (MatrixContent(other, f"after; {TOO_LARGE}"),)
+    assert contents(result(HUGE), result(other), mode) == (MatrixContent(other, f"after; {TOO_LARGE}"),)
 
 
 @pytest.mark.parametrize("mode", before_after.MODES)
 def test_what_was_not_there_before(mode: before_after.Mode) -> None:
-    assert pictures(result(OTHER), result(AFTER), mode, [CELL]) == (
+    assert contents(result(OTHER), result(AFTER), mode, [CELL]) == (
         MatrixContent(AFTER, "after", set=Cells(patterns=((0, 1),))),
     )
 

@@ -63,7 +63,7 @@ def picture(
     zoom.level, zoom.how, zoom.shades = level, how, shades  # type: ignore[assignment]
     for lead, rows, cols, _ in zoom.missing(cells) if answered else ():
         zoom.add(causal(lead, rows, cols, how, shown.shape[-1]))
-    return zoom.picture(cells, marks)
+    return zoom.scene(cells, marks)
 
 
 def text(shown: Scene | Heads) -> str:
@@ -100,7 +100,7 @@ def test_all_blocks_fit(rows: int, cols: int, width: int, height: int, shades: b
     cells = scene(shown, width, height)
     zoom = Zoom()
     zoom.level, zoom.shades = "blocks", shades
-    place = zoom.picture(cells, NO_MARKS).layout
+    place = zoom.scene(cells, NO_MARKS).layout
     assert zoom.division(cells).shape((rows, cols)) == (place.rows, place.cols)
     assert place.hint < 0
 

@@ -114,7 +114,7 @@ async def started(learner: Learner, *done: int) -> FakeSession:
     await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
     for each in done:
         session.events.put(picture(each))
-    await learner.sees(lambda: [each.done for each in film_of(learner).pictures] == list(done))
+    await learner.sees(lambda: [each.done for each in film_of(learner).snapshots] == list(done))
     if done:
         await learner.sees(f"step {done[-1]}")
     return session
@@ -335,7 +335,7 @@ async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch:
         monkeypatch.setattr(learner.training_view, "_show_film", counted)
         for done in range(1, 301):
             session.events.put(picture(done, 300))
-        await learner.sees("300 of 300", lambda: len(film_of(learner).pictures) == 301)
+        await learner.sees("300 of 300", lambda: len(film_of(learner).snapshots) == 301)
         await learner.sees("first[0,0,0] = 0.3 ")
         assert len(drawn) < 60
 
@@ -380,7 +380,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         await learner.press("f2")
         await learner.sees(lambda: learner.app.frame.shown == "glossary")
         session.events.put(picture(10))
-        await learner.sees(lambda: len(film_of(learner).pictures) == 2)
+        await learner.sees(lambda: len(film_of(learner).snapshots) == 2)
         await learner.press("f2")
         await learner.sees("10 of 40", "first[0,0,0] = 0.01", "loss  3.0000")
         assert not session.controls[-1].stopped
@@ -504,7 +504,7 @@ async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: T
         await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
         for done in (0, 10):
             session.events.put(picture(done, size=24))
-        await learner.sees(lambda: len(film_of(learner).pictures) == 2)
+        await learner.sees(lambda: len(film_of(learner).snapshots) == 2)
         await learner.press(*(key for key in KEYS if key != "r"))
         await learner.sees(lambda: film_of(learner).busy)
         session.events.put(None)

@@ -69,7 +69,7 @@ def test_nobody_looks_beyond_the_ends() -> None:
     empty = TrainingReplay()
     empty.look(-1)
     assert empty.current is None
-    assert empty.place == -1
+    assert empty.position == -1
 
 
 def test_the_clock_runs_from_the_first_picture_and_not_in_pauses() -> None:
@@ -93,7 +93,7 @@ def test_the_clock_runs_from_the_first_picture_and_not_in_pauses() -> None:
     made.resume()
     clock.now += 4
     assert made.seconds == 8
-    made.end(Training(tuple(made.pictures), seconds=108.0))
+    made.end(Training(tuple(made.snapshots), seconds=108.0))
     clock.now += 100
     assert (made.state, made.seconds) == ("trained", 8)
 
@@ -115,7 +115,7 @@ def test_how_it_ends(training: Training, state: str) -> None:
     assert made.state == state
     assert not made.busy
     # Nothing that was seen is lost.
-    assert [each.done for each in made.pictures] == [0, 10]
+    assert [each.done for each in made.snapshots] == [0, 10]
     assert (made.failure is not None) == (state == "failed")
 
 
@@ -142,30 +142,30 @@ def test_plots() -> None:
 
 def test_the_standing() -> None:
     clock = Clock()
-    assert training_status(film(0, 40)).told == "recorded   g: train it here"
-    assert training_status(film(0, 40), 38.4).told == "recorded   g: train it here, about 38 s"
-    recorded = TrainingReplay(film(0, 40).pictures, seconds=19.8)
-    assert training_status(recorded).told == "recorded in 20 s   g: train it here"
-    assert training_status(recorded, 38.4).told == "recorded in 20 s   g: train it here, about 38 s"
-    assert training_status(TrainingReplay()).told == "not trained yet   g: train it here"
-    assert training_status(TrainingReplay()).view == ""
+    assert training_status(film(0, 40)).message == "recorded   g: train it here"
+    assert training_status(film(0, 40), 38.4).message == "recorded   g: train it here, about 38 s"
+    recorded = TrainingReplay(film(0, 40).snapshots, seconds=19.8)
+    assert training_status(recorded).message == "recorded in 20 s   g: train it here"
+    assert training_status(recorded, 38.4).message == "recorded in 20 s   g: train it here, about 38 s"
+    assert training_status(TrainingReplay()).message == "not trained yet   g: train it here"
+    assert training_status(TrainingReplay()).current == ""
     made = TrainingReplay(state="starting", clock=clock)
-    assert training_status(made).told == "starting: the steps before it run first"
+    assert training_status(made).message == "starting: the steps before it run first"
     made.add(picture(0))
     clock.now += 5
     made.add(picture(10))
-    assert (training_status(made).share, training_status(made).told) == (0.25, "10 of 40   5 s, about 15 s left")
+    assert (training_status(made).share, training_status(made).message) == (0.25, "10 of 40   5 s, about 15 s left")
     assert training_status(made).short == "10 of 40   5 s"
-    assert training_status(made).view == "step 10"
+    assert training_status(made).current == "step 10"
     made.look(-1)
-    assert training_status(made).view == "step 0   >: newest"
+    assert training_status(made).current == "step 0   >: newest"
     made.pause()
-    assert training_status(made).told == "10 of 40   paused after 5 s"
+    assert training_status(made).message == "10 of 40   paused after 5 s"
     made.stop()
-    assert training_status(made).told == "10 of 40   stopping"
-    made.end(Training(tuple(made.pictures), stopped=True))
-    assert training_status(made).told == "stopped after 10 of 40 steps, 5 s: not kept"
-    assert training_status(made).view == "step 0   picture 1 of 2"
+    assert training_status(made).message == "10 of 40   stopping"
+    made.end(Training(tuple(made.snapshots), stopped=True))
+    assert training_status(made).message == "stopped after 10 of 40 steps, 5 s: not kept"
+    assert training_status(made).current == "step 0   picture 1 of 2"
 
 
 def test_what_the_matrix_says() -> None:
@@ -180,7 +180,7 @@ def test_a_line_of_the_command() -> None:
     made.add(picture(0))
     clock.now += 70
     made.add(picture(10))
-    told = line(made, made.pictures[-1], CURVES)
+    told = line(made, made.snapshots[-1], CURVES)
     assert told == "10 of 40   loss 3.0000   score 0.2500   1 min 10 s, about 3 min 30 s left"
 
 

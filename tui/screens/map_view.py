@@ -152,11 +152,11 @@ class MapView(Box):
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
         """Tell which lesson is under the cursor."""
-        self.post_message(self.Selected(self._targets[event.place][0]))
+        self.post_message(self.Selected(self._targets[event.index][0]))
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
         """Open it."""
-        self.post_message(self.Open(*self._targets[event.place]))
+        self.post_message(self.Open(*self._targets[event.index]))
 
     def action_open(self) -> None:
         """Open the lesson under the cursor, wherever the focus is."""

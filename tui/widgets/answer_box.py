@@ -1,4 +1,4 @@
-"""The place for the answer to a question: how to answer, options or a line to type in, and what is said of answers."""
+"""The answer box of a question: how to answer, the options or a line to type in, and the verdicts on the answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOLD = Style(bold=True)
 
 
 class AnswerBox(Box):
-    """Form, options, line and word below each other. It posts what the learner answers."""
+    """Form, options, entry line and word, stacked. Posts `Given` when the learner answers."""
 
     DEFAULT_CSS = """
     AnswerBox {
@@ -51,14 +51,14 @@ class AnswerBox(Box):
     """
 
     class Given(Message):
-        """An answer: the letter of an option, or what was typed."""
+        """Posted when the learner answers, with the letter of an option or the typed text."""
 
         def __init__(self, text: str) -> None:
             self.text = text
             super().__init__()
 
     class Typed(Message):
-        """The line to type in has changed."""
+        """Posted when the text in the entry line has changed."""
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -71,11 +71,11 @@ class AnswerBox(Box):
         self._chooses = self._types = False
 
     def compose(self) -> ComposeResult:
-        """Form, options, line, word."""
+        """Yield form, options, entry line, and word."""
         yield from (self.form, self.options, self._entry, self.word)
 
     def show(self, text: QuestionText) -> None:
-        """Show the place for the answer to a question."""
+        """Show the answer box of a question."""
         self._chooses = text.state.is_open and isinstance(text.step, ChoiceStep)
         self._types = text.state.is_open and isinstance(text.step, PredictStep)
         self.form.show(text.form)
@@ -84,39 +84,39 @@ class AnswerBox(Box):
         self.word.show(text.judgement)
 
     def clear(self) -> None:
-        """Empty the line, and choose the first option."""
+        """Empty the entry line and highlight the first option."""
         self.line.value = ""
         self.options.chosen = 0
 
     @property
     def first_pane(self) -> Options | Input | None:
-        """Where a learner answers, if they answer here."""
+        """Return the widget in which the learner answers, None if they answer elsewhere."""
         return self.options if self._chooses else self.line if self._types else None
 
     def lines_at(self, width: int) -> AnswerLines:
-        """Lines that each part would like on so many columns."""
+        """Return the lines that each part would like at a width in columns."""
         options = self.options.lines_at(width) if self._chooses else 0
         return AnswerLines(self.form.lines_at(width), options, int(self._types), self.word.lines_at(width))
 
     def give_lines(self, lines: AnswerLines) -> None:
-        """Give each part its lines."""
+        """Set the height of each part."""
         set_height(self.form, lines.form)
         set_height(self.options, lines.options)
         set_height(self._entry, lines.entry)
         set_height(self.word, lines.word)
 
     def on_options_taken(self, event: Options.Taken) -> None:
-        """Pass on which option was taken."""
+        """Pass on the option that was taken."""
         event.stop()
         self.post_message(self.Given(event.text))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Pass on what was typed."""
+        """Pass on the typed text."""
         event.stop()
         if event.value.strip():
             self.post_message(self.Given(event.value.strip()))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell that the learner is typing."""
+        """Report that the learner is typing."""
         event.stop()
         self.post_message(self.Typed())

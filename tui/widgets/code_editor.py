@@ -1,4 +1,4 @@
-"""The editor of an exercise: it indents, comments out, marks the line of an error, and undoes what was done before."""
+"""The editor of an exercise: it indents, comments out, marks errors, and keeps the undo history."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from tui.widgets.editor import Editor
 LEVEL = 4
 MARK = Style(bold=True, color="red")
 CHECKPOINTS = 1000
-"""Steps back that are remembered, of each exercise."""
+"""The number of undo steps remembered per exercise."""
 
 COMMENT = re.compile(r"^(\s*)# ?")
 
 
 def indented(lines: list[str]) -> list[str]:
-    """The lines one level further in; empty ones stay empty."""
+    """Indent lines by one level; empty ones stay empty."""
     return [" " * LEVEL + line if line.strip() else line for line in lines]
 
 
 def dedented(lines: list[str]) -> list[str]:
-    """The lines one level further out, as far as they have blanks."""
+    """Dedent lines by one level, as far as they have leading spaces."""
     return [line[min(LEVEL, len(line) - len(line.lstrip(" "))) :] for line in lines]
 
 
 def commented(lines: list[str]) -> list[str]:
-    """The lines commented out; if all of them are, as code again."""
+    """Comment lines out, or uncomment them if all of them are commented out."""
     full = [line for line in lines if line.strip()]
     if full and all(COMMENT.match(line) for line in full):
         return [COMMENT.sub(r"\1", line, count=1) for line in lines]
@@ -47,7 +47,7 @@ def commented(lines: list[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """How a text was left: to be gone on with, if nobody else has changed it."""
+    """The state of an editor when its text was closed, to be resumed if the text is still the same."""
 
     text: str
     history: EditHistory
@@ -55,7 +55,7 @@ class _Left:
 
 
 class CodeEditor(Editor):
-    """Where an answer is written."""
+    """The editor in which an answer is written."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
 
@@ -72,7 +72,7 @@ class CodeEditor(Editor):
         return EditHistory(max_checkpoints=CHECKPOINTS, checkpoint_timer=2.0, checkpoint_max_characters=100)
 
     def open(self, name: str, text: str) -> bool:
-        """Show the text of this name. Returns whether it is as it was left: what was done to it can be undone then."""
+        """Show the text of this name. Returns whether it is unchanged since it was closed, so that undo continues."""
         if self._opened:
             self._left[self._opened] = _Left(self.text, self.history, self.selection)
         self._opened, self._marked = name, None
@@ -87,7 +87,7 @@ class CodeEditor(Editor):
     # The line of an error ----------------------------------------------------------------------------------------
 
     def mark(self, line: int | None) -> None:
-        """Mark a line, from 1, beside its number; None for no line."""
+        """Mark the number of a line, counted from 1; None removes the mark."""
         if line != self._marked:
             self._marked = line
             self._line_cache.clear()
@@ -112,15 +112,15 @@ class CodeEditor(Editor):
             self._change(indented)
 
     def action_dedent(self) -> None:
-        """The line of the cursor, or all that are selected, one level further out."""
+        """Dedent the line of the cursor, or all selected lines, by one level."""
         self._change(dedented)
 
     def action_comment(self) -> None:
-        """Comment the line of the cursor out, or all that are selected; or have them as code again."""
+        """Comment out the line of the cursor, or all selected lines, or uncomment them."""
         self._change(commented)
 
     def action_delete_left(self) -> None:
-        """Of the blanks that a line begins with, as many as are one level."""
+        """Delete one level of indentation at the beginning of a line, elsewhere one character."""
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         if not self.selection.is_empty or not column or before.strip(" "):
@@ -129,11 +129,11 @@ class CodeEditor(Editor):
         self.delete((row, (column - 1) // LEVEL * LEVEL), (row, column), maintain_selection_offset=False)
 
     def _change(self, change: Callable[[list[str]], list[str]]) -> None:
-        """Put other lines in the place of those that are selected; what is selected stays so."""
+        """Replace the selected lines; the selection stays."""
         selection = self.selection
         (top, _), (bottom, column) = sorted(selection)
         if bottom > top and column == 0:
-            # Of the last line nothing is selected.
+            # The last line of the selection contains no selected character.
             bottom -= 1
         before = [self.document.get_line(row) for row in range(top, bottom + 1)]
         after = change(before)
@@ -142,10 +142,10 @@ class CodeEditor(Editor):
         self.history.checkpoint()
         self.replace("\n".join(after), (top, 0), (bottom, len(before[-1])), maintain_selection_offset=False)
 
-        def moved(place: Location) -> Location:
-            row, column = place
+        def moved(location: Location) -> Location:
+            row, column = location
             if not top <= row <= bottom or (column == 0 and not selection.is_empty):
-                return place
+                return location
             return row, max(0, column + len(after[row - top]) - len(before[row - top]))
 
         self.selection = Selection(moved(selection.start), moved(selection.end))

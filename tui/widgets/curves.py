@@ -14,7 +14,7 @@ from tui.widgets.line_widget import LineWidget
 
 
 class Curves(LineWidget):
-    """Some curves, beside or below each other. Showing others repaints only the lines that differ."""
+    """Some curves, side by side or stacked. A change repaints only the lines that differ."""
 
     DEFAULT_CSS = """
     Curves {
@@ -31,12 +31,12 @@ class Curves(LineWidget):
         self._drawn: object = None
 
     def show(self, plots: tuple[Plot, ...]) -> None:
-        """Show other curves."""
+        """Show these curves."""
         if plots == self._plots:
             return
         self._plots = plots
         if not self.size:
-            # While it is hidden nothing can be compared: what it drew before must not come back.
+            # While the widget is hidden, there is nothing to compare with: what it drew before must not reappear.
             self.refresh()
         self._draw()
         for y, line in enumerate(self._lines):
@@ -49,26 +49,26 @@ class Curves(LineWidget):
         """Draw all curves into the lines of the widget."""
         width, height = self.size
         self._drawn = (self._plots, self.size)
-        places = arrange(len(self._plots), width, height)
-        drawn = [
-            draw(plot, place.width, place.height, self._unicode, COLORS[at % len(COLORS)])
-            for at, (plot, place) in enumerate(zip(self._plots, places, strict=False))
+        slots = arrange(len(self._plots), width, height)
+        curves = [
+            draw(plot, slot.width, slot.height, self._unicode, COLORS[at % len(COLORS)])
+            for at, (plot, slot) in enumerate(zip(self._plots, slots, strict=False))
         ]
         lines = []
         for y in range(height):
             line = StyledLine()
-            for place, picture in zip(places, drawn, strict=True):
-                if place.y <= y < place.y + place.height:
-                    line.pad_to(place.x)
-                    for text, style in picture[y - place.y]:
+            for slot, curve in zip(slots, curves, strict=True):
+                if slot.y <= y < slot.y + slot.height:
+                    line.pad_to(slot.x)
+                    for text, style in curve[y - slot.y]:
                         line.add(text, style)
             lines.append(line.runs(width))
         self._lines = tuple(lines)
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
+        """Render one line."""
         if self._drawn != (self._plots, self.size):
-            # Another size is painted before its event would come.
+            # A new size is painted before its resize event arrives.
             self._draw()
         runs = self._lines[y] if y < len(self._lines) else ((" " * self.size.width, None),)
         self._painted[y] = runs

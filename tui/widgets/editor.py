@@ -1,4 +1,4 @@
-"""Where a learner writes code: Textual's editor, but with fewer bytes, and quiet while nothing happens."""
+"""The editor for code: Textual's, but with fewer bytes, and silent while nothing happens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widgets.text_area import TextAreaTheme
 from tui.widgets.line_widget import settle
 
 NARROW, GUTTER = 60, 6
-"""The least columns that the editor will have if they are not known yet, and those that line numbers take."""
+"""The minimum width of the editor, used while it is unknown, and the width of the line numbers."""
 
 EDITOR_THEME = TextAreaTheme(
     name="tutor",
@@ -44,24 +44,24 @@ EDITOR_THEME = TextAreaTheme(
         "type": Style(color="yellow"),
     },
 )
-"""The sixteen colors of every terminal, on its own background."""
+"""A theme with the sixteen colors of every terminal, on the terminal's own background."""
 
 
 class Editor(TextArea):
-    """The editor. A key repaints only the lines that differ, where Textual's own sends all of them.
+    """An editor that repaints only the lines that differ, where Textual's sends all of them.
 
-    Its cursor does not blink: a blinking one sends bytes for ever.
+    Its cursor does not blink: a blinking cursor sends bytes forever.
     """
 
     class Left(Message):
-        """The learner leaves the editor."""
+        """Posted when the learner leaves the editor."""
 
     _drawn: dict[int, Strip] | None = None
-    """The lines as they were drawn last, once the editor has lines."""
+    """The lines as last drawn, once the editor has any."""
     _comparing = False
 
     def on_mount(self) -> None:
-        """Dress for any terminal."""
+        """Set up colors and cursor for any terminal."""
         self.register_theme(EDITOR_THEME)
         self.theme = "tutor"
         self.cursor_blink = False
@@ -75,7 +75,7 @@ class Editor(TextArea):
         return changed
 
     def render_line(self, y: int) -> Strip:
-        """One line; it is kept to compare the next one with."""
+        """Render one line, and keep it to compare the next one with."""
         strip = super().render_line(y)
         if self._drawn is None:
             self._drawn = {}
@@ -83,20 +83,21 @@ class Editor(TextArea):
         return strip
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Repaint the lines that differ, where the whole editor is asked for."""
+        """Repaint only the lines that differ when a repaint of the whole editor is requested."""
         if regions or recompose or not repaint or not self._drawn or not self.size:
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         if not self._comparing:
             self._comparing = True
-            # In the middle of an edit the text is new and its colors are not; and after a run of keys, once.
+            # In the middle of an edit, the text is new but its colors are not. Highlight after it, and once per run of
+            # keys.
             self.call_later(self._repaint_differing)
         return super().refresh(repaint=False, layout=True) if layout else self
 
     def _repaint_differing(self) -> None:
         self._comparing = False
-        drawn, width = self._drawn or {}, self.size.width
+        previous, width = self._drawn or {}, self.size.width
         for y in range(self.size.height):
-            if drawn.get(y) != super().render_line(y):
+            if previous.get(y) != super().render_line(y):
                 super().refresh(Region(0, y, width, 1))
 
     async def _on_key(self, event: events.Key) -> None:
@@ -111,7 +112,7 @@ class Editor(TextArea):
             self.action_enter()
 
     def action_enter(self) -> None:
-        """A new line, indented as the one before, and one level more after a colon."""
+        """Insert a new line with the indentation of the line before, one level deeper after a colon."""
         start, end = sorted((self.selection.start, self.selection.end))
         before = self.document.get_line(start[0])[: start[1]]
         indent = before[: len(before) - len(before.lstrip())]
@@ -120,12 +121,13 @@ class Editor(TextArea):
         self.replace("\n" + indent, start, end, maintain_selection_offset=False)
 
     def go_to_last_line(self) -> None:
-        """Put the cursor at the end of the last line that has something in it, or below it if it is too wide.
+        """Put the cursor at the end of the last line with content, or below it if that line is too wide.
 
-        Code that is longer than the editor is to be read first: the cursor stays at its beginning.
+        In code that is longer than the editor, the cursor stays at the beginning, since the learner reads the code
+        first.
         """
         lines = self.text.split("\n")
-        row = max((place for place, line in enumerate(lines) if line.strip()), default=0)
+        row = max((index for index, line in enumerate(lines) if line.strip()), default=0)
         if row >= (self.size.height or len(lines)):
             return
         line = lines[row]

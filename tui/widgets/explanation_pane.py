@@ -1,7 +1,7 @@
-"""The pane in which a number explains itself: formula, digits, and the operands, from which one goes on to the next.
+"""The pane in which a number explains itself: its formula, its digits, and its operands, each of which can be followed.
 
-`lines` lays an explanation out in a number of lines; the widget holds the way that the learner has taken and the
-operand that is chosen.
+`lines` lays an explanation out in a given number of lines; the widget holds the path that the learner has taken and the
+chosen operand.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ PIECE = re.compile(r"\(\d+ more: [^)]*\)\S*|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which operand is chosen: the row of operands, and the place in it."""
+    """The chosen operand: the row of operands, and the index within it."""
 
     row: int = 0
-    place: int = 0
+    index: int = 0
 
 
 @dataclass(frozen=True)
 class PathStop:
-    """One stop on the way: an explanation, and what is chosen in it."""
+    """One stop on the path: an explanation, and the operand that is chosen in it."""
 
     explanation: Explanation
     choice: Choice = Choice()
     written: dict[tuple[int, int, bool], list[Text]] = field(default_factory=dict, compare=False, repr=False)
-    """The arithmetic in so many columns and lines: it does not depend on the choice, and long sums take a while."""
+    """Return the arithmetic for this many columns and lines. Cached, since long sums take a while."""
 
     @cached_property
     def rows(self) -> tuple[explanation_text.Group, ...]:
@@ -59,43 +59,43 @@ class PathStop:
 
     @property
     def row(self) -> explanation_text.Group:
-        """The row in which an operand is chosen; there is none if there are no operands."""
+        """The row of the chosen operand; an error if there are no operands."""
         return self.rows[self.choice.row]
 
     @property
     def operand(self) -> Operand | None:
         """The chosen operand, None if there is none."""
-        return None if self.explanation.leaf else self.explanation.operands[self.row.positions[self.choice.place]]
+        return None if self.explanation.leaf else self.explanation.operands[self.row.positions[self.choice.index]]
 
-    def moved(self, rows: int, places: int) -> PathStop:
-        """With another operand chosen; at the edges nothing changes."""
+    def moved(self, rows: int, columns: int) -> PathStop:
+        """Return the stop with a different operand chosen; the choice stops at the edges."""
         known = self.rows
         if not known:
             return self
         row = min(max(self.choice.row + rows, 0), len(known) - 1)
-        place = min(max(self.choice.place + places, 0), len(known[row].positions) - 1)
-        found = replace(self, choice=Choice(row, place))
-        # The same rows, which are not to be found anew.
+        index = min(max(self.choice.index + columns, 0), len(known[row].positions) - 1)
+        found = replace(self, choice=Choice(row, index))
+        # Reuse the rows: finding them again takes time.
         found.__dict__["rows"] = known
         return found
 
 
 ALL = 1000
-"""Lines that are enough for everything."""
+"""More lines than any explanation has."""
 
 
 def lines(
-    way: tuple[PathStop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
+    path: tuple[PathStop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
 ) -> list[Text]:
-    """What the last stop of a way shows in at most so many lines of this width; `tail`: its last lines.
+    """Lay out the last stop of a path in at most `height` lines; `tail` selects the last lines instead of the first.
 
-    What helps least is left out first: notes and details, the breadcrumbs, all but the chosen row of operands, digits.
+    The least helpful parts are left out first: notes and details, the path, all but the chosen row of operands, digits.
     """
-    if not way or height < 1:
+    if not path or height < 1:
         return []
     if tail:
-        return lines(way, width, ALL, here, unicode)[-height:]
-    stop = way[-1]
+        return lines(path, width, ALL, here, unicode)[-height:]
+    stop = path[-1]
     explanation = stop.explanation
     if height == 1:
         return [_clipped(Text(explanation_text.one_line(explanation, width, here, unicode)), width, unicode)]
@@ -106,7 +106,7 @@ def lines(
         stop.written[key] = _arithmetic(explanation, *key)
     arithmetic = stop.written[key]
     group = stop.row.pattern if rows else ""
-    crumbs = Text(explanation_text.crumbs([item.explanation for item in way], group, unicode, width), DIM)
+    crumbs = Text(explanation_text.crumbs([item.explanation for item in path], group, unicode, width), DIM)
     extra = [*_details(explanation, width), *_notes(explanation, width)]
     left = height - 1
     shown_rows = _around(stop.choice.row, len(rows), min(MOST_ROWS, left))
@@ -128,15 +128,15 @@ def lines(
 
 
 def _cut(extra: list[Text], room: int, unicode: bool) -> list[Text]:
-    """As many lines as there is room for; the last one says how many more there are."""
+    """Cut a list of lines; the last line says how many are missing."""
     if len(extra) <= room or not room:
         return extra[:room]
     return [*extra[: room - 1], Text(f"  {_dots(unicode)} {len(extra) - room + 1} more lines: page down", DIM)]
 
 
-def wanted(way: tuple[PathStop, ...], width: int, here: str = "", unicode: bool = True) -> int:
-    """How many lines show everything."""
-    return len(lines(way, width, ALL, here, unicode))
+def wanted(path: tuple[PathStop, ...], width: int, here: str = "", unicode: bool = True) -> int:
+    """Return the number of lines that show everything."""
+    return len(lines(path, width, ALL, here, unicode))
 
 
 def _dots(unicode: bool) -> str:
@@ -144,7 +144,7 @@ def _dots(unicode: bool) -> str:
 
 
 def _clipped(text: Text, width: int, unicode: bool) -> Text:
-    """The text cut to at most `width` columns; the last one says that it was cut."""
+    """Cut a text to at most `width` columns, ending in an ellipsis if anything was cut."""
     if text.cell_len > width:
         text.truncate(width - 1)
         text.append(_dots(unicode))
@@ -152,22 +152,22 @@ def _clipped(text: Text, width: int, unicode: bool) -> Text:
 
 
 def _head(explanation: Explanation, width: int, here: str, unicode: bool) -> Text:
-    """What the number is, in symbols, and at the right where that was said."""
+    """Return the line with the number in symbols and, on the right, its line of code."""
     e = explanation
     result = explanation_text.readable(e.value, e.dtype)
     symbols = (
         explanation_text.symbols(e, unicode) if not e.leaf else f"{result}   {explanation_text.WORDS.get(e.op, e.op)}"
     )
     text = Text.assemble((e.label, STRONG), f" = {symbols}")
-    place = explanation_text.where(e, here)
-    room = width - cell_len(place) - 2
-    if place and text.cell_len <= room:
-        text.append(" " * (width - text.cell_len - cell_len(place)) + place, DIM)
+    source = explanation_text.where(e, here)
+    room = width - cell_len(source) - 2
+    if source and text.cell_len <= room:
+        text.append(" " * (width - text.cell_len - cell_len(source)) + source, DIM)
     return text
 
 
 def _arithmetic(explanation: Explanation, width: int, most: int, unicode: bool) -> list[Text]:
-    """The formula in digits, with as many terms as fit in so many lines."""
+    """Return the formula in digits, with as many terms as fit into the lines."""
     e = explanation
     if e.leaf:
         return []
@@ -181,11 +181,11 @@ def _arithmetic(explanation: Explanation, width: int, most: int, unicode: bool) 
 
 
 def _wrapped(text: str, width: int, hanging: str) -> list[str]:
-    """The text in lines, broken before the signs that join terms."""
+    """Wrap a text before the signs that join terms."""
     pieces = PIECE.findall(text)
     found, line = [], ""
     for number, piece in enumerate(pieces):
-        # A sign goes with what follows it.
+        # A sign stays with the term that follows it.
         sign = piece in ("+", "-", "/", "=", "≈", "~") and number + 1 < len(pieces)
         length = cell_len(piece) + (1 + cell_len(pieces[number + 1]) if sign else 0)
         if line.strip() and cell_len(line) + 1 + length > width:
@@ -197,18 +197,18 @@ def _wrapped(text: str, width: int, hanging: str) -> list[str]:
 
 
 def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
-    """The rows of operands, of each as many as fit around the chosen one: factors stand below each other."""
+    """Lay out the rows of operands, each with as many as fit around the chosen one; factors are aligned vertically."""
     operands, dots = stop.explanation.operands, _dots(unicode)
-    # Of a thousand only those that may fit are written.
+    # Format only operands that may fit: there may be a thousand.
     rows = []
     for row in stop.rows:
-        middle = min(stop.choice.place, len(row.positions) - 1)
+        middle = min(stop.choice.index, len(row.positions) - 1)
         near = range(max(0, middle - width), min(middle + width, len(row.positions)))
         rows.append((row, {at: _number(operands[row.positions[at]]) for at in near}))
     if not rows:
         return []
     cell = max(len(text) for _, texts in rows for text in texts.values()) + 2
-    # The chosen one is worth more than the end of a long name.
+    # Showing the chosen operand matters more than the end of a long name.
     longest = max(0, min(max(12, width // 2), width - 5 - cell))
     names = [truncated(row.pattern, longest, dots) for row, _ in rows]
     indent = max(map(cell_len, names))
@@ -218,13 +218,13 @@ def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
         count = f" {dots} {size}"
         room = width - 4 - indent
         fit = size if size * cell <= room else max(1, (room - 1 - len(count)) // cell)
-        first = max(0, min(stop.choice.place - fit // 2, size - fit))
+        first = max(0, min(stop.choice.index - fit // 2, size - fit))
         name = names[number]
         text = Text("  ").append(name, NAME).append(" " * (indent - cell_len(name) + 1))
         text.append(dots if first else " ", DIM)
-        for place in range(first, min(first + fit, size)):
-            chosen = Choice(number, place) == stop.choice
-            text.append(" ").append(f"{texts[place].rjust(cell - 2)} ", CHOSEN if chosen else None)
+        for index in range(first, min(first + fit, size)):
+            chosen = Choice(number, index) == stop.choice
+            text.append(" ").append(f"{texts[index].rjust(cell - 2)} ", CHOSEN if chosen else None)
         text.append(count if first + fit < size else "", DIM)
         found.append(text)
     return found
@@ -235,7 +235,7 @@ def _number(operand: Operand) -> str:
 
 
 def _around(chosen: int, count: int, room: int) -> range:
-    """So many of the rows that the chosen one is among them."""
+    """Return as many rows as fit, including the chosen one."""
     first = max(0, min(chosen - room + 1, count - room))
     return range(first, min(first + room, count))
 
@@ -244,10 +244,10 @@ def _details(explanation: Explanation, width: int) -> list[Text]:
     found = []
     for title, row in explanation.details:
         text = Text.assemble((f"  {title}  ", DIM))
-        for place, value in enumerate(row):
+        for index, value in enumerate(row):
             shown = explanation_text.readable(value)
-            if text.cell_len + len(shown) + 12 > width and place + 1 < len(row):
-                text.append(f" ({len(row) - place} more)", DIM)
+            if text.cell_len + len(shown) + 12 > width and index + 1 < len(row):
+                text.append(f" ({len(row) - index} more)", DIM)
                 break
             text.append(f" {shown}")
         found.append(text)
@@ -265,7 +265,7 @@ NOTHING_DRAWN: tuple[tuple[PathStop, ...], Size, list[Text]] = ((), Size(0, 0), 
 
 
 class ExplanationPane(LineWidget, can_focus=True):
-    """How a number was made. The arrows choose an operand, Enter goes on to it, Backspace back."""
+    """The explanation of a number. The arrows choose an operand, Enter follows it, Backspace goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("explanation")]
 
@@ -277,119 +277,119 @@ class ExplanationPane(LineWidget, can_focus=True):
     """
 
     class Follow(Message):
-        """The learner wants the chosen operand explained."""
+        """Posted when the learner wants the chosen operand explained."""
 
         def __init__(self, operand: Operand) -> None:
             self.operand = operand
             super().__init__()
 
     class Changed(Message):
-        """Another number is explained, or another operand is chosen."""
+        """Posted when a different number is explained, or a different operand chosen."""
 
     class Closed(Message):
-        """The learner has seen enough."""
+        """Posted when the learner closes the pane."""
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._way: tuple[PathStop, ...] = ()
+        self._path: tuple[PathStop, ...] = ()
         self._here = ""
         self._drawn = NOTHING_DRAWN
         self._tail = False
 
     @property
     def explanation(self) -> Explanation | None:
-        """What is explained, None while nothing is."""
-        return self._way[-1].explanation if self._way else None
+        """The explanation that is shown, None if there is none."""
+        return self._path[-1].explanation if self._path else None
 
     @property
     def operand(self) -> Operand | None:
-        """The operand that is chosen."""
-        return self._way[-1].operand if self._way else None
+        """The chosen operand, None if there is none."""
+        return self._path[-1].operand if self._path else None
 
     @property
     def hints(self) -> list[str]:
-        """What the keys do with the operands, for a line of keys."""
+        """What the keys do with the operands, for the line of keys."""
         return [hint("explanation.choose"), hint("explanation.follow")] if self.operand is not None else []
 
     @property
     def depth(self) -> int:
-        """How many stops the way has."""
-        return len(self._way)
+        """The number of stops on the path."""
+        return len(self._path)
 
     def show(self, explanation: Explanation, here: str) -> None:
-        """Explain a number, at the beginning of a new way. `here` is the step that the learner is in."""
+        """Explain a number and start a new path; `here` is the step that the learner is in."""
         self._here = here
         self._drawn = NOTHING_DRAWN
         self._tail = False
         self._go((PathStop(explanation),))
 
     def go_on(self, explanation: Explanation) -> None:
-        """Explain an operand of what is explained now."""
-        self._go((*self._way, PathStop(explanation)))
+        """Add the explanation of an operand to the path."""
+        self._go((*self._path, PathStop(explanation)))
 
     def clear(self) -> None:
-        """Explain nothing."""
-        self._way = ()
+        """Remove the explanation."""
+        self._path = ()
 
     def wanted(self, width: int) -> int:
-        """How many lines show everything at a width."""
-        return wanted(self._way, max(20, width - 2), self._here, self._terminal.unicode)
+        """Return the number of lines that show everything at a width."""
+        return wanted(self._path, max(20, width - 2), self._here, self._terminal.unicode)
 
-    def _go(self, way: tuple[PathStop, ...]) -> None:
-        before = self._drawn[2] if self._drawn[:2] == (self._way, self.size) else None
-        self._way, self._tail, self._drawn = way, False, NOTHING_DRAWN
+    def _go(self, path: tuple[PathStop, ...]) -> None:
+        before = self._drawn[2] if self._drawn[:2] == (self._path, self.size) else None
+        self._path, self._tail, self._drawn = path, False, NOTHING_DRAWN
         self._repaint(before)
         self.post_message(self.Changed())
 
     def _repaint(self, before: list[Text] | None) -> None:
-        """Repaint the lines that are not as they were."""
+        """Repaint the lines that differ."""
         if before is None or not self.size:
             self.refresh()
             return
         found = self._lines()
         for y in range(self.size.height):
             old, new = (texts[y] if y < len(texts) else Text() for texts in (before, found))
-            # Rich takes two texts for equal whose styles differ.
+            # Rich considers texts equal that differ only in style.
             if (old, old.spans, old.style) != (new, new.spans, new.style):
                 self.refresh_line(y)
 
     def _lines(self) -> list[Text]:
-        """What is drawn."""
-        if self._drawn[:2] != (self._way, self.size):
-            # A sum of hundreds of terms takes a while to lay out: not for each line again.
+        """Return the lines to draw."""
+        if self._drawn[:2] != (self._path, self.size):
+            # Laying out a sum of hundreds of terms takes a while: do not repeat it for each line.
             width, height = self.size
-            found = lines(self._way, max(1, width - 2), height, self._here, self._terminal.unicode, self._tail)
-            self._drawn = (self._way, self.size, found)
+            found = lines(self._path, max(1, width - 2), height, self._here, self._terminal.unicode, self._tail)
+            self._drawn = (self._path, self.size, found)
         return self._drawn[2]
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
+        """Render one line."""
         width, found = self.size.width, self._lines()
         text = Text(" ").append_text(found[y]) if y < len(found) else Text()
         return Strip(self.pieces(text)).adjust_cell_length(width, self.ground).simplify()
 
-    def action_choose(self, rows: int, places: int) -> None:
-        """Choose another operand."""
-        if self._way:
-            moved = self._way[-1].moved(rows, places)
-            if moved != self._way[-1]:
-                self._go((*self._way[:-1], moved))
+    def action_choose(self, rows: int, columns: int) -> None:
+        """Choose a different operand."""
+        if self._path:
+            moved = self._path[-1].moved(rows, columns)
+            if moved != self._path[-1]:
+                self._go((*self._path[:-1], moved))
 
     def action_page(self, tail: bool) -> None:
-        """Show the end of what is told, or its beginning."""
+        """Show the end of the explanation, or its beginning."""
         self._tail, self._drawn = tail, NOTHING_DRAWN
         self.refresh()
 
     def action_follow(self) -> None:
-        """Go on to the chosen operand."""
+        """Follow the chosen operand."""
         if self.operand is not None:
             self.post_message(self.Follow(self.operand))
 
     def action_back(self) -> None:
-        """Back to the number before, or close."""
-        if len(self._way) > 1:
-            self._go(self._way[:-1])
+        """Go back to the previous number, or close the pane."""
+        if len(self._path) > 1:
+            self._go(self._path[:-1])
         else:
             self.action_close()
 

@@ -1,4 +1,4 @@
-"""The help for where the learner is, on top of everything else; any key closes it."""
+"""The help for the current view, on top of everything else; any key closes it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from rich.text import Text
 from tui.widgets.text_pane import TextPane
 
 PAGE_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
-"""Keys that turn the pages of a long help, and how far."""
+"""Keys that turn the pages of a long help, and by how many pages."""
 
 
 class HelpPane(TextPane):
     """A text that is shown until the next key."""
 
     def toggle(self, topic: str, width: int, height: int) -> None:
-        """Show the keys of a topic of `help_pages.PAGES`, on a screen of this size, or hide what is shown."""
+        """Show the keys of a topic of `help_pages.PAGES` on a screen of this size, or hide the help."""
         from tui.actions import help_pages
 
         if self.display:
@@ -29,7 +29,7 @@ class HelpPane(TextPane):
         self.display = True
 
     def take_key(self, key: str) -> None:
-        """Close, or turn the pages of a help that is longer than the screen."""
+        """Close the help, or turn its page if it is longer than the screen."""
         if self.longer and key in PAGE_KEYS:
             self.action_scroll_lines(PAGE_KEYS[key] * max(1, self.size.height - 2))
         else:

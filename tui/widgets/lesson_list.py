@@ -24,7 +24,7 @@ DIM = Style(dim=True)
 
 @dataclass(frozen=True, slots=True)
 class LessonEntry:
-    """One line: a glyph that tells the state, a text, and the state in words."""
+    """One line: a glyph for the state, a text, and the state in words."""
 
     glyph: str
     text: str
@@ -33,25 +33,25 @@ class LessonEntry:
 
 
 class LessonList(LineWidget, can_focus=True):
-    """Lines with a cursor; the first one is "continue"."""
+    """Lines with a cursor; the first line is "continue"."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
-    """The line of the cursor; clamped."""
+    """The index of the line under the cursor; clamped."""
 
     class Moved(Message):
-        """The cursor is on another line, `place`."""
+        """Posted when the cursor has moved to a different line."""
 
-        def __init__(self, place: int) -> None:
-            self.place = place
+        def __init__(self, index: int) -> None:
+            self.index = index
             super().__init__()
 
     class Chosen(Message):
-        """The learner opens the line `place`."""
+        """Posted when the learner opens a line."""
 
-        def __init__(self, place: int) -> None:
-            self.place = place
+        def __init__(self, index: int) -> None:
+            self.index = index
             super().__init__()
 
     def __init__(self, *, ellipsis: str = "…", id: str | None = None) -> None:
@@ -60,7 +60,7 @@ class LessonList(LineWidget, can_focus=True):
         self._entries: tuple[LessonEntry, ...] = ()
 
     def show(self, entries: tuple[LessonEntry, ...]) -> None:
-        """Show other lines."""
+        """Show these lines."""
         if entries != self._entries:
             self._entries = entries
             self.cursor = self.validate_cursor(self.cursor)
@@ -71,7 +71,7 @@ class LessonList(LineWidget, can_focus=True):
         return max(0, min(cursor, len(self._entries) - 1))
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Repaint the two lines, or all if they have moved."""
+        """Repaint the two lines that a move changes, or all after scrolling."""
         top = self._top(after)
         if top != self._top(before):
             self.refresh()
@@ -81,22 +81,22 @@ class LessonList(LineWidget, can_focus=True):
         self.post_message(self.Moved(after))
 
     def _top(self, cursor: int) -> int:
-        """The first line that is drawn, if there are more than fit."""
+        """Return the first visible line, which is not 0 if the list is scrolled."""
         height = max(1, self.size.height)
         return max(0, min(cursor - height // 2, len(self._entries) - height))
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
+        """Render one line."""
         width = self.size.width
         base = self.ground
-        place = y + self._top(self.cursor)
-        if place >= len(self._entries):
+        index = y + self._top(self.cursor)
+        if index >= len(self._entries):
             return Strip([Segment(" " * width, base)], width)
-        entry = self._entries[place]
+        entry = self._entries[index]
         word = f" {entry.word} " if entry.word else " "
         left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)), self._ellipsis)
         text = left.ljust(width - len(word))
-        if place == self.cursor:
+        if index == self.cursor:
             return Strip([Segment(text + word, self.over(CURSOR))], width)
         segments = [Segment(text, self.over(FIRST if entry.strong else None)), Segment(word, self.over(DIM))]
         return Strip(segments, width).simplify()
@@ -111,9 +111,9 @@ class LessonList(LineWidget, can_focus=True):
             self.post_message(self.Chosen(self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        """Choose by mouse: the first click puts the cursor there, a second one opens."""
-        place = event.y + self._top(self.cursor)
-        if place < len(self._entries):
-            if place == self.cursor:
+        """Move the cursor with the first click, open the line with a second one."""
+        index = event.y + self._top(self.cursor)
+        if index < len(self._entries):
+            if index == self.cursor:
                 self.action_choose()
-            self.cursor = place
+            self.cursor = index

@@ -1,4 +1,4 @@
-"""What our own widgets share: they draw line by line, on the terminal's own colors where the theme is an ansi one."""
+"""The base of our own widgets: they draw line by line, in an ANSI theme on the terminal's own colors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.drawings.styled_line import over
 
 
 def settle(widget: Widget) -> None:
-    """A widget has been laid out and painted: what it was marked for meanwhile need not be done."""
+    """Discard the repaints and layouts that a widget has requested while it was being laid out and painted."""
     widget._repaint_required = widget._layout_required = False
     widget._repaint_regions.clear()
 
@@ -21,8 +21,8 @@ def settle(widget: Widget) -> None:
 class StableWidget(Widget):
     """A widget that is laid out and painted once when its size changes.
 
-    Textual marks a resized widget as dirty and asks for another layout, although the layout that resized it has painted
-    it already: each time the screen is sent twice, which over SSH is half of what a step costs.
+    Textual marks a resized widget as dirty and requests a new layout, although the layout that resized it has painted
+    it already. The screen would be sent twice each time, which over SSH is half of what a step costs.
     """
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
@@ -37,15 +37,18 @@ class Box(StableWidget, Container):
 
     @property
     def room(self) -> Size:
-        """Its size; while it is hidden and has none, that of what it will fill: so it is arranged before it shows."""
-        place: Widget = self
-        while not place.size and isinstance(place.parent, Widget):
-            place = place.parent
-        return place.size
+        """The size of the container or, while it is hidden, of its nearest ancestor that has a size.
+
+        This allows the content to be arranged before it is shown.
+        """
+        widget: Widget = self
+        while not widget.size and isinstance(widget.parent, Widget):
+            widget = widget.parent
+        return widget.size
 
 
 def set_height(widget: Widget, lines: int) -> None:
-    """Give a widget this many lines, and hide it if there are none."""
+    """Set the height of a widget, and hide it if that is 0."""
     if widget.display != (lines > 0):
         widget.display = lines > 0
     if lines:
@@ -71,11 +74,11 @@ class LineWidget(StableWidget):
 
     @property
     def ground(self) -> Style | None:
-        """The style of empty cells. In an ansi theme there is none: a piece without a style costs no escape at all."""
+        """The style of empty cells, None in an ANSI theme, where a piece without a style needs no escape sequence."""
         return None if self.app.native_ansi_color else self.rich_style
 
     def over(self, style: Style | None) -> Style | None:
-        """A style on top of the ground."""
+        """Return a style on top of the ground."""
         return over(self.ground, style)
 
     def refresh_line(self, y: int) -> None:
@@ -83,9 +86,9 @@ class LineWidget(StableWidget):
         self.refresh(Region(0, y, self.size.width, 1))
 
     def pieces(self, text: Text) -> list[Segment]:
-        """One line of styled text."""
+        """Return one line of styled text as segments."""
         if not text.spans:
-            # Rich forgets the style of a text as a whole if no part of it has one.
+            # Rich ignores the style of a whole text if no part of it has one.
             return [Segment(text.plain, self.over(self.app.console.get_style(text.style)))] if text.plain else []
         ground = self.ground
         return [

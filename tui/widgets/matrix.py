@@ -1,7 +1,7 @@
-"""A tensor that a learner walks with a cursor.
+"""A tensor that the learner explores with a cursor.
 
-The pictures are made by pure functions (`picture`, `overview`, `heads`). The widget holds the state, and sends of each
-line only what differs from what is on the screen.
+The drawings are pure functions (`tui.drawings`). The widget holds the state, and sends only the part of each line that
+differs from the screen.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
 
-WINDOWS_KEPT = 32
-"""Windows of one tensor that are remembered."""
+MOST_WINDOWS = 32
+"""The number of windows remembered per tensor."""
 
-ROWS_KEPT = 64
-"""Rows of one tensor whose statistics are remembered."""
+MOST_ROWS = 64
+"""The number of rows per tensor whose statistics are remembered."""
 
 WHEEL_ROWS = 3
 
 
 class MatrixView(LineWidget, can_focus=True):
-    """A tensor as a matrix of digits with labelled rows and columns, of which a cursor points at one cell.
+    """A tensor as a matrix of digits with labeled rows and columns, and a cursor on one cell.
 
-    Where its lesson says so it is drawn as bars, or as memory (`Drawing`): cursor, keys and messages are the same.
-    Any tensor of 0 to 4 dimensions can be shown. Of a large one only what is visible is drawn and held; what is not
-    here is asked for by `Missing` and given by `add`. All of it can be seen as an overview of blocks, and all heads
-    side by side; the cursor is on a cell all the time, that for which the block stands.
+    If its lesson asks for it, the tensor is drawn as bars or as memory (`Drawing`), with the same cursor, keys and
+    messages. Tensors of 0 to 4 dimensions can be shown. Of a large tensor, only the visible part is drawn and held; the
+    widget requests missing values with `Missing` and receives them through `add`. All of the tensor can be seen as an
+    overview of blocks, and all heads side by side; even then the cursor is on a cell, the one that represents the
+    current block.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("matrix")]
@@ -69,11 +70,11 @@ class MatrixView(LineWidget, can_focus=True):
     """Row and column of the cursor; clamped."""
 
     lead: reactive[tuple[int, ...]] = reactive((), repaint=False, init=False)
-    """Indices of the leading axes; clamped."""
+    """The indices of the leading axes; clamped."""
 
     @rich.repr.auto
     class CursorMoved(Message):
-        """Posted when the cell under the cursor is another, or what `describe` says of it.
+        """Posted when the cursor is on a different cell, or `describe` returns a different text.
 
         Attributes:
             view: The matrix.
@@ -95,7 +96,7 @@ class MatrixView(LineWidget, can_focus=True):
             return self.view
 
         def can_replace(self, message: Message) -> bool:
-            """Of a burst of moves only the last matters."""
+            """Return whether the earlier message can be dropped: in a burst of moves, only the last one matters."""
             return isinstance(message, MatrixView.CursorMoved) and message.view is self.view
 
         def __rich_repr__(self) -> rich.repr.Result:
@@ -105,7 +106,7 @@ class MatrixView(LineWidget, can_focus=True):
 
     @rich.repr.auto
     class Missing(Message):
-        """Posted when something is to be drawn that is not here; `add` takes it.
+        """Posted when something that is to be drawn has to be requested; `add` takes the reply.
 
         Attributes:
             view: The matrix.
@@ -128,7 +129,7 @@ class MatrixView(LineWidget, can_focus=True):
             yield "question", self.question
 
     def __init__(self, terminal: Terminal, *, id: str | None = None, classes: str | None = None) -> None:
-        """Initialise the matrix.
+        """Initialize the matrix.
 
         Args:
             terminal: What the terminal can do.
@@ -166,27 +167,27 @@ class MatrixView(LineWidget, can_focus=True):
 
     @property
     def value(self) -> float | None:
-        """The value under the cursor, None if it is not here yet."""
+        """The value under the cursor, None if it has not arrived."""
         cells = self._cells or self._make_cells()
         return value_at(cells) if cells else None
 
     @property
     def overview(self) -> bool:
-        """Whether blocks or heads are shown, not cells."""
+        """Whether blocks or heads are shown instead of cells."""
         return self._zoom.level != "cells"
 
     @property
     def hints(self) -> list[str]:
-        """What the keys do now, for a line of keys."""
+        """What the keys do now, for the line of keys."""
         if self._zoom.level == "cells":
             return [hint("matrix.move", self._drawing.UNIT)]
         unit = "head" if self._zoom.level == "heads" else "block"
         return [hint("matrix.move", unit), hint("matrix.enter-block")]
 
     def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
-        """Show another tensor, or the same with other values.
+        """Show a different tensor, or new values of the same one.
 
-        Cursor and leading axes stay where they are if the shape is the same. Only lines that differ are repainted.
+        Cursor and leading indices stay if the shape is the same. Only lines that differ are repainted.
 
         Args:
             tensor: The tensor, or None for an empty matrix.
@@ -215,7 +216,7 @@ class MatrixView(LineWidget, can_focus=True):
         drawing, self._drawing = self._drawing, drawing_of(tensor)
         self._face = Face.of(tensor, self._palette)
         if blank:
-            # As if none of its numbers were here; the columns stay as wide as they will be.
+            # Treat all numbers as missing; the columns keep the width that they will have.
             hidden = replace(tensor, values=None, window=None, low=None, high=None)
             self._face = replace(self._face, tensor=hidden)
         if before is None or before.shape != tensor.shape or self._drawing is not drawing:
@@ -242,7 +243,7 @@ class MatrixView(LineWidget, can_focus=True):
                 self.add_row(name, part)
 
     def add_window(self, name: str, window: Window) -> None:
-        """Take values that were asked for by a `WindowQuestion`.
+        """Take values that a `WindowQuestion` has requested.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -254,7 +255,7 @@ class MatrixView(LineWidget, can_focus=True):
         key = (window.lead, window.top, window.left)
         self._windows[key] = window
         self._windows.move_to_end(key)
-        while len(self._windows) > WINDOWS_KEPT:
+        while len(self._windows) > MOST_WINDOWS:
             self._windows.popitem(last=False)
         self._asked.discard(key)
         self._update(lines=None)
@@ -262,7 +263,7 @@ class MatrixView(LineWidget, can_focus=True):
             self._post_moved()
 
     def add_blocks(self, name: str, blocks: Blocks) -> None:
-        """Take blocks that were asked for by a `BlocksQuestion`.
+        """Take blocks that a `BlocksQuestion` has requested.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -273,13 +274,13 @@ class MatrixView(LineWidget, can_focus=True):
         self._zoom.add(blocks)
         self._asked.discard((blocks.lead, blocks.rows, blocks.cols, blocks.how))
         if self._cells and self._zoom.level == "heads" and self._zoom.missing(self._cells):
-            # One by one, every head would repaint those left of it and set another scale.
+            # Drawn one at a time, every head would repaint the ones to its left and change the scale.
             return
         self._update(lines=None)
         self._post_moved()
 
     def add_row(self, name: str, stats: RowStats) -> None:
-        """Take the statistics of a row that were asked for by a `RowQuestion`.
+        """Take the statistics of a row that a `RowQuestion` has requested.
 
         Args:
             name: Name of the tensor that they belong to; those of another are left.
@@ -289,20 +290,20 @@ class MatrixView(LineWidget, can_focus=True):
             return
         key = (stats.lead, stats.row)
         self._rows[key] = stats
-        while len(self._rows) > ROWS_KEPT:
+        while len(self._rows) > MOST_ROWS:
             self._rows.popitem(last=False)
         self._asked.discard(key)
         if key == (self.lead, self.cursor[0]):
             self._post_moved()
 
     def forget(self, question: PartQuestion) -> None:
-        """What was asked for will not come, so ask again at the next occasion."""
+        """Forget what has been requested, so that it is requested again: no reply will come."""
         self._asked.discard(_key(question))
 
     def mark(self, marks: Marks) -> None:
-        """Mark cells, in place of those that were marked. Nothing moves; only lines that differ are repainted.
+        """Replace the marked cells. Nothing moves, and only lines that differ are repainted.
 
-        Marks stay when other values of the same tensor are shown, and go with the tensor.
+        Marks stay when new values of the same tensor are shown, and are removed with the tensor.
 
         Args:
             marks: Which cells, in which sense.
@@ -314,9 +315,9 @@ class MatrixView(LineWidget, can_focus=True):
         self._update(lines=None)
 
     def caption(self, text: str) -> None:
-        """Say in the header what is drawn, if it is not the tensor's values as they are: "difference". "" for nothing.
+        """Set the caption, which says what is drawn if it is not the tensor's own values ("difference"); "" removes it.
 
-        It goes with the tensor.
+        The caption is removed with the tensor.
         """
         if text != self._caption:
             self._caption = visible(text)
@@ -342,9 +343,9 @@ class MatrixView(LineWidget, can_focus=True):
         self._post_moved()
 
     def describe(self, room: int = 80) -> str:
-        """The cell under the cursor in words, with its exact value; or its block, head or row.
+        """Describe the cell under the cursor with its exact value, or its block, head, or row.
 
-        Plain text: it may hold what looks like markup.
+        The text is plain: it may contain what looks like markup.
 
         Args:
             room: Columns for the statistics of a row, which say less where there are few.
@@ -359,21 +360,21 @@ class MatrixView(LineWidget, can_focus=True):
         return self._drawing.describe(face, self.lead, *self.cursor, self.value)
 
     def natural_size(self) -> tuple[int, int]:
-        """Columns and lines that show everything, without counting the axes in the header."""
+        """Return the columns and lines that show everything, not counting the axes in the header."""
         return self._drawing.natural_size(self._face) if self._face else (0, 0)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """The natural width, for `width: auto`."""
+        """Return the natural width, for `width: auto`."""
         return min(self.natural_size()[0], container.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The natural height, for `height: auto`."""
+        """Return the natural height, for `height: auto`."""
         return min(self.natural_size()[1], container.height)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the widget."""
+        """Render one line."""
         if self._scene and (self._scene.layout.width, self._scene.layout.height) != self.size:
-            # Another size is painted before its event arrives. Painted right at once, it need not be painted again.
+            # A new size is painted before its resize event arrives, so nothing needs to be painted again.
             self._make_scenes()
         runs: Runs = self._draw(self._scene, y) if self._scene else ((" " * self.size.width, None),)
         self._painted[y] = runs
@@ -386,7 +387,7 @@ class MatrixView(LineWidget, can_focus=True):
         return _clamp(cursor[0], rows), _clamp(cursor[1], cols)
 
     def validate_lead(self, lead: tuple[int, ...]) -> tuple[int, ...]:
-        """Keep the leading indices in their axes."""
+        """Keep the leading indices within their axes."""
         sizes = self._face.tensor.lead_shape if self._face else ()
         padded = (*lead, *((0,) * len(sizes)))[: len(sizes)]
         return tuple(_clamp(index, size) for index, size in zip(padded, sizes, strict=True))
@@ -397,14 +398,14 @@ class MatrixView(LineWidget, can_focus=True):
         cells = self._cells
         if cells is None:
             return
-        place = cells.layout
-        lines = (place.row_y(before[0]), place.row_y(after[0]), place.labels)
+        layout = cells.layout
+        lines = (layout.row_y(before[0]), layout.row_y(after[0]), layout.labels)
         local = self._zoom.level == "cells" and self._drawing is MATRIX
         self._update(lines if local else None)
         self._post_moved()
 
     def watch_lead(self) -> None:
-        """Repaint what is another in the other matrix."""
+        """Repaint the lines that differ between the two matrices."""
         self._remark = ""
         self._update(lines=None)
         self._post_moved()
@@ -412,7 +413,7 @@ class MatrixView(LineWidget, can_focus=True):
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Draw the cursor as active or passive."""
         super().watch_has_focus(_has_focus)
-        # Textual repaints the whole widget by itself.
+        # Textual repaints the whole widget itself.
         self._update(lines=())
 
     def action_move(self, rows: int, cols: int) -> None:
@@ -441,23 +442,23 @@ class MatrixView(LineWidget, can_focus=True):
             self.lead = (*self.lead[:-1], direction * self._face.tensor.lead_shape[-1])
             return
         if self.overview:
-            # More blocks than there are: the last one.
+            # Beyond the last block, take the last one.
             self.action_move(direction * rows if axes == "matrix" else 0, direction * cols)
             return
         row, col = (rows - 1, cols - 1) if direction > 0 else (0, 0)
         self.cursor = (self.cursor[0] if axes == "row" else row, col)
 
     def action_page(self, direction: int) -> None:
-        """Move cursor and view by as many rows as are visible."""
+        """Move the cursor and the visible rows by one page."""
         if self._cells is None:
             return
-        place = self._cells.layout
+        layout = self._cells.layout
         if self.overview:
-            self.action_move(direction * place.rows, 0)
+            self.action_move(direction * layout.rows, 0)
             return
-        last = self._drawing.lines(self._cells) - place.rows
-        self._corner = (max(0, min(last, place.top + direction * place.rows)), place.left)
-        self._step(direction * place.rows, 0)
+        last = self._drawing.lines(self._cells) - layout.rows
+        self._corner = (max(0, min(last, layout.top + direction * layout.rows)), layout.left)
+        self._step(direction * layout.rows, 0)
 
     def action_lead(self, axis: int, step: int) -> None:
         """Change a leading index."""
@@ -467,11 +468,11 @@ class MatrixView(LineWidget, can_focus=True):
             self.lead = tuple(lead)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave enter and escape to others while there is no block to look into and no overview to leave."""
+        """Leave Enter and Escape to other widgets while there is no block to zoom into and no overview to leave."""
         return self.overview if action in ("enter_block", "cells") else True
 
     def action_overview(self) -> None:
-        """From the cells to the greatest value of each block, to the mean, and back."""
+        """Cycle from cells to the maximum of each block, to the mean, and back."""
         if self._refuses():
             return
         if self._zoom.how == "max" and self.overview:
@@ -486,7 +487,7 @@ class MatrixView(LineWidget, can_focus=True):
             self._look("max", "blocks")
 
     def action_zoom_in(self) -> None:
-        """From all heads to one, from a block to its cells, the greatest of them under the cursor."""
+        """Zoom from all heads to one, or from a block to its cells, with the cursor on the greatest of them."""
         if self._refuses() or self._cells is None or self._zoom.level == "cells":
             return
         if self._zoom.level == "heads":
@@ -505,7 +506,7 @@ class MatrixView(LineWidget, can_focus=True):
         self._look(self._zoom.how, "cells")
 
     def action_zoom_out(self) -> None:
-        """From cells to blocks, from blocks to all heads."""
+        """Zoom out from cells to blocks, or from blocks to all heads."""
         if self._refuses() or self._cells is None or self._zoom.level == "heads":
             return
         if self._zoom.level == "cells" and not self._fits():
@@ -516,7 +517,7 @@ class MatrixView(LineWidget, can_focus=True):
             self._say("This is all there is.")
 
     def action_shades(self) -> None:
-        """From numbers to shades, which show more blocks, and back."""
+        """Switch between numbers and shades, which show more blocks."""
         if self._refuses():
             return
         if self._zoom.level == "blocks" and isinstance(self._scene, Scene):
@@ -530,7 +531,7 @@ class MatrixView(LineWidget, can_focus=True):
             )
 
     def action_statistics(self) -> None:
-        """Say what rows amount to, or what cells hold."""
+        """Describe rows by their statistics, or cells by their values."""
         self._remark = ""
         self._statistics = not self._statistics
         if self.overview:
@@ -540,40 +541,40 @@ class MatrixView(LineWidget, can_focus=True):
         self._post_moved()
 
     def _look(self, how: How, level: Level) -> None:
-        """Look at the matrix like that."""
+        """Change the zoom level, and the statistic of its blocks."""
         self._remark = ""
         self._zoom.how, self._zoom.level = how, level
         self._update(lines=None)
         self._post_moved()
 
     def _say(self, remark: str) -> None:
-        """Say something in place of the cell, until the cursor moves."""
+        """Show a message in place of the cell's description until the cursor moves."""
         if remark and self._face is not None:
             self._remark = remark
             self._post_moved()
 
     def _refuses(self) -> bool:
-        """Whether this is no matrix, of which there is no overview; says so."""
+        """Return whether there is no overview, because the tensor is not drawn as a matrix, and say so."""
         if self._drawing is not MATRIX:
             self._say("Overviews are of matrices.")
         return self._drawing is not MATRIX
 
     def _fits(self) -> bool:
-        """Whether all cells of the matrix are drawn."""
+        """Return whether all cells of the matrix are visible."""
         if self._cells is None:
             return True
-        place = self._cells.layout
-        return (place.rows, place.cols) == self._cells.face.tensor.matrix_shape
+        layout = self._cells.layout
+        return (layout.rows, layout.cols) == self._cells.face.tensor.matrix_shape
 
     def on_resize(self) -> None:
-        """Fit into another size."""
+        """Adapt to a new size."""
         self._update(lines=None)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the cell that was clicked."""
+        """Put the cursor on the clicked cell."""
         offset = event.get_content_offset(self)
         if not offset or self._scene is None or self._cells is None or event.chain > 1:
-            # The second click of a double one is for others: the cursor is there.
+            # Leave the second click of a double click to others: the cursor is on the cell already.
             return
         if isinstance(self._scene, Heads):
             if (head := self._scene.head_at(*offset)) is not None:
@@ -587,11 +588,11 @@ class MatrixView(LineWidget, can_focus=True):
                 self.action_move(cell[0] - self._scene.row, cell[1] - self._scene.col)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Move the cursor down, or right with shift."""
+        """Move the cursor down, or right with Shift."""
         self._wheel(event, 1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Move the cursor up, or left with shift."""
+        """Move the cursor up, or left with Shift."""
         self._wheel(event, -1)
 
     def _wheel(self, event: events.MouseEvent, direction: int) -> None:
@@ -600,7 +601,7 @@ class MatrixView(LineWidget, can_focus=True):
         self.action_move(*((0, direction) if event.shift else (WHEEL_ROWS * direction, 0)))
 
     def _make_scenes(self) -> None:
-        """The scene of the cells, and that of what is drawn."""
+        """Compute the scene of the cells, and the scene to draw."""
         self._cells = self._make_cells()
         self._scene = self._make_scene(self._cells) if self._cells else None
 
@@ -608,15 +609,15 @@ class MatrixView(LineWidget, can_focus=True):
         return self._zoom.scene(cells, self._marks)
 
     def _make_cells(self) -> Scene | None:
-        """The scene of the cells as they are; of any size while there is none, so that values can be looked up."""
+        """Return the scene of the cells, of an arbitrary size before the first layout, so that values can be read."""
         if self._face is None:
             return None
         width, height = self.size if self.size else Size(80, 24)
         row, col = self.cursor
-        place = self._drawing.layout(self._face, width, height, row, col, *self._corner, self.lead)
+        layout = self._drawing.layout(self._face, width, height, row, col, *self._corner, self.lead)
         return Scene(
             self._face,
-            place,
+            layout,
             self._palette,
             self.lead,
             row,
@@ -629,7 +630,7 @@ class MatrixView(LineWidget, can_focus=True):
         )
 
     def _update(self, lines: Iterable[int] | None) -> None:
-        """Bring the screen up to date.
+        """Repaint whatever has changed.
 
         Args:
             lines: Lines that may differ; None, or another layout than before, for any.
@@ -649,28 +650,28 @@ class MatrixView(LineWidget, can_focus=True):
         self._want(cells)
 
     def _changed(self, scene: Scene | Heads, y: int) -> Region | None:
-        """What has to be sent again of a line. Textual sends from the left edge on, so only the right end counts."""
+        """Return the part of a line that must be sent again; Textual sends lines from their left edge."""
         old, new = self._painted.get(y), self._draw(scene, y)
         width = scene.layout.width if old is None else differing_width(old, new)
         return Region(0, y, width, 1) if width else None
 
     def _want(self, cells: Scene) -> None:
-        """Ask for what is in sight and not here."""
+        """Request visible values that have not arrived."""
         if self._blank:
             return
         questions: list[PartQuestion] = []
         tensor = cells.face.tensor
         if self._zoom.level == "cells":
-            place = cells.layout
-            for top in range(place.top - place.top % TILE, place.top + place.rows, TILE):
-                for left in range(place.left - place.left % TILE, place.left + place.cols, TILE):
+            layout = cells.layout
+            for top in range(layout.top - layout.top % TILE, layout.top + layout.rows, TILE):
+                for left in range(layout.left - layout.left % TILE, layout.left + layout.cols, TILE):
                     if (key := (cells.lead, top, left)) in self._windows:
                         self._windows.move_to_end(key)
             questions += [WindowQuestion(tensor.name, cells.lead, *tile) for tile in tiles_missing(cells)]
             if self._statistics and self._row_stats(cells) is None:
                 questions.append(RowQuestion(tensor.name, cells.lead, cells.row, TOP))
         questions += [BlocksQuestion(tensor.name, *blocks) for blocks in self._zoom.missing(cells)]
-        # What has gone out of sight may be asked for again: its answer may have been lost.
+        # Request values again that were out of sight for a while: their reply may have been lost.
         self._asked &= set(map(_key, questions))
         for question in questions:
             if _key(question) not in self._asked:
@@ -678,7 +679,7 @@ class MatrixView(LineWidget, can_focus=True):
                 self.post_message(self.Missing(self, tensor, question))
 
     def _row_stats(self, cells: Scene) -> RowStats | None:
-        """What the row of the cursor amounts to, if that is here or can be computed here."""
+        """Return the statistics of the cursor's row if they have arrived or can be computed here, else None."""
         tensor, cols = cells.face.tensor, cells.face.tensor.matrix_shape[1]
         if tensor.values is not None and (values := tensor.row(cells.lead, cells.row, 0, cols)) is not None:
             return row_stats(cells.lead, cells.row, values, TOP)
@@ -689,7 +690,7 @@ class MatrixView(LineWidget, can_focus=True):
             self.post_message(self.CursorMoved(self, self._face.tensor, self.index, self.value))
 
     def _place_terminal_cursor(self) -> None:
-        """Put the terminal's own cursor on the cell: screen readers and input methods go by it."""
+        """Put the terminal's own cursor on the cell, for screen readers and input methods."""
         scene = self._scene
         if scene is None or not self.has_focus or not self.is_mounted:
             return
@@ -706,7 +707,7 @@ def _clamp(index: int, size: int) -> int:
 
 
 def _key(question: PartQuestion) -> object:
-    """What a question asks for, as far as the reply tells."""
+    """Return what identifies a request in its reply."""
     match question:
         case WindowQuestion():
             return question.lead, question.top, question.left

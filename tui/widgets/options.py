@@ -1,4 +1,4 @@
-"""The options of a multiple choice: one is highlighted, and those that were tried say what is wrong with them."""
+"""The options of a multiple-choice question: one is highlighted, and those that were tried say why they are wrong."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tui.widgets.line_widget import LineWidget
 
 CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)
 INDENT = 6
-"""Columns left of an option's text: the highlight, what became of it, its letter."""
+"""Columns to the left of an option's text: the highlight, the outcome, and the letter."""
 
 LETTERS = [stroke.keys for stroke in ACTIONS["options.letter"].strokes]
 CHARACTERS = {
-    character: place for place, letter in enumerate(LETTERS) for character in (letter, *twins(letter), str(place + 1))
+    character: index for index, letter in enumerate(LETTERS) for character in (letter, *twins(letter), str(index + 1))
 }
-"""Which option a character means, on a keyboard of any layout."""
+"""The option that each character stands for, on a keyboard of any layout."""
 
 Wrap = Callable[[Text, int], Sequence[Text]]
-"""Breaks a text into lines of at most so many columns."""
+"""Wraps a text into lines of at most so many columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class OptionRow:
 def lines(
     options: Sequence[OptionRow], chosen: int, width: int, wrap: Wrap, unicode: bool = True
 ) -> list[tuple[int, Text]]:
-    """All lines, each with the place of the option that it belongs to."""
+    """Return all lines, each with the index of its option."""
     found: list[tuple[int, Text]] = []
     room = max(8, width - INDENT - 1)
     pointer, wrong = ("►", "✗") if unicode else (">", "x")
-    for place, option in enumerate(options):
-        here = place == chosen
+    for index, option in enumerate(options):
+        here = index == chosen
         for count, line in enumerate(wrap(option.text, room)):
             start = Text(" " * INDENT)
             if count == 0:
@@ -61,19 +61,19 @@ def lines(
                     (f"{option.letter})", CHOSEN if here else Style()),
                     " ",
                 )
-            found.append((place, start.append_text(line)))
+            found.append((index, start.append_text(line)))
         for line in wrap(option.why, room) if option.why is not None else ():
-            found.append((place, Text(" " * INDENT).append_text(line)))
+            found.append((index, Text(" " * INDENT).append_text(line)))
     return found
 
 
 class Options(LineWidget, can_focus=True):
-    """The options. It posts which one the learner takes, by what was pressed."""
+    """The options. Posts `Taken` when the learner takes one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("options")]
 
     class Taken(Message):
-        """The learner's answer: a letter or a digit."""
+        """Posted when the learner takes an option, with the pressed letter or digit."""
 
         def __init__(self, text: str) -> None:
             self.text = text
@@ -84,18 +84,18 @@ class Options(LineWidget, can_focus=True):
         self._terminal = terminal
         self._options: Sequence[OptionRow] = ()
         self.chosen = 0
-        """The place of the option that is highlighted."""
+        """The index of the highlighted option."""
         self._known: dict[tuple[int, int], list[tuple[int, Text]]] = {}
 
     def show(self, options: Sequence[OptionRow]) -> None:
-        """Show other options, or what became of these."""
+        """Show options and the outcomes of those that were tried."""
         self._options = options
         self._known.clear()
         self.chosen = max(0, min(self.chosen, len(options) - 1))
         self.refresh()
 
     def lines_at(self, width: int) -> int:
-        """How many lines they take at a width."""
+        """Return the number of lines that the options take at a width."""
         return len(self._lines(width))
 
     def _lines(self, width: int) -> list[tuple[int, Text]]:
@@ -104,20 +104,20 @@ class Options(LineWidget, can_focus=True):
 
         key = (width, self.chosen)
         if key not in self._known:
-            # For every line that is drawn they are asked for again.
+            # Cached, since every drawn line needs them.
             self._known = {key: lines(self._options, self.chosen, width, wrap, self._terminal.unicode)}
         return self._known[key]
 
     def _top(self, found: Sequence[tuple[int, Text]]) -> int:
-        """The first line that is drawn: all of the highlighted option is, or as much as there is room for."""
+        """Return the first visible line, chosen so that the highlighted option is visible as far as it fits."""
         height = max(1, self.size.height)
-        mine = [y for y, (place, _) in enumerate(found) if place == self.chosen] or [0]
-        # One line more, which says that there are others.
+        mine = [y for y, (index, _) in enumerate(found) if index == self.chosen] or [0]
+        # One more line says that there are other options.
         top = min(mine[-1] + 2 - height, mine[0])
         return max(0, min(top, len(found) - height))
 
     def render_line(self, y: int) -> Strip:
-        """One line; at the lower edge, that there are more."""
+        """Render one line; the last one says if there is more."""
         width, height = self.size
         found = self._lines(width)
         top = self._top(found)
@@ -128,7 +128,7 @@ class Options(LineWidget, can_focus=True):
         return Strip(self.pieces(text)).adjust_cell_length(width, self.ground).simplify()
 
     def action_move(self, by: int) -> None:
-        """Highlight another option."""
+        """Highlight a different option."""
         chosen = max(0, min(self.chosen + by, len(self._options) - 1))
         if chosen != self.chosen:
             self.chosen = chosen
@@ -140,16 +140,16 @@ class Options(LineWidget, can_focus=True):
             self.post_message(self.Taken(self._options[self.chosen].letter))
 
     def on_key(self, event: events.Key) -> None:
-        """A letter answers, and so does a digit."""
-        place = CHARACTERS.get((event.character or "").casefold(), len(self._options))
-        if place < len(self._options):
+        """Answer with the option of the pressed letter or digit."""
+        index = CHARACTERS.get((event.character or "").casefold(), len(self._options))
+        if index < len(self._options):
             event.stop()
             event.prevent_default()
             digit = event.character is not None and event.character.isdecimal()
-            self.post_message(self.Taken(str(place + 1) if digit else self._options[place].letter))
+            self.post_message(self.Taken(str(index + 1) if digit else self._options[index].letter))
 
     def on_click(self, event: events.Click) -> None:
-        """The first click highlights an option, a second one answers with it."""
+        """Highlight an option with the first click, answer with a second one."""
         found = self._lines(self.size.width)
         y = event.y + self._top(found)
         if y < len(found):

@@ -1,4 +1,4 @@
-"""Where a learner types Python, in one line or several: enter runs what is complete, up and down bring back earlier."""
+"""The input of the prompt: Python in one or several lines. Enter runs complete input, Up and Down recall earlier."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_HISTORY = 500
 
 
 def goes_on(code: str) -> bool:
-    """Whether enter is to begin a new line: brackets are open, or a block has not been ended by an empty line."""
+    """Return whether Enter begins a new line: a bracket is open, or a block has not been ended by an empty line."""
     if not code.rpartition("\n")[2].strip():
         return False
     try:
@@ -47,13 +47,13 @@ def goes_on(code: str) -> bool:
                 return True
             body = ast.parse(code).body
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
-        # It is run all the same: then it is told what is wrong.
+        # Run it anyway: the error then says what is wrong.
         return False
     return bool(body) and isinstance(body[-1], COMPOUND)
 
 
 def completions(before: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names that the word before the cursor may be the beginning of."""
+    """Return the names that the word before the cursor may be completed to."""
     word = WORD.search(before)
     if word is None:
         return ()
@@ -62,28 +62,28 @@ def completions(before: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def shared(words: Sequence[str]) -> str:
-    """What all the words begin with."""
+    """Return the longest common prefix of the words."""
     if not words:
         return ""
     first, last = min(words), max(words)
-    end = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    end = next((index for index, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
     return first[:end]
 
 
 class PromptInput(Editor):
-    """The prompt. It posts what is to be run, and keeps what has been."""
+    """The input of the prompt. Posts `Entered` with input to be run, and keeps it in the history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt-line")]
 
     class Entered(Message):
-        """This is to be run."""
+        """Posted with the input to be run."""
 
         def __init__(self, code: str) -> None:
             self.code = code
             super().__init__()
 
     class Completions(Message):
-        """These names are possible; none if there is nothing to choose from."""
+        """Posted with the possible completions; empty if there is no choice to make."""
 
         def __init__(self, names: tuple[str, ...]) -> None:
             self.names = names
@@ -94,29 +94,29 @@ class PromptInput(Editor):
         self.names: tuple[str, ...] = ()
         self.held = False
         self._history: list[str] = []
-        # Where in the history the learner is; at its end stands what they have not entered yet.
-        self._place = 0
+        # The position in the history; at its end is the text that has not been entered yet.
+        self._position = 0
         self._draft = ""
 
     def restart(self) -> None:
-        """An empty prompt without history."""
-        self._history, self._place, self._draft = [], 0, ""
+        """Clear the input and the history."""
+        self._history, self._position, self._draft = [], 0, ""
         self.put("")
 
     def put(self, code: str) -> None:
-        """Write this into the prompt, with the cursor at its end."""
+        """Replace the text, with the cursor at its end."""
         self.replace(code, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Tab completes or indents; what other keys do is the editor's business."""
+        """Complete or indent on Tab; the editor handles all other keys."""
         if event.key == "tab":
             event.stop()
             event.prevent_default()
             self._complete()
 
     def action_enter(self) -> None:
-        """Enter: run the input if it is complete."""
+        """Run the input if it is complete, else begin a new line."""
         if self.cursor_location[0] + 1 < self.document.line_count or goes_on(self.text):
             super().action_enter()
             return
@@ -125,7 +125,7 @@ class PromptInput(Editor):
             return
         if self._history[-1:] != [code]:
             self._history = [*self._history[1 - MOST_HISTORY :], code]
-        self._place, self._draft = len(self._history), ""
+        self._position, self._draft = len(self._history), ""
         self.put("")
         self.post_message(self.Entered(code))
 
@@ -144,27 +144,27 @@ class PromptInput(Editor):
     # History -----------------------------------------------------------------------------------------------------
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """From the first line to the input before."""
+        """Move up, from the first line to the previous input."""
         if select or self.cursor_location[0] > 0:
             super().action_cursor_up(select)
         else:
-            self._recall(self._place - 1)
+            self._recall(self._position - 1)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """From the last line to the input after."""
+        """Move down, from the last line to the next input."""
         if select or self.cursor_location[0] + 1 < self.document.line_count:
             super().action_cursor_down(select)
         else:
-            self._recall(self._place + 1)
+            self._recall(self._position + 1)
 
-    def _recall(self, place: int) -> None:
-        if not 0 <= place <= len(self._history):
+    def _recall(self, index: int) -> None:
+        if not 0 <= index <= len(self._history):
             return
-        if self._place == len(self._history):
+        if self._position == len(self._history):
             self._draft = self.text
-        self._place = place
-        self.put(self._history[place] if place < len(self._history) else self._draft)
+        self._position = index
+        self.put(self._history[index] if index < len(self._history) else self._draft)
 
     def action_clear(self) -> None:
-        """Away with what has been typed."""
+        """Clear the input."""
         self.put("")

@@ -1,4 +1,4 @@
-"""One line of text: the title, the detail of the cell under the cursor, the keys."""
+"""One line of text: the title, the description of the cell under the cursor, or the keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tui.widgets.line_widget import LineWidget
 
 
 class TextLine(LineWidget):
-    """A line with a text at its left and one at its right end. Setting it repaints it only if it changed."""
+    """A line with one text at its left and one at its right end, repainted only if it changes."""
 
     DEFAULT_CSS = """
     TextLine {
@@ -29,19 +29,19 @@ class TextLine(LineWidget):
 
     @property
     def text(self) -> str:
-        """What stands at the left."""
+        """The text at the left end."""
         return self._left.plain
 
     def set(self, left: str | Text, right: str = "") -> None:
-        """Show other texts. They are drawn as they are, without markup."""
+        """Set the texts, which are drawn as they are, without markup."""
         text = _as_text(left)
-        # Rich takes two texts for equal whose styles differ.
+        # Rich considers texts equal that differ only in style.
         if (text, text.style, right) != (self._left, self._left.style, self._right):
             self._left, self._right = text, right
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line, cut where it does not fit; the right text goes first."""
+        """Render the line; if it is too long, the right text is dropped first."""
         width = self.size.width
         base = self.ground
         left = self._left.copy()

@@ -1,4 +1,4 @@
-"""Prose, code, output: wrapped text that scrolls when it is longer than its place."""
+"""Prose, code, or output: wrapped text that scrolls if it is longer than its pane."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tui.widgets.line_widget import LineWidget
 
 MORE = Style(dim=True)
 AFTER_TAB, AFTER_F4 = then("screen.pane", "text.scroll"), then("tutor.pane-anywhere", "text.scroll")
-"""How to scroll a pane that does not have the keys: where tab leads to it, and where only f4 does."""
+"""How to scroll a pane that lacks the focus: where Tab leads to it, and where only F4 does."""
 
 
 class TextPane(LineWidget, can_focus=True):
-    """Styled text, wrapped to the width of the widget. It can be scrolled, and says when there is more below.
+    """Styled text, wrapped to the width of the widget, which scrolls and says when there is more below.
 
     It is drawn line by line, without scroll bars, and a new text repaints only the lines that differ.
     """
@@ -37,7 +37,7 @@ class TextPane(LineWidget, can_focus=True):
     """
 
     def __init__(self, *, indent: int = 1, ellipsis: str = "…", way: str = AFTER_TAB, id: str | None = None) -> None:
-        """Initialise the pane.
+        """Initialize the pane.
 
         Args:
             indent: Empty columns at the left.
@@ -61,12 +61,12 @@ class TextPane(LineWidget, can_focus=True):
         return self._text.plain
 
     def show(self, text: Text, at_end: bool = False, keep: bool = False) -> None:
-        """Show another text, from its top, or its end, or from where the last one was scrolled to (`keep`).
+        """Show a text from its top, from its end, or (`keep`) from the current scroll position.
 
         Only lines that differ are repainted.
         """
         if not self.size:
-            # While it is hidden nothing can be compared: what it drew before must not come back.
+            # While the pane is hidden, there is nothing to compare with: what it drew before must not reappear.
             self.refresh()
         before = [self._line(y) for y in range(self.size.height)]
         self._text = text
@@ -74,22 +74,22 @@ class TextPane(LineWidget, can_focus=True):
         self._layout_text()
         for y, old in enumerate(before):
             new = self._line(y)
-            # Rich takes two texts for equal whose styles differ.
+            # Rich considers texts equal that differ only in style.
             if (old, old.style) != (new, new.style):
                 self.refresh_line(y)
 
     @property
     def longer(self) -> bool:
-        """Whether there is more text than place."""
+        """Whether the text is longer than the pane."""
         return len(self._lines) > self.size.height
 
     def lines_at(self, width: int) -> int:
-        """How many lines the text takes at a width."""
+        """Return the number of lines that the text takes at a width."""
         return len(self._wrapped(width)) if self._text.plain else 0
 
     @property
     def widest(self) -> int:
-        """Columns that the widest line takes if it is not wrapped."""
+        """Return the width of the longest line without wrapping."""
         return max((line.cell_len for line in self._text.split("\n")), default=0) + self._indent + 1
 
     def _wrapped(self, width: int) -> list[Text]:
@@ -106,19 +106,19 @@ class TextPane(LineWidget, can_focus=True):
             self._top = max(0, min(self._top, len(self._lines) - self.size.height))
 
     def _line(self, y: int) -> Text:
-        """What stands in a line of the widget: of the text, or in the last one that there is more."""
+        """Return a line of the widget: a line of the text, or at the bottom the remark that there is more."""
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
             keys = short_keys("text.scroll") if self.has_focus else self._way
             return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
-        place = self._top + y
-        return self._lines[place] if place < len(self._lines) else Text()
+        index = self._top + y
+        return self._lines[index] if index < len(self._lines) else Text()
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
+        """Render one line."""
         width = self.size.width
         if self.size != self._laid_out:
-            # Another size is painted before its event would come; right at once, it need not be painted again.
+            # A new size is painted before its resize event arrives, so nothing needs to be painted again.
             self._layout_text()
         segments = [Segment(" " * self._indent, self.ground), *self.pieces(self._line(y))]
         return Strip(segments).adjust_cell_length(width, self.ground).simplify()

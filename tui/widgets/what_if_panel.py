@@ -1,4 +1,4 @@
-"""The panel of "what if": rows of things to change, with the keys that change them."""
+"""The what-if panel: rows of things to change, with the keys that change them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LABEL_WIDTH = 32
 
 
 def row_text(row: WhatIfRow, width: int, chosen: bool, unicode: bool) -> Text:
-    """A row in exactly one line: a sign if it is changed, what it is, what it is set to, what can be done."""
+    """Return a row as exactly one line: a sign if it is changed, its name, its value, and the keys for it."""
     dots = "…" if unicode else "..."
     sign = ("•" if unicode else "*") if row.changed else " "
     label = truncated(row.label, min(LABEL_WIDTH, width // 2), dots)
@@ -50,26 +50,26 @@ def row_text(row: WhatIfRow, width: int, chosen: bool, unicode: bool) -> Text:
 
 
 class Rows(LineWidget, can_focus=True):
-    """The rows, of which one is chosen."""
+    """The rows, one of which is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("rows")]
 
     class Turned(Message):
-        """The chosen row is to be turned by one."""
+        """Posted when the chosen row is to be turned by one setting."""
 
         def __init__(self, by: int) -> None:
             self.by = by
             super().__init__()
 
     class Typing(Message):
-        """A value for the chosen row is to be typed; `text` is how it begins, None with what it is now."""
+        """Posted when a value for the chosen row is to be typed, starting with `text` (None: the current value)."""
 
         def __init__(self, text: str | None) -> None:
             self.text = text
             super().__init__()
 
     class PutBack(Message):
-        """The chosen row is to be as it was."""
+        """Posted when the change of the chosen row is to be undone."""
 
     def __init__(self, terminal: Terminal) -> None:
         super().__init__()
@@ -83,53 +83,53 @@ class Rows(LineWidget, can_focus=True):
         return self.rows[self.chosen] if self.rows else None
 
     def show(self, rows: Sequence[WhatIfRow]) -> None:
-        """Show other rows; the same one stays chosen if it is still there."""
+        """Show these rows; the same row stays chosen if it is still there."""
         before, old = self.row, self.rows
         self.rows = rows
         if before is not None:
-            # The row of the cell under the cursor stays the same row when the cursor moves.
+            # The row of the cell under the cursor counts as the same row when the cursor moves.
             same = [
-                place
-                for place, row in enumerate(rows)
+                index
+                for index, row in enumerate(rows)
                 if row.kind == before.kind and (row.label == before.label or row.kind == "spot")
             ]
             chosen = same[0] if same else min(self.chosen, len(rows) - 1)
             if len(rows) == len(old) and chosen == self.chosen:
-                for place, (was, now) in enumerate(zip(old, rows, strict=True)):
+                for index, (was, now) in enumerate(zip(old, rows, strict=True)):
                     if was != now:
-                        self.refresh_line(place - self._first)
+                        self.refresh_line(index - self._first)
                 return
             self.chosen = chosen
         self.refresh()
 
     @property
     def _first(self) -> int:
-        """The first row that is drawn."""
+        """Return the first visible row."""
         height = self.size.height
         return max(0, min(self.chosen - height + 1, len(self.rows) - height))
 
     def choose(self, label: str) -> None:
-        """Choose the row of this label, if there is one."""
-        self.chosen = next((place for place, row in enumerate(self.rows) if row.label == label), self.chosen)
+        """Choose the row with this label, if there is one."""
+        self.chosen = next((index for index, row in enumerate(self.rows) if row.label == label), self.chosen)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row; at the edges, that there are more."""
+        """Render one row; at the edges, the remark that there are more."""
         width, height = self.size
         first = self._first
-        place = first + y
-        if place >= len(self.rows):
+        index = first + y
+        if index >= len(self.rows):
             return Strip.blank(width, self.ground)
         below = len(self.rows) - first - height
-        if y == height - 1 and below > 0 and place != self.chosen:
+        if y == height - 1 and below > 0 and index != self.chosen:
             more = Text(f"   {self._terminal.ellipsis} {below + 1} more: down", DIM)
             return Strip(self.pieces(more)).adjust_cell_length(width, self.ground).simplify()
-        chosen = place == self.chosen
-        text = row_text(self.rows[place], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
+        chosen = index == self.chosen
+        text = row_text(self.rows[index], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
         return Strip(self.pieces(Text(" ").append_text(text))).adjust_cell_length(width, self.ground).simplify()
 
     def action_choose(self, step: int) -> None:
-        """Choose another row."""
+        """Choose a different row."""
         chosen = max(0, min(self.chosen + step, len(self.rows) - 1))
         if chosen != self.chosen:
             self.chosen = chosen
@@ -140,26 +140,26 @@ class Rows(LineWidget, can_focus=True):
         self.post_message(self.Turned(by))
 
     def action_type(self) -> None:
-        """Type a value for it."""
+        """Ask for a value for the chosen row."""
         self.post_message(self.Typing(None))
 
     def action_put_back(self) -> None:
-        """Put it back."""
+        """Undo the change of the chosen row."""
         self.post_message(self.PutBack())
 
     def on_key(self, event: events.Key) -> None:
-        """A digit begins a number for a row that takes one."""
+        """Start typing a number, in a row that takes one."""
         row = self.row
         if row is None or row.kind == "new" or event.character is None:
             return
-        # A minus begins a number of a cell, and turns a knob.
+        # In the row of a cell, a minus begins a number; in the row of a knob, it turns it.
         if event.character in STARTS and (event.character != "-" or row.knob is None):
             event.stop()
             self.post_message(self.Typing(event.character))
 
 
 class WhatIfPanel(Box):
-    """What may be changed at a step. It posts `Changed` with the history that is to hold from now on."""
+    """Everything that may be changed at a step. Posts `Changed` with the new history of changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("what-if")]
 
@@ -185,14 +185,14 @@ class WhatIfPanel(Box):
     """
 
     class Changed(Message):
-        """Other changes are to hold: the current ones of a history."""
+        """Posted when the changes differ; the current ones of the history apply from now on."""
 
         def __init__(self, history: ChangeHistory) -> None:
             self.history = history
             super().__init__()
 
     class Closed(Message):
-        """The learner is done; nothing is changed any more."""
+        """Posted when the learner closes the panel, which undoes all changes."""
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -205,10 +205,10 @@ class WhatIfPanel(Box):
         self._step = ""
         self._spot: Spot | None = None
         self.history = ChangeHistory()
-        """What has been changed, and what can be taken back."""
+        """The changes that were made, and those that can be undone or redone."""
 
     def compose(self) -> ComposeResult:
-        """The title, the rows, the line to type in."""
+        """Yield the title, the rows, and the line to type in."""
         yield from (self._title, self._rows, self._input)
 
     @property
@@ -217,22 +217,22 @@ class WhatIfPanel(Box):
         return bool(self._input.display)
 
     def show(self, lesson: Lesson, step: str, spot: Spot | None) -> None:
-        """Show what may be changed at a step of the lesson as it stands, and what has been."""
+        """Show what may be changed at a step, and what has been changed."""
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")
 
     def at(self, spot: Spot | None) -> None:
-        """The cursor is on another cell."""
+        """Take the new cell under the cursor."""
         self._spot = spot
         self._refresh()
 
     def restore(self) -> None:
-        """Take all changes back, in one step that can be undone."""
+        """Undo all changes in one step, which can itself be undone."""
         self._do(UNCHANGED)
 
     def focus_rows(self) -> None:
-        """Give the keys to the rows."""
+        """Give the focus to the rows."""
         self._rows.focus(scroll_visible=False)
 
     def _refresh(self) -> None:
@@ -240,7 +240,7 @@ class WhatIfPanel(Box):
             self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot))
 
     def _say(self, problem: str) -> None:
-        """The title, or what was wrong with a value."""
+        """Show the title, or what is wrong with a value."""
         title = Text(f" What if {self._terminal.ellipsis}", TITLE)
         cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
         if cautions:
@@ -252,7 +252,7 @@ class WhatIfPanel(Box):
         self._say("")
 
     def _go_to(self, history: ChangeHistory) -> None:
-        """Show other changes, and have them hold."""
+        """Show and post a history of changes."""
         before, self.history = self.history, history
         self._refresh()
         if history != before:
@@ -265,7 +265,7 @@ class WhatIfPanel(Box):
             self._do(what_if_rows.turned(self._lesson, self.history.current, self._rows.row, event.by))
 
     def on_rows_put_back(self, event: Rows.PutBack) -> None:
-        """Put one change back."""
+        """Undo one change."""
         event.stop()
         if self._rows.row is not None:
             self._do(what_if_rows.restored(self.history.current, self._rows.row))
@@ -288,7 +288,7 @@ class WhatIfPanel(Box):
         self._input.focus(scroll_visible=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take what was typed, or say what is wrong with it and leave it there."""
+        """Take the typed value, or say what is wrong with it and leave it there."""
         event.stop()
         row = self._rows.row
         if self._lesson is None or row is None:
@@ -312,15 +312,15 @@ class WhatIfPanel(Box):
             self.focus_rows()
 
     def action_undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         self._go_to(self.history.undo())
 
     def action_redo(self) -> None:
-        """Make it again."""
+        """Redo the change that was undone last."""
         self._go_to(self.history.redo())
 
     def action_escape(self) -> None:
-        """Leave the line to type in; else restore everything and close."""
+        """Leave the line to type in, or else close the panel."""
         if self._input.display:
             self._say("")
             self._end_typing()

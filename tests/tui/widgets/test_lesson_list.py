@@ -34,10 +34,10 @@ class ListApp(App[None]):
         self.list.focus()
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
-        self.moved.append(event.place)
+        self.moved.append(event.index)
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
-        self.chosen.append(event.place)
+        self.chosen.append(event.index)
 
     @property
     def lines(self) -> list[str]:

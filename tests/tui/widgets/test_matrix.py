@@ -38,7 +38,7 @@ from tui.drawings.grid import (
 from tui.drawings.styled_line import differing_width
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal
-from tui.widgets.matrix import WINDOWS_KEPT, MatrixView
+from tui.widgets.matrix import MOST_WINDOWS, MatrixView
 
 ROOT = Path(__file__).parents[3]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
@@ -625,9 +625,9 @@ async def test_page_down_keeps_the_place_in_the_view() -> None:
 async def test_only_so_many_windows_are_kept() -> None:
     app = MatrixApp(large())
     async with app.run_test():
-        for place in range(1, WINDOWS_KEPT + 8):
+        for place in range(1, MOST_WINDOWS + 8):
             app.matrix.add_window("weights", window((0,), 900, place, 1, 1))
-        assert len(app.matrix._windows) == WINDOWS_KEPT
+        assert len(app.matrix._windows) == MOST_WINDOWS
         # The one that is seen is used again and again.
         assert app.matrix.value == 0.0
         assert len(app.wanted) == 1

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_error(error)
         return error.exit_code
     except BrokenPipeError:
-        # The reader (`head`, say) has seen enough.
+        # The reader (such as `head`) has seen enough.
         discard_output()
         return ExitCode.OK
     except KeyboardInterrupt:

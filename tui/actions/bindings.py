@@ -1,4 +1,4 @@
-"""The bindings of the views and widgets, made from the table of actions."""
+"""The bindings of views and widgets, derived from the table of actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tui.actions.table import of_context
 
 
 def bindings(context: str) -> list[Binding]:
-    """Make the bindings of a context, each also on the keys of the other layouts.
+    """Return the bindings of a context, each also on the keys of other keyboard layouts.
 
     Args:
         context: What stands before the dot in the ids of its actions.
@@ -37,7 +37,7 @@ def bindings(context: str) -> list[Binding]:
 
 
 def on_all_layouts(keys: str) -> str:
-    """Add to keys (`n,space`) what other layouts type on them (`n,space,т`)."""
+    """Add to keys (`n,space`) the characters that the same keys type on other layouts (`n,space,т`)."""
     names = keys.split(",")
     others = [twin for name in names for twin in twins(CHARACTERS.get(name, name))]
     return ",".join(dict.fromkeys((*names, *others)))

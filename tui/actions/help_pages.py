@@ -1,4 +1,4 @@
-"""What F1 says: pages of keys, whose names and sentences come from the table of actions."""
+"""The pages of F1, whose keys and sentences come from the table of actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ID = re.compile(r"\{([\w.-]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Keys and what they do.
+    """Keys and their effect.
 
     Attributes:
         actions: The ids of the actions.
@@ -37,12 +37,12 @@ class Entry:
 
     @property
     def fewer_keys(self) -> str:
-        """The keys where there is little room: of those that do the same only the first."""
+        """The keys for a narrow screen: only the first of those that have the same effect."""
         return ", ".join(full_keys(action, alternatives=False) for action in self.actions)
 
     @property
     def sentence(self) -> str:
-        """What they do."""
+        """The effect of the keys."""
         return sentence(self.help or ACTIONS[self.actions[0]].help)
 
 
@@ -59,12 +59,12 @@ Page = tuple[str | Row, ...]
 
 
 def sentence(text: str) -> str:
-    """Write the keys of other actions into a sentence, where it names them by `{id}`."""
+    """Fill the keys of other actions, written as `{id}`, into a sentence."""
     return ID.sub(lambda found: full_keys(found[1], alternatives=False), text)
 
 
 def rendered(page: Page) -> str:
-    """Lay out a page. Second entries of neighboring rows stand below each other."""
+    """Lay out a page. Second entries of neighboring rows are aligned."""
     lines: list[str] = []
     block: list[Row] = []
     for line in (*page, ""):
@@ -77,7 +77,7 @@ def rendered(page: Page) -> str:
 
 
 def _laid_out(block: list[Row]) -> list[str]:
-    """The lines of neighboring rows."""
+    """Lay out neighboring rows."""
     firsts = [_first_entry(row) for row in block]
     doubles = [(row, first) for row, first in zip(block, firsts, strict=True) if len(row.entries) > 1]
     column = max((SECOND_COLUMN, *(len(first) + GAP for _, first in doubles)))
@@ -96,12 +96,12 @@ def _first_entry(row: Row) -> str:
 
 
 def says(help: str, *actions: str) -> Entry:
-    """Say what several actions do, each its part of it, or what one does here."""
+    """Return an entry for actions with this sentence in place of the table's."""
     return Entry(actions, help)
 
 
 def either(help: str, *actions: str) -> Entry:
-    """Say what each of several actions does; "" for what the table says of the first."""
+    """Return an entry for actions of which either has the effect `help`; "" stands for the sentence in the table."""
     return Entry(actions, help, same=True)
 
 
@@ -110,7 +110,7 @@ def _row(*entries: str | Entry, nested: bool = False) -> Row:
 
 
 def _rows_of(context: str) -> tuple[Row, ...]:
-    """A row for each action of a context that has a sentence."""
+    """Return a row for each action of a context that has a sentence."""
     return tuple(_row(action.id) for action in of_context(context) if action.help)
 
 
@@ -290,7 +290,7 @@ PAGES = {
     "solution": SOLUTION,
     "glossary": GLOSSARY,
 }
-"""The pages by the views that they are about."""
+"""The pages, by the view that they describe."""
 
 ANY_KEY = "\nAny key closes this."
 SCROLL = "Down and up turn the pages of this; any other key closes it.\n\n"

@@ -1,4 +1,4 @@
-"""What keys do now, in the few words of the line of keys and of messages: the keys come from the table."""
+"""What keys do now, in a few words, for the line of keys and for messages."""
 
 from __future__ import annotations
 

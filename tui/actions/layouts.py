@@ -1,7 +1,7 @@
-"""Keyboards that type no Latin letters: which letter they give where QWERTY gives another.
+"""Keyboards for non-Latin scripts: the letters that they type where QWERTY types Latin ones.
 
-A learner whose keyboard is switched to another script presses the same key and sends another letter. So every action
-listens to both. Another keyboard is one more entry of `LAYOUTS`.
+A learner whose keyboard is switched to another script presses the same key but sends a different letter, so every
+action listens to both. To support one more layout, add an entry to `LAYOUTS`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 QWERTY = "qwertyuiop[]asdfghjkl;'zxcvbnm,./`" + 'QWERTYUIOP{}ASDFGHJKL:"ZXCVBNM<>?~'
-"""The keys of a US keyboard row by row, then with shift. A layout says what it types on them, in the same order."""
+"""The keys of a US keyboard row by row, then with Shift. A layout lists its own characters in the same order."""
 
 RUSSIAN = "йцукенгшщзхъфывапролджэячсмитьбю.ё" + "ЙЦУКЕНГШЩЗХЪФЫВАПРОЛДЖЭЯЧСМИТЬБЮ,Ё"
 
 LAYOUTS: tuple[str, ...] = (RUSSIAN,)
-"""The layouts that the tutor understands besides QWERTY."""
+"""The layouts that are supported besides QWERTY."""
 
 
 def twins(character: str, layouts: Sequence[str] = LAYOUTS) -> tuple[str, ...]:

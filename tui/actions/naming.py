@@ -1,4 +1,4 @@
-"""How keys are written for people."""
+"""The names of keys as people write them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ CHARACTERS = {
     "slash": "/",
     "underscore": "_",
 }
-"""The characters that Textual calls by a name."""
+"""The characters that Textual refers to by a name."""
 
 WORDS = {"pageup": "page up", "pagedown": "page down"}
 ARROWS = frozenset(("up", "down", "left", "right"))
 
 
 def name_of(key: str) -> str:
-    """Write a key that Textual calls `ctrl+full_stop` as people do: `ctrl+.`."""
+    """Convert Textual's name of a key, such as `ctrl+full_stop`, to `ctrl+.`."""
     *modifiers, last = key.split("+")
     return "+".join((*modifiers, CHARACTERS.get(last) or WORDS.get(last, last)))
 
 
 def full_keys(action: str, *, alternatives: bool = True) -> str:
-    """Write all keys of an action for a help: `n or space`, `home, end`.
+    """Write all keys of an action for the help: `n or space`, `home, end`.
 
     Args:
         action: Its id.
@@ -49,7 +49,7 @@ def full_keys(action: str, *, alternatives: bool = True) -> str:
 
 
 def short_keys(action: str) -> str:
-    """Write the keys of an action for the line of keys, in few letters: `esc`, `up/down`."""
+    """Write the keys of an action for the line of keys, as briefly as possible: `esc`, `up/down`."""
     found = ACTIONS[action]
     if found.short or _walks(found):
         return found.short or "arrows"
@@ -57,12 +57,12 @@ def short_keys(action: str) -> str:
 
 
 def _first(action: Action) -> Iterable[str]:
-    """The first key of each stroke."""
+    """Return the first key of each stroke."""
     for stroke in action.strokes:
         name = name_of(stroke.keys.partition(",")[0])
         yield "esc" if name == "escape" else name
 
 
 def _walks(action: Action) -> bool:
-    """Whether the strokes of an action are the four arrows."""
+    """Return whether the strokes of an action are the four arrow keys."""
     return {stroke.keys.partition(",")[0] for stroke in action.strokes} == ARROWS

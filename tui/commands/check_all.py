@@ -1,4 +1,4 @@
-"""The verb `check-all`: judge again the last code that passed, of every exercise."""
+"""The verb `check-all`: judge the last passing code of every exercise again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     judgements = []
     with open_session() as session:
         if len(passed) > len(missing):
-            # First, so that the seconds of the verdict are those of the judging.
+            # First, so that the duration of the verdict is that of the judging alone.
             session.wait_ready()
         for exercise, judgement in check_again(course, passed, session):
             judgements.append(judgement)
@@ -47,13 +47,13 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 def gone(course: Course, passed: Iterable[str]) -> list[str]:
-    """Return the exercises that were passed and are in the course no more."""
+    """Return the passed exercises that are no longer in the course."""
     known = {step.exercise for lesson in course.lessons for step in lesson.exercises}
     return sorted(set(passed) - known)
 
 
 def check_again(course: Course, passed: dict[str, str], session: Session) -> Iterator[tuple[Exercise, Judgement]]:
-    """Judge the answers that passed once more, in the order of the course. Raises `WorkerError`."""
+    """Judge the passing answers once more, in course order. Raises `WorkerError`."""
     for lesson in course.lessons:
         for step in lesson.exercises:
             if (answer := passed.get(step.exercise)) is None:
@@ -65,7 +65,7 @@ def check_again(course: Course, passed: dict[str, str], session: Session) -> Ite
 
 
 def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
-    """Yield a line for one exercise; if it does not pass any more, also why."""
+    """Yield a line for one exercise and, if it no longer passes, the reason."""
     word = linear_text.verdict_word(judgement.verdict)
     yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
     if not judgement.passed:
@@ -75,7 +75,7 @@ def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
 
 
 def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
-    """Yield what is said at the end: exercises that cannot be judged any more, and how many pass."""
+    """Yield the closing lines: exercises that can no longer be judged, and how many pass."""
     for exercise in gone:
         yield f"{'gone':10}  {'':8}  {clean(exercise):24} This exercise is not in the course any more."
     if judgements:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     lesson, exercise = find_exercise(read_course(), options.exercise)
     code = read_code(options.file)
     with open_session() as session:
-        # First, so that the seconds of the verdict are those of the judging.
+        # First, so that the duration of the verdict is that of the judging alone.
         session.wait_ready()
         if isinstance(exercise, ExerciseStep):
             verdict = session.check(exercise, code, options.seed)

@@ -1,4 +1,4 @@
-"""What ends a command early, with a sentence for standard error."""
+"""Errors that end a command early, with a sentence for standard error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tui.tty.exit_codes import ExitCode
 
 
 class CommandError(Exception):
-    """A command cannot do what it was asked to do, and that is not the user's fault."""
+    """A command cannot do what it was asked to do, through no fault of the user."""
 
     exit_code = ExitCode.FAILURE
 

@@ -13,7 +13,7 @@ from lessons.learner.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class ExerciseStatus:
-    """How far a learner is with an exercise: `review` is when it is to be done again, `due` whether that is now."""
+    """The learner's progress on an exercise: `review` is the time of the next review, `due` whether it has come."""
 
     state: str
     passed: bool
@@ -47,5 +47,5 @@ def exercise_statuses(course: Course, progress: Progress) -> dict[str, ExerciseS
 
 
 def next_review(progress: Progress, exercise: str, now: datetime) -> datetime | None:
-    """Return when an exercise is to be done again, None if it is not."""
+    """Return the time of an exercise's next review, None if there is none."""
     return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)

@@ -1,4 +1,4 @@
-"""The verb `explain`: how a number was made, down to the inputs."""
+"""The verb `explain`: how a number was computed, down to the inputs."""
 
 from __future__ import annotations
 

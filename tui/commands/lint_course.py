@@ -1,4 +1,4 @@
-"""The verb `lint`: what is wrong in the files of a course, and which promises its exercises do not keep."""
+"""The verb `lint`: what is wrong in the files of a course, and which promises its exercises break."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
-"""Exercises that are proved at once, each by a worker of its own, if there are as many processors."""
+"""The maximum number of exercises proved in parallel, each by its own worker on its own processor."""
 
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 @dataclass
 class Report:
-    """What was read and what was proved."""
+    """The result of reading and proving a course."""
 
     lessons: Sequence[Lesson]
     findings: list[Finding]
@@ -86,13 +86,13 @@ class Report:
         }
 
     def summary(self) -> str:
-        """Return in one line how much was looked at, or how much was found."""
+        """Return one line on how much was checked, or how many findings there are."""
         if count := len(self.findings):
             return f"{count} finding{'' if count == 1 else 's'}"
         return ", ".join(f"{count} {what}" for what, count in self.amounts().items()) + ": no findings"
 
     def amounts(self) -> dict[str, int]:
-        """Return how many lessons, steps, exercises, questions, claims and words there are."""
+        """Return the numbers of lessons, steps, exercises, questions, claims and words."""
         steps = [step for lesson in self.lessons for step in lesson.steps]
         return {
             "lessons": len(self.lessons),

@@ -12,7 +12,7 @@ from tui.commands.errors import CommandError
 
 @contextmanager
 def open_session() -> Iterator[engine.Session]:
-    """Provide a session and close it afterwards. What the worker fails at ends the command as its own failure."""
+    """Provide a session and close it afterwards. A failure of the worker becomes the failure of the command."""
     session = engine.Session()
     try:
         yield session

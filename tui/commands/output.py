@@ -25,7 +25,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_now(lines: Iterable[str]) -> None:
-    """Print lines that somebody waits for, even at the other end of a pipe."""
+    """Print lines that somebody is waiting for, even at the other end of a pipe."""
     print_lines(lines)
     sys.stdout.flush()
 
@@ -36,7 +36,7 @@ def print_json(document: object) -> None:
 
 
 def print_code(code: str) -> None:
-    """Print code byte for byte, so that it can go to a file; but on a terminal without what would move its cursor."""
+    """Print code byte for byte, so that it can go to a file. On a terminal, omit whatever would move its cursor."""
     if sys.stdout.isatty():
         print_lines(clean(code).removesuffix("\n").split("\n"))
         return
@@ -56,7 +56,7 @@ def is_colored() -> bool:
 
 
 def discard_output() -> None:
-    """Keep Python from complaining once more at exit, with a status of its own, of output that it cannot write."""
+    """Keep Python from complaining at exit, with an exit code of its own, about output that it cannot write."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()

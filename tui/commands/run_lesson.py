@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 def print_lesson(
     lesson: Lesson, only: str | None = None, wanted: Changes = UNCHANGED, *, as_json: bool = False
 ) -> ExitCode:
-    """Run a lesson with these changes, print it or one of its steps, and return whether all of it came to its end."""
+    """Run a lesson with these changes, print all or one step of it, and return whether it ran without errors."""
     with open_session() as session:
         lesson_run = session.run(lesson, only, wanted)
         lesson_run.close()

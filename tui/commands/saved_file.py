@@ -1,7 +1,7 @@
-"""Noticing that a file was saved, from whatever editor.
+"""Noticing that a file was saved, from any editor.
 
-The file is looked at again and again, since nothing reports changes on a network mount. Editors save in pieces, or put
-a new file in the place of the old one: so a file counts as saved when two looks in a row find the same.
+The file is polled, since nothing reports changes on a network mount. Editors save in pieces, or replace the file by a
+new one; so a file counts as saved when two looks in a row find the same.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class FileFingerprint:
 
 
 class Settling:
-    """Finds out when a file has been saved: two looks in a row find the same, and not what was judged already."""
+    """Detects when a file has been saved: two looks in a row find the same state, which has not been judged yet."""
 
     def __init__(self, judged: FileFingerprint | None = None) -> None:
         self._judged, self._last = judged, judged
 
     def settled(self, found: FileFingerprint | None) -> bool:
-        """Return whether to judge what this look has found."""
+        """Return whether to judge the state that this look has found."""
         same, self._last = found == self._last, found
         return same and found is not None and found != self._judged
 
     def judge(self, found: FileFingerprint) -> None:
-        """Take note that what this look has found is being judged."""
+        """Note that the state which this look has found is being judged."""
         self._judged = found
 
 

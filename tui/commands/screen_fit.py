@@ -1,4 +1,4 @@
-"""Whether steps fit on the smallest screen: laid out as a learner gets them, but without a terminal, and measured."""
+"""Whether steps fit on the smallest screen: laid out as for a learner, but without a terminal, and measured."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALLEST = (80, 24)
 
 
 class _Bench(App[None]):
-    """The views of steps on a screen of the tutor's shape, for a learner who has done nothing yet."""
+    """A tutor-shaped screen with the views of steps."""
 
     CSS_PATH = Path(__file__).parents[1] / "app.tcss"
 
@@ -46,7 +46,7 @@ class _Bench(App[None]):
         yield from (TextLine(id="title"), TextLine(id="rule"), self.views, TextLine(id="keys"))
 
     def show(self, lesson: Lesson, step: Step, result: StepResult) -> StepView:
-        """Show a step as the tutor does before it has run; returns its view."""
+        """Show a step. Returns its view and a query for the pane of its text."""
         view = self.step_views[step.kind]
         self.views.current = view.id
         view.open_step(lesson, step, ShownResult(result), ChangeHistory())
@@ -63,7 +63,7 @@ def _widget(view: StepView) -> Widget:
 
 
 def findings(lessons: Sequence[Lesson]) -> list[Finding]:
-    """Steps whose text has to be scrolled more than once, or hides the rest; their results are the recorded ones."""
+    """Return the steps whose recorded results make the text scroll more than once, or hide the rest."""
     return asyncio.run(_measure(lessons))
 
 
@@ -87,7 +87,7 @@ def _of_view(view: StepView) -> Iterator[tuple[str, str, str]]:
     width, height = SMALLEST
     pane = view.text_pane
     lines, room = pane.lines_at(pane.size.width or width), pane.size.height
-    # A line of each screenful says that there is more.
+    # One line of each screenful says that there is more.
     if lines > room and lines > 2 * (room - 1):
         problem = f"on {width} by {height} its {lines} lines of text get a place of {room}"
         yield "prose", problem, "Shorten the text, or what stands below it."

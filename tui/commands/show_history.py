@@ -1,4 +1,4 @@
-"""The verb `history`: what a learner has tried, as text and as JSON."""
+"""The verb `history`: a learner's attempts, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 class NoEntry(LookupError):
-    """There is nothing in the history under this name; the message is a sentence for the learner."""
+    """The history has no entry of this name; the message is a sentence for the learner."""
 
 
 # All exercises -------------------------------------------------------------------------------------------------------
@@ -115,11 +115,11 @@ class HistoryEntry:
 
     @property
     def name(self) -> str:
-        """Return what a diff calls it."""
+        """Return the name of the entry in a diff."""
         return f"attempt {self.label}" if isinstance(self.what, Attempt) else f"kept {self.label}"
 
     def diff(self) -> list[str]:
-        """Return what it changed, as a unified diff without control characters."""
+        """Return the entry's changes as a unified diff without control characters."""
         texts = (clean(code).split("\n") for code in (self.before, self.what.code))
         before, after = (lines[:-1] if lines[-1] == "" else lines for lines in texts)
         return list(difflib.unified_diff(before, after, self.before_label, self.name, lineterm=""))
@@ -127,7 +127,7 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseHistory:
-    """All that was tried in an exercise, oldest first. `exercise` is None if the course has it no more."""
+    """The attempts at an exercise, oldest first. `exercise` is None if it is no longer in the course."""
 
     name: str
     exercise: Exercise | None
@@ -173,7 +173,7 @@ class ExerciseHistory:
 
 
 def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseHistory:
-    """Return what was tried in the exercise of this id or number.
+    """Return the attempts at the exercise of this id or number.
 
     Raises:
         NoEntry: neither the course nor the progress knows such an exercise.

@@ -1,4 +1,4 @@
-"""The verb `references`: what to read on."""
+"""The verb `references`: further reading."""
 
 from __future__ import annotations
 

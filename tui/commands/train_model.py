@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> ExitCode:
-    """Train, print how far it is, and keep the model for later steps."""
+    """Train, print the progress, and keep the model for later steps."""
     lesson = find_lesson(read_course(), options.lesson)
     try:
         wanted = changes.parse(lesson, options.set)
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 class _Reporter:
-    """Prints each snapshot of a training: as a JSON document, or as a line, which on a terminal is written over."""
+    """Prints the snapshots of a training as JSON or as lines; on a terminal, each line replaces the previous one."""
 
     def __init__(self, step: TrainStep, *, as_json: bool) -> None:
         self.replay = TrainingReplay(state="starting")
@@ -71,7 +71,7 @@ class _Reporter:
         pass
 
     def __exit__(self, *_: object) -> None:
-        """End the line that was written over."""
+        """End the line that is being replaced."""
         if self._overwrites and self.replay.snapshots:
             print()
 

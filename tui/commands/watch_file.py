@@ -1,4 +1,4 @@
-"""The verb `watch`: judge a file each time that it is saved, from whatever editor."""
+"""The verb `watch`: judge a file each time it is saved, from any editor."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode, ended_by
 
 EVERY = 0.3
-"""Seconds from one look at the file to the next."""
+"""Seconds between looks at the file."""
 
 PATIENCE = 5
-"""Looks that may find no file before it is said: an editor that renames leaves none for a moment."""
+"""The number of looks without a file before it is reported: an editor that renames leaves none for a moment."""
 
 Say = Callable[[Iterable[str]], None]
 """Prints lines."""
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch the file until a signal comes. To end it with Ctrl+C is all well."""
+    """Watch the file until a signal ends it. Ctrl+C counts as success."""
     lesson, exercise = find_exercise(read_course(), options.exercise)
     if not isinstance(exercise, ExerciseStep):
         raise UsageError(f"'{options.exercise}' is a question: answer it in the tutor, or with 'check'")
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(ending, WorkerError):
         return ExitCode.FAILURE
     if ending is not signal.SIGHUP:
-        # After that one there is nobody to read it.
+        # Nobody would read anything after the first signal.
         print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
 
@@ -159,7 +159,7 @@ class Watch:
     def _look(self) -> None:
         """Judge the file if it was saved."""
         if self._running is not None and self._next is not None:
-            # It was told to stop before; but that does nothing to a check that is only about to begin.
+            # It was asked to stop earlier, but that has no effect on a check that has not begun yet.
             self._session.cancel()
         found = look(self._path)
         self._missing = 0 if found else self._missing + 1
@@ -232,7 +232,7 @@ class Watch:
         return judgement
 
     def _keep(self, code: str) -> None:
-        """Save the code as the learner's draft. A different draft, whose place it takes, is archived."""
+        """Save the code as the learner's draft. If that replaces a different draft, archive it."""
         name = self._exercise.exercise
         draft = self._progress.open_draft(name)
         if draft.code is not None and draft.code not in (code, self._saved, self._exercise.starter):
@@ -253,7 +253,7 @@ def signals(events: queue.SimpleQueue[Event]) -> Iterator[None]:
 
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         handler = signal.getsignal(each)
-        # Whoever started this may have said that it shall outlive its terminal (`nohup`).
+        # Whoever started this may want it to outlive its terminal (`nohup`).
         if handler is not signal.SIG_IGN:
             before[each] = handler
             signal.signal(each, tell)

@@ -1,4 +1,4 @@
-"""The worker as the screen sees it: nothing here blocks the event loop, and a newer request stops an older one."""
+"""The worker as the screen sees it: nothing blocks the event loop, and a new request replaces the previous one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class AsyncSession:
-    """One session, used from threads of its own. One run of a lesson at most is kept alive, and one prompt."""
+    """A session whose calls run in threads. At most one run of a lesson is kept alive, and one prompt."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -35,7 +35,7 @@ class AsyncSession:
 
     @property
     def ready(self) -> bool:
-        """Whether PyTorch is loaded."""
+        """Whether PyTorch has been loaded."""
         return self._session.ready
 
     async def start(self) -> None:
@@ -43,19 +43,19 @@ class AsyncSession:
         await asyncio.wrap_future(self._jobs.submit(self._session.wait_ready))
 
     async def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
-        """Run a lesson with changes up to a step, in place of what was running. Raises `WorkerError`."""
+        """Run a lesson with changes up to a step; stop the previous run. Raises `WorkerError`."""
         _, run = await self._made(lambda: (lesson, self._session.run(lesson, upto, changes)))
         return run
 
     async def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
-        """Run the learner's code after the lesson, in place of what was running, without judging it.
+        """Run the learner's code after the lesson without judging it; stop the previous run.
 
         Returns the lesson with their code as a step. Raises `WorkerError`.
         """
         return await self._made(lambda: scratch_run.run(self._session, lesson, exercise, source))
 
     async def _made(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
-        """Have a run made, and keep it; one that nobody waits for any more is closed."""
+        """Start a run and keep it; close it if a newer request has replaced it meanwhile."""
         self._session.cancel()
         future = self._jobs.submit(work)
         try:
@@ -70,9 +70,9 @@ class AsyncSession:
     async def train(
         self, lesson: Lesson, step: str, on_picture: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
     ) -> Training:
-        """Have a step train, in place of what was running; `pause`, `resume` and `stop` are for it then.
+        """Train the model of a step; stop the previous run. `pause`, `resume` and `stop` then control the training.
 
-        `on_picture` is called in another thread. A training that nobody waits for any more is stopped. Raises
+        `on_picture` is called from a different thread. A training that a newer request replaces is stopped. Raises
         `WorkerError`, or `ChangeError` for a change that cannot be made.
         """
         self._session.cancel()
@@ -89,17 +89,17 @@ class AsyncSession:
                 self._control = None
 
     def pause(self) -> None:
-        """Let the training wait, if there is one."""
+        """Pause the training, if there is one."""
         if self._control is not None:
             self._control.pause()
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the training."""
         if self._control is not None:
             self._control.resume()
 
     async def compare(self, exercise: ExerciseStep, source: str) -> AnswerComparison:
-        """An answer beside the model answer. Raises `WorkerError`."""
+        """Compare an answer with the model answer. Raises `WorkerError`."""
         self._session.cancel()
         return await asyncio.wrap_future(self._jobs.submit(self._session.compare, exercise, source))
 
@@ -139,7 +139,7 @@ class AsyncSession:
         return await asyncio.wrap_future(future)
 
     async def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
-        """Ask about a tensor of the last run, or of the prompt; None if its child is gone."""
+        """Ask about a tensor of the last run, or of the prompt. Returns None if its process is gone."""
         run = self._run_of(question)
         return None if run is None else await asyncio.wrap_future(self._questions.submit(run.ask, question))
 
@@ -150,17 +150,17 @@ class AsyncSession:
             return None
         if unit.kind == "input":
             return self._play.run if self._play is not None else None
-        # A step that was opened just now: the run that is there may not have come to it.
+        # The step may have been opened just now, and the run that is there may not reach it.
         return self._run if self._run is not None and self._run.result(str(unit)) is not None else None
 
     def stop(self) -> None:
-        """Stop the program that is running now."""
+        """Stop the program that is running."""
         if self._control is not None:
             self._control.stop()
         self._session.cancel()
 
     def close(self) -> None:
-        """End the worker and everything it started."""
+        """Stop the worker and everything that it has started."""
         if self._control is not None:
             self._control.stop()
         self._session.close()

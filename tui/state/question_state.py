@@ -1,4 +1,4 @@
-"""How far a learner is with a question: a value that the view of the question shows and replaces."""
+"""How far a learner is with a question: an immutable value that the question view shows and replaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Phase = Literal["open", "passed", "given up"]
 
 @dataclass(frozen=True, slots=True)
 class QuestionState:
-    """What became of a question.
+    """The learner's progress on a question.
 
     Attributes:
         phase: whether it is still to be answered, and if not, why.
@@ -35,11 +35,11 @@ class QuestionState:
 
     @property
     def is_open(self) -> bool:
-        """Whether the question is still to be answered."""
+        """Whether the question still has to be answered."""
         return self.phase == "open"
 
     def with_answer(self, text: str, judgement: Judgement) -> QuestionState:
-        """Return the state after an answer, which comes last if it has been given before."""
+        """Return the state after an answer, which moves to the end if it has been given before."""
         others = tuple(answer for answer in self.answers if answer[0] != text)
         return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
 
@@ -47,7 +47,7 @@ class QuestionState:
 def answer_cells(
     step: PointStep, result: StepResult, state: QuestionState
 ) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
-    """Return the cells that were wrong answers, and the right ones as soon as they may be known."""
+    """Return the cells that were wrong answers, and the right ones once they may be revealed."""
     try:
         right = () if state.is_open else tuple(question_facts.right_cells(step, result))
         tried = [answer_reading.cell_of(step, result, text) for text, _ in state.answers]

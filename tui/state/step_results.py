@@ -1,6 +1,6 @@
-"""Results of steps: recorded ones at once, live ones when the worker has them, with changes or without.
+"""Results of steps: recorded ones at once, and live ones when the worker has them.
 
-And the pictures of trainings: those that ship with the course, until the learner has taken others.
+Also the snapshots of trainings: the recorded ones, until the learner has trained.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tui.state.training_replay import TrainingReplay
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """What a view shows of the run of a step.
+    """The result of a step, with what a view says about it.
 
     Attributes:
         result: what the step gave.
@@ -34,7 +34,7 @@ class ShownResult:
 
 
 class StepResults:
-    """The results of all steps that were looked at."""
+    """The results of all steps that were shown."""
 
     def __init__(self, engine: AsyncSession) -> None:
         self._engine = engine
@@ -42,24 +42,24 @@ class StepResults:
         self._bases: dict[tuple[str, str], StepResult] = {}
 
     def of(self, lesson: Lesson) -> dict[str, StepResult]:
-        """The recorded results of a lesson, read once."""
+        """Return the recorded results of a lesson; they are read only once."""
         if lesson.id not in self._recorded:
             self._recorded[lesson.id] = recordings.load(lesson)
         return self._recorded[lesson.id]
 
     def at_once(self, lesson: Lesson, step: Step) -> ShownResult:
-        """What can be shown before the step has run."""
+        """Return what can be shown before the step has run."""
         recorded = self.of(lesson).get(step.id)
         return ShownResult(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
 
     def thumbnail(self, lesson: Lesson) -> Tensor | None:
-        """The recorded tensor that stands for a lesson on the map, if it has one."""
+        """Return the recorded tensor that represents a lesson on the map, None if it has none."""
         step, _, name = lesson.thumbnail.partition("/")
         result = self.of(lesson).get(step)
         return next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None
 
     def forget(self) -> None:
-        """Another lesson: what was run without changes is of no more use."""
+        """Discard the results without changes, because the lesson is a different one."""
         self._bases.clear()
 
     async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> ShownResult:
@@ -74,26 +74,26 @@ class StepResults:
         note = f"live, {result.seconds * 1000:.0f} ms"
         recorded = self.of(lesson).get(step.id)
         if result.error is not None and changes:
-            # What the changed run did not come to is shown as it was.
+            # Steps that the changed run did not reach are shown without changes.
             result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)
             note = "before the change"
         elif result.error is not None and recorded is not None:
-            # What the run did not come to is shown as it was recorded.
+            # Steps that the run did not reach are shown as recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
         return ShownResult(result, note, base if changes else None, changes)
 
 
 class TrainingReplays:
-    """The pictures of all trainings that were looked at, or made, since the tutor was opened."""
+    """The replays of all trainings that were shown or run since the tutor was opened."""
 
     def __init__(self) -> None:
         self._recorded: dict[tuple[str, str], TrainingReplay] = {}
-        # The last one with these changes, and the one before: nothing may come of the last.
+        # Keep the previous one too: the new one may end without a snapshot.
         self._own: dict[tuple[str, str, Changes], list[TrainingReplay]] = {}
 
     def of(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:
-        """The learner's own training with these changes, else that without any, else the recorded one."""
+        """Return the learner's own training with these changes, else without any, else the recorded one."""
         for those in (changes, UNCHANGED):
             if own := self._own.get((lesson.id, step.id, those)):
                 return own[-1]
@@ -103,20 +103,20 @@ class TrainingReplays:
         return self._recorded[lesson.id, step.id]
 
     def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:
-        """A new training, in key of an earlier one with the same changes."""
+        """Start the replay of a new training, which replaces an earlier one with the same changes."""
         key = (lesson.id, step.id, changes)
         replay = TrainingReplay(state="starting", changes=changes)
         self._own[key] = [*self._own.get(key, [])[-1:], replay]
         return replay
 
     def end(self, replay: TrainingReplay, ended: Training) -> None:
-        """A training has ended. One without a picture is forgotten."""
+        """End a training. If it has no snapshot, its replay is discarded."""
         replay.end(ended)
         if not replay.snapshots:
             for own in self._own.values():
                 own[:] = [each for each in own if each is not replay]
 
     def about(self, lesson: Lesson, step: TrainStep) -> float | None:
-        """Seconds that a training took here, with whatever changes; None if there has been none."""
+        """Return the seconds that the last training took, with any changes; None if there was none."""
         own = [replay for (*key, _), replays in self._own.items() if key == [lesson.id, step.id] for replay in replays]
         return next((replay.seconds for replay in reversed(own) if replay.state == "trained"), None)

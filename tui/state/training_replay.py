@@ -1,6 +1,6 @@
-"""A training as the learner looks at it: the snapshots that were taken, and the one in view.
+"""The replay of a training: its snapshots, and the current one.
 
-Nothing here draws or waits; the time comes from a clock that a test may replace.
+Nothing here draws or waits; the time comes from a clock that tests may replace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lessons.results.result import Failure, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
-"""Where the snapshots come from, or what the training does."""
+"""Whether the snapshots were recorded, or else what the training does."""
 
 BUSY = ("starting", "running", "paused", "stopping")
 
@@ -21,7 +21,7 @@ Clock = Callable[[], float]
 
 
 class TrainingReplay:
-    """The snapshots of one training, and the one that is in view: the newest, until the learner looks back.
+    """The snapshots of one training and the current one: the newest, until the learner looks back.
 
     Attributes:
         snapshots: in the order in which they were taken.
@@ -50,29 +50,29 @@ class TrainingReplay:
     # What happens to it ------------------------------------------------------------------------------------------
 
     def add(self, snapshot: TrainingSnapshot) -> None:
-        """Another snapshot was taken."""
+        """Add a new snapshot."""
         self.snapshots.append(snapshot)
         if self.state == "starting":
             self.state, self._since = "running", self._clock()
 
     def pause(self) -> None:
-        """The training is to wait: it does so where it takes its next snapshot, which may still come."""
+        """Mark the training as paused. It pauses at its next snapshot, which may still arrive."""
         if self.state in ("starting", "running"):
             self.state = "paused"
             self._hold()
 
     def resume(self) -> None:
-        """The training is to go on."""
+        """Mark the training as running again."""
         if self.state == "paused":
             self.state, self._since = "running", self._clock()
 
     def stop(self) -> None:
-        """The training is to end."""
+        """Mark the training as stopping."""
         if self.busy:
             self.state = "stopping"
 
     def end(self, training: Training) -> None:
-        """The training has ended."""
+        """Take over the outcome of the training."""
         self._hold()
         if training.pictures:
             self.snapshots = list(training.pictures)
@@ -90,28 +90,28 @@ class TrainingReplay:
 
     @property
     def busy(self) -> bool:
-        """Whether it has been started and has not ended."""
+        """Whether the training has been started and has not ended."""
         return self.state in BUSY
 
     # Looking at it -----------------------------------------------------------------------------------------------
 
     @property
     def position(self) -> int:
-        """Which snapshot is in view; -1 if there is none."""
+        """The index of the current snapshot; -1 if there is none."""
         return len(self.snapshots) - 1 if self._position is None else self._position
 
     @property
     def current(self) -> TrainingSnapshot | None:
-        """The snapshot in view."""
+        """The current snapshot, None if there is none."""
         return self.snapshots[self.position] if self.snapshots else None
 
     @property
     def following(self) -> bool:
-        """Whether the newest snapshot is in view, and the next one will be."""
+        """Whether the current snapshot is the newest, and will be when more arrive."""
         return self._position is None
 
     def look(self, step: int) -> None:
-        """So many snapshots on, or back. From the newest on, the view goes along with what comes."""
+        """Go `step` snapshots forward, or back if negative. The newest one is followed by those that arrive later."""
         if self.snapshots:
             position = max(0, min(self.position + step, len(self.snapshots) - 1))
             self._position = None if position == len(self.snapshots) - 1 else position
@@ -120,22 +120,22 @@ class TrainingReplay:
 
     @property
     def done(self) -> int:
-        """Steps done."""
+        """The number of steps done."""
         return self.snapshots[-1].done if self.snapshots else 0
 
     @property
     def total(self) -> int:
-        """Steps in all, 0 as long as that is not known."""
+        """The total number of steps, 0 while that is unknown."""
         return self.snapshots[-1].total if self.snapshots else 0
 
     @property
     def seconds(self) -> float:
-        """How long it has run, without the pauses."""
+        """The duration of the training in seconds, without pauses."""
         return self._seconds + (self._clock() - self._since if self._since is not None else 0.0)
 
     @property
     def left(self) -> float | None:
-        """About how many seconds are left; None as long as there is nothing to tell it by."""
+        """The estimated seconds left; None while there is nothing to base an estimate on."""
         begun = self.snapshots[0].done if self.snapshots else 0
         if self.done <= begun or self.seconds <= 0:
             return None

@@ -18,7 +18,7 @@ from tui.actions.naming import full_keys, short_keys
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The cell that the cursor is on: the name of its tensor, its index, its value as text."""
+    """The cell under the cursor: the name of its tensor, its index, and its value as text."""
 
     name: str
     index: tuple[int, ...]
@@ -85,7 +85,7 @@ def _hint(knob: Knob) -> str:
 
 
 def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
-    """Turn the knob of a row by so many settings; the changes stay as they are if there is nothing to turn."""
+    """Turn the knob of a row by some settings; the changes stay the same if there is nothing to turn."""
     if row.knob is None:
         return changes
     current = changes.settings.get(row.knob.name, row.knob.initial(lesson))
@@ -94,7 +94,7 @@ def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes
 
 
 def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spot | None, text: str) -> Changes:
-    """Return the changes with what was typed into a row. Raises `ChangeError` with a sentence for people."""
+    """Return the changes after a value was typed into a row. Raises `ChangeError` with a sentence for people."""
     if row.knob is not None:
         return changes.with_knob(lesson, row.knob.name, text)
     altered = apply(lesson, changes)
@@ -108,7 +108,7 @@ def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spo
 
 
 def restored(changes: Changes, row: WhatIfRow) -> Changes:
-    """Take the change of a row back, if it has one."""
+    """Undo the change of a row, if it has one."""
     if row.cell is not None:
         return changes.without_cell(row.cell)
     return changes if row.knob is None else changes.without_knob(row.knob.name)

@@ -1,6 +1,6 @@
-"""The learner's own editor: a file is written, their program runs on it, and what it left is read back.
+"""Editing code in the learner's own editor: write a file, run their program on it, and read the result back.
 
-Nothing is lost: what cannot be taken back stays in the file, and a sentence says where.
+Nothing is lost: code that cannot be read back stays in the file, and a message says where it is.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LARGEST = 1024 * 1024
-"""Bytes of a file that is read back: more than the judge takes."""
+"""The largest file in bytes that is read back; the judge accepts less."""
 
-GLANCE = 0.5
-"""Seconds after which signals are looked at while an editor runs."""
+SIGNAL_INTERVAL = 0.5
+"""Seconds between looks for signals while an editor runs."""
 
 HOW = "set VISUAL or EDITOR, for example: export EDITOR=nano"
 WAIT = "An editor that opens a window has to be told to wait, for example: export VISUAL='code --wait'"
@@ -29,23 +29,23 @@ WAIT = "An editor that opens a window has to be told to wait, for example: expor
 Handler = Callable[[int, object], None]
 
 Run = Callable[[Sequence[str]], int]
-"""Runs a command to its end and returns its exit status; negative: the signal that ended it."""
+"""Runs a command to its end and returns its exit status; a negative one is the signal that ended it."""
 
 
 class EditorError(Exception):
-    """There is no editor to be run; the message is a sentence for the learner."""
+    """There is no editor to run; the message is a sentence for the learner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What came of it: the code, None if there is none to be taken, and a sentence to say, "" for none."""
+    """The outcome of editing: the code (None if it cannot be read back), and a message ("" for none)."""
 
     code: str | None = None
     message: str = ""
 
 
 def command(environ: Mapping[str, str]) -> list[str]:
-    """The learner's editor with its arguments. Raises `EditorError`."""
+    """Return the command line of the learner's editor. Raises `EditorError`."""
     for name in ("VISUAL", "EDITOR"):
         if not (given := environ.get(name, "").strip()):
             continue
@@ -60,7 +60,7 @@ def command(environ: Mapping[str, str]) -> list[str]:
 
 
 def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> Edited:
-    """Have code edited in a file `NAME.py` that only the learner can read, and take it back. Raises nothing."""
+    """Edit code in a file `NAME.py` that only the learner can read, and return the result. Raises nothing."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="attn-tutor-"))
     except OSError as error:
@@ -78,18 +78,18 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
         unchanged = read in (code, f"{code}\n")
         return Edited(None, f"Nothing was changed. {WAIT}.") if unchanged else Edited(read)
     if status == 0:
-        return _kept(folder, path, f"{why}: your code here is as it was")
+        return _failed(folder, path, f"{why}: your code here is as it was")
     ended = f"exit status {status}" if status > 0 else f"signal {_signal(-status)}"
     if read == code:
         _remove(folder)
         return Edited(message=f"Your editor ended with {ended}: your code is as it was.")
-    return _kept(folder, path, f"Your editor ended with {ended}, so your code here is as it was")
+    return _failed(folder, path, f"Your editor ended with {ended}, so your code here is as it was")
 
 
-def _kept(folder: Path, path: Path, message: str) -> Edited:
-    """Say where the file is, if there is one."""
+def _failed(folder: Path, path: Path, message: str) -> Edited:
+    """Return a failed edit, whose message says where the file is if it still exists."""
     if not os.path.lexists(path):
-        # An editor may have left something else beside it; only what is empty goes.
+        # An editor may have left other files in the directory; remove it only if it is empty.
         with suppress(OSError):
             folder.rmdir()
         return Edited(message=f"{message}.")
@@ -97,9 +97,9 @@ def _kept(folder: Path, path: Path, message: str) -> Edited:
 
 
 def _read(path: Path) -> tuple[str | None, str]:
-    """What a file holds, or None and why it cannot be taken."""
+    """Return the content of a file and "", or None and a sentence on why it cannot be read."""
     try:
-        # Not a pipe or a device in its place, which would never end.
+        # Not a pipe or a device, from which reading might never end.
         if not stat.S_ISREG(path.stat().st_mode):
             return None, "Your editor left no ordinary file"
         with path.open("rb") as file:
@@ -127,7 +127,7 @@ def _run(words: Sequence[str]) -> int:
     running: list[subprocess.Popen[bytes]] = []
 
     def pass_on(number: int, _frame: object) -> None:
-        # A line that is lost is told to the first program of the terminal alone, which may be the tutor.
+        # Only the first program of the terminal is informed of a lost line, and that may be the tutor.
         for process in running:
             process.send_signal(number)
 
@@ -139,14 +139,14 @@ def _run(words: Sequence[str]) -> int:
         process = subprocess.Popen(words)
         running.append(process)
         while True:
-            # A signal that another thread has received does not end a longer wait.
+            # A signal that a different thread has received does not end a longer wait.
             with suppress(subprocess.TimeoutExpired):
-                return process.wait(GLANCE)
+                return process.wait(SIGNAL_INTERVAL)
 
 
 @contextmanager
 def _handled(handlers: Mapping[int, Handler]) -> Iterator[None]:
-    """These handlers for a while. What the event loop has to do about a signal it does afterwards."""
+    """Install signal handlers temporarily. The event loop's own handling of a signal is deferred."""
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield

@@ -1,4 +1,4 @@
-"""The last resort when the line is lost: the tutor ends even if its event loop cannot."""
+"""The last resort when the line is lost: end the tutor even if its event loop cannot."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import time
 from tui.tty.exit_codes import ended_by
 
 GRACE = 5.0
-"""Seconds for an orderly end. Drafts and attempts are on disk by then; the worker ends with its parent."""
+"""Seconds for an orderly shutdown. Drafts and attempts are on disk by then; the worker ends with its parent."""
 
 
 def guard(terminal: int = 0) -> None:
-    """Watch a terminal from a thread; some time after it has hung up, end this process.
+    """Watch a terminal from a thread, and end this process some time after the terminal has hung up.
 
-    A lost line sends SIGHUP, which the event loop answers. But the loop may be waiting for the terminal itself, to
-    which nothing can be written any more: then nobody answers, and the process would stay for ever.
+    A lost line sends SIGHUP, which the event loop handles. But the loop may be blocked writing to that very terminal.
+    Then nothing would handle the signal, and the process would stay forever.
     """
     threading.Thread(target=_wait, args=(terminal,), name="lifeline", daemon=True).start()
 
 
 def _wait(terminal: int) -> None:
     poll = select.poll()
-    # For nothing but the end of it, which is always reported: the thread sleeps until then.
+    # Poll for the hangup only, which is always reported: the thread sleeps until then.
     poll.register(terminal, 0)
     ended = any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll())
     if ended:

@@ -20,11 +20,14 @@ from textual.message import Message
 from textual.screen import Screen
 
 PAINT_EVERY = 0.25
-"""Seconds after which the screen is painted although there is more input to handle."""
+"""Seconds after which the screen is painted even if there is more input to handle."""
 
 
 class OrderedInputApp(App[None]):
-    """An app for which input that arrives at once is the same as input that arrives slowly, but is painted once."""
+    """An app in which input that arrives at once has the same effect as input that arrives slowly.
+
+    It is painted only once, though.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +48,7 @@ class OrderedInputApp(App[None]):
 
     @contextmanager
     def input_held(self) -> Iterator[None]:
-        """Let new input wait while a handler of the input before it awaits a thread or a timer."""
+        """Hold new input while a handler of earlier input awaits a thread or a timer."""
         self._holds += 1
         try:
             yield
@@ -56,7 +59,7 @@ class OrderedInputApp(App[None]):
                 asyncio.get_running_loop().call_soon(self._await_rest)
 
     def _hand_on(self) -> None:
-        """Handle the next event, unless the one before it is still in effect; text may follow text at once."""
+        """Handle the next event once the previous one has taken full effect; text may follow text at once."""
         while self._waiting_input and self._may_follow(self._waiting_input[0]):
             event = self._waiting_input.popleft()
             if self._input_in_effect is None:
@@ -74,12 +77,12 @@ class OrderedInputApp(App[None]):
         return before is None or (self._is_text(before) and self._is_text(event))
 
     def _is_text(self, event: Event) -> bool:
-        """Return whether the widget that has the focus writes this down."""
+        """Return whether the focused widget inserts this key as text."""
         focused = self._top_screen.focused if self._top_screen is not None else None
         return isinstance(event, Key) and focused is not None and focused.check_consume_key(event.key, event.character)
 
     def _await_rest(self) -> None:
-        """Go on with the next event when there is nothing left to do for the one before."""
+        """Continue with the next event when all work for the previous one is done."""
         loop = asyncio.get_running_loop()
         if getattr(loop, "_ready", ()):
             # A message is on its way, or its handler is running. asyncio has no public name for what is ready to run;
@@ -96,7 +99,7 @@ class OrderedInputApp(App[None]):
             self._hand_on()
 
     def _painting_is_due(self, now: float) -> bool:
-        """Return whether the screen has not been painted for long, or a handler has left something for after that."""
+        """Return whether the last paint is too long ago, or a handler waits for the next one."""
         if self._unpainted_since is not None and now - self._unpainted_since > PAINT_EVERY:
             return True
         # Textual calls these after it has painted: the cursor goes to the end of code that has a size by then.
@@ -104,7 +107,7 @@ class OrderedInputApp(App[None]):
 
     @property
     def _top_screen(self) -> Screen[object] | None:
-        """The screen that is shown; before the first and behind the last there is none."""
+        """The current screen, None before the first one and after the last one."""
         stack = self.screen_stack
         return stack[-1] if stack else None
 

@@ -1,6 +1,6 @@
-"""What this terminal can do, decided from the environment alone.
+"""The abilities of the terminal, determined from the environment alone.
 
-Textual reads its settings while it is imported, so everything here runs before that and imports none of it.
+Textual reads its settings when it is imported, so everything here runs before that and does not import it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from typing import Literal, TextIO
 
 Depth = Literal["none", "16", "256", "truecolor"]
-"""How many colors there are."""
+"""The number of colors."""
 
 FPS_LOCAL = 60
 FPS_REMOTE = 10
-"""Frames a second over SSH. Keys that repeat faster than this share one frame, so a slow link does not fall behind."""
+"""Frames per second over SSH. Keys that repeat faster share a frame, so that a slow link does not fall behind."""
 
 _DEPTHS: dict[str, Depth] = {"none": "none", "16": "16", "256": "256", "truecolor": "truecolor"}
 _DUMB = ("dumb", "unknown", "emacs")
 _COLORLESS = ("vt52", "vt100", "vt102", "vt220")
 _TRUECOLOR = ("alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "wezterm")
-"""Terminals that have 24 bit color, and say so by their name when SSH did not pass COLORTERM on."""
+"""Prefixes of TERM that imply 24-bit color; SSH often does not pass on COLORTERM, which would say so too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What a terminal can do.
+    """The abilities of a terminal.
 
     Attributes:
         interactive: whether a full screen program makes sense; else print plain text.
@@ -43,17 +43,17 @@ class Terminal:
 
     @property
     def ellipsis(self) -> str:
-        """What stands for text that was left out."""
+        """The character for omitted text."""
         return "…" if self.unicode else "~"
 
 
 def detect(
     environ: Mapping[str, str], stdin_tty: bool = True, stdout_tty: bool = True, stderr_tty: bool = True
 ) -> Terminal:
-    """What the terminal of this environment can do.
+    """Return the abilities of the terminal in this environment.
 
-    All three streams count: keys come from stdin, Textual draws on stderr, and whoever sends stdout to a file or a
-    pipe wants text in it.
+    All three streams count: keys come from stdin, Textual draws on stderr, and whoever redirects stdout wants text in
+    it.
     """
     term = environ.get("TERM", "").lower()
     remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
@@ -66,26 +66,26 @@ def detect(
 
 
 def this_terminal() -> Terminal:
-    """What the terminal of this process can do."""
+    """Return the abilities of this process's terminal."""
     return detect(os.environ, _is_tty(sys.__stdin__), _is_tty(sys.__stdout__), _is_tty(sys.__stderr__))
 
 
 def theme(terminal: Terminal) -> str:
-    """The Textual theme to use.
+    """Return the name of the Textual theme to use.
 
-    With up to 16 colors every panel of an RGB theme falls on the same few colors, and NO_COLOR still gives grey
-    RGB. The ansi theme is the terminal's own colors, and the only one that NO_COLOR makes colorless. It paints no
-    background, which saves half of the bytes over SSH.
+    With up to 16 colors, all panels of an RGB theme would get the same few colors, and NO_COLOR would still produce
+    gray RGB. The ANSI theme uses the terminal's own colors, is the only one that NO_COLOR makes colorless, and paints
+    no background, which saves half of the bytes over SSH.
     """
     return "ansi-dark" if terminal.depth in ("none", "16") or terminal.remote else "textual-dark"
 
 
 def textual_environment(terminal: Terminal) -> dict[str, str]:
-    """The variables to set before Textual is imported."""
+    """Return the environment variables to set before Textual is imported."""
     variables = {
-        # Any other value than these stops Textual at its start, so that an inherited one is always replaced.
+        # Any value other than these stops Textual at startup, so an inherited one is always replaced.
         "TEXTUAL_COLOR_SYSTEM": "standard" if terminal.depth in ("none", "16") else terminal.depth,
-        # The app decides in its constructor how it takes NO_COLOR, by the theme that it has then.
+        # The app decides in its constructor how to treat NO_COLOR, based on its theme at that time.
         "TEXTUAL_THEME": theme(terminal),
         "TEXTUAL_ANIMATIONS": "none",
         "TEXTUAL_SMOOTH_SCROLL": "0",
@@ -99,7 +99,7 @@ def textual_environment(terminal: Terminal) -> dict[str, str]:
 def prepare(terminal: Terminal, environ: MutableMapping[str, str]) -> None:
     """Set up `environ` (`os.environ`) for Textual.
 
-    Textual obeys NO_COLOR even if it is empty, or overridden by ATTN_TUTOR_COLOR, so it is taken away then.
+    Textual obeys NO_COLOR even if it is empty or overridden by ATTN_TUTOR_COLOR; in these cases it is removed.
     """
     if terminal.depth != "none":
         environ.pop("NO_COLOR", None)
@@ -114,7 +114,7 @@ def _depth(environ: Mapping[str, str], term: str, remote: bool) -> Depth:
     if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term.endswith("-direct"):
         return "truecolor"
     if term.startswith(_TRUECOLOR):
-        # 24 bit color is half as many bytes again as 256 colors are. Over SSH it has to be asked for.
+        # 24-bit color takes half again as many bytes as 256 colors. Over SSH it must be requested explicitly.
         return "256" if remote else "truecolor"
     if _is_windows(environ):
         return "truecolor"

@@ -1,4 +1,4 @@
-"""What Textual does not forgive a terminal: odd or late bytes on the way in, and a line that is lost on the way out."""
+"""Patches for Textual: odd or late bytes on the way in, and a lost line on the way out."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from textual.drivers._writer_thread import WriterThread
 from textual.message import Message
 
 PATIENCE = 1.0
-"""Seconds that the rest of a key may take to arrive: a slow line delivers an escape sequence in pieces."""
+"""Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""
 
 
 class ForgivingWriter(WriterThread):
-    """Writes to the terminal. When the line is lost, what else is written goes nowhere.
+    """Writes to the terminal. After the line is lost, all output is discarded.
 
-    Textual's own would end, and whoever writes after that would wait for ever.
+    Textual's own writer would end, and whoever writes afterwards would wait forever.
     """
 
     def run(self) -> None:
@@ -32,9 +32,9 @@ class ForgivingWriter(WriterThread):
 
 
 def forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    """A decoder that reads anything.
+    """Return a decoder that accepts any bytes.
 
-    A single byte on standard input that is no UTF-8 (a Latin-1 terminal, a mouse report of an old kind after
+    A single byte on standard input that is not UTF-8 (from a Latin-1 terminal, or an old mouse report after
     reattaching) would end Textual's input thread, and the program with it.
     """
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
@@ -43,8 +43,8 @@ def forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
 class PatientParser(XTermParser):
     """Reads keys from a line that delivers them in pieces.
 
-    Textual takes an escape sequence for single keys if its next character is 0.1 seconds late: half an arrow types a
-    letter, and a paste whose end mark comes in two pieces never ends. Only a lone escape is a key in itself.
+    Textual interprets an escape sequence as single keys if its next character is 0.1 seconds late: half of an arrow key
+    types a letter, and a paste whose end mark arrives in two pieces never ends. Only a lone escape is a key by itself.
     """
 
     def __init__(self, debug: bool = False) -> None:
@@ -54,18 +54,18 @@ class PatientParser(XTermParser):
         self._fed_at = monotonic()
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Read what has arrived."""
+        """Process what has arrived."""
         self._fed_at = monotonic()
         recent = self._recent + data
         begin, end = recent.rfind(BRACKETED_PASTE_START), recent.rfind(BRACKETED_PASTE_END)
         if begin != end:
             self._pasting = begin > end
-        # Enough to recognize a mark of which only the last character is still to come.
+        # Enough to recognize an end mark that lacks only its last character.
         self._recent = recent[1 - len(BRACKETED_PASTE_START) :]
         return super().feed(data)
 
     def tick(self) -> Iterable[Message]:
-        """Take what has arrived for keys if nothing is to be expected any more."""
+        """Interpret what has arrived as keys if nothing else is expected."""
         late = monotonic() - self._fed_at
         if self._pasting or (late < PATIENCE and not self._recent.endswith("\x1b")):
             return ()
@@ -73,7 +73,7 @@ class PatientParser(XTermParser):
 
 
 def forgive() -> None:
-    """Have Textual use these."""
+    """Make Textual use these patches."""
     setattr(linux_driver, "XTermParser", PatientParser)  # noqa: B010 - not an attribute of ours
     setattr(linux_driver, "getincrementaldecoder", forgiving_decoder)  # noqa: B010
     setattr(linux_driver, "WriterThread", ForgivingWriter)  # noqa: B010

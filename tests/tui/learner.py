@@ -137,7 +137,7 @@ class Learner:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
 
-    async def sees(self, *what: str | Callable[[], object], seconds: float = 10) -> None:
+    async def sees(self, *what: str | Callable[[], object], seconds: float = 30) -> None:
         """Wait until all of it is on the screen, or true."""
         for each in what:
             try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lessons.engine.run import Run
+from lessons.results.tensor_questions import FollowQuestion, TensorQuestion
 from tests.tui.commands.command_line import Command, document
 
 SCORE = ("explain", "all-queries", "product", "scores", "1,2")
@@ -114,6 +116,11 @@ def test_explain_a_name_that_there_is_not(command: Command) -> None:
 
 
 def test_explain_without_a_worker_to_the_end(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Run, "follow", lambda *_: None)
+    ask = Run.ask
+
+    def ask_until_it_ends(run: Run, question: TensorQuestion[Any]) -> Any:
+        return None if isinstance(question, FollowQuestion) else ask(run, question)
+
+    monkeypatch.setattr(Run, "ask", ask_until_it_ends)
     status, out, err = command(*SCORE)
     assert (status, out, err) == (3, "", "attn-tutor: the worker ended before it had explained everything\n")

@@ -12,8 +12,9 @@ from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Kind, Lesson, Limits, ShownTensor
 from lessons.results.result import Failure
-from lessons.worker import messages
-from lessons.worker.messages import RunInput, RunScratch, TensorReport
+from lessons.worker import channel
+from lessons.worker.message_parts import TensorReport
+from lessons.worker.messages import RunInput, RunScratch
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -50,8 +51,8 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
     began = time.monotonic()
     job.set_idle(False)
     try:
-        messages.send(job.talk, request.message)
-        report = messages.receive(job.talk, request.report, deadline=began + request.wall)
+        channel.send(job.talk, request.message)
+        report = channel.receive(job.talk, request.report, deadline=began + request.wall)
         result = request.read(report, job, time.monotonic() - began)
         job.set_idle(True)
         return result, True

@@ -31,7 +31,8 @@ from lessons.results.result import (
     WorkerError,
 )
 from lessons.results.tensor_questions import Refusal
-from lessons.worker import messages, wire
+from lessons.worker import channel, wire
+from lessons.worker.message_parts import TensorReport
 from lessons.worker.messages import (
     AnswerLoaded,
     AnswerReport,
@@ -48,7 +49,6 @@ from lessons.worker.messages import (
     Judge,
     MistakeRequest,
     RunAnswer,
-    TensorReport,
 )
 
 T = TypeVar("T")
@@ -184,8 +184,8 @@ def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, Hidde
 def _ask(judge: ChildProcess, question: object, report: type[T]) -> T:
     """Ask the judge something. Raises `WorkerError` if it does not reply with such a report."""
     try:
-        messages.send(judge.talk, question)
-        return messages.receive(judge.talk, report, deadline=time.monotonic() + JUDGE_LIMITS.wall)
+        channel.send(judge.talk, question)
+        return channel.receive(judge.talk, report, deadline=time.monotonic() + JUDGE_LIMITS.wall)
     except (wire.WireError, TimeoutError):
         raise _judge_failed(judge) from None
 
@@ -219,12 +219,12 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     answer = RunAnswer(
         exercise.probe, request.own_seed, exercise.defines, exercise.without, trace=trace, blob=request.code
     )
-    messages.send(job.talk, answer)
-    loaded = messages.receive(job.talk, AnswerLoaded, deadline=deadline)
+    channel.send(job.talk, answer)
+    loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
     if loaded.error or loaded.missing:
         return _Answer(failure=failure_of(loaded.error), missing=loaded.missing)
-    messages.send(job.talk, hidden)
-    report = messages.receive(job.talk, AnswerReport, deadline=deadline)
+    channel.send(job.talk, hidden)
+    report = channel.receive(job.talk, AnswerReport, deadline=deadline)
     return _Answer(report.actual, report.blob, failure=failure_of(report.error))
 
 
@@ -234,8 +234,8 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
 def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Judgement:
     unreadable = "Your program was judged as not passed: its reply was unreadable."
     try:
-        messages.send(judge.talk, Decide(answer.actual, answer.blob))
-        report = messages.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
+        channel.send(judge.talk, Decide(answer.actual, answer.blob))
+        report = channel.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
     except (wire.Closed, TimeoutError):
         raise _judge_failed(judge) from None
     except wire.WireError:

@@ -23,7 +23,7 @@ from typing import IO, Protocol
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
-from lessons.worker import messages, wire
+from lessons.worker import channel, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ class ForkedChild:
     def set_idle(self, idle: bool) -> None:
         """See `ChildProcess`."""
         with contextlib.suppress(wire.WireError):
-            messages.send(self.status, SetIdle(idle))
+            channel.send(self.status, SetIdle(idle))
 
     def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""
@@ -174,11 +174,11 @@ class ForkedChild:
                 select.select([self.status], [], [], LAST_WORDS)
         with contextlib.suppress(wire.WireError, OSError):
             if ask_line:
-                messages.send(self.status, Kill())
+                channel.send(self.status, Kill())
             else:
                 self.status.shutdown(socket.SHUT_WR)
         try:
-            return messages.receive(self.status, Exited, deadline=time.monotonic() + END_LIMIT)
+            return channel.receive(self.status, Exited, deadline=time.monotonic() + END_LIMIT)
         except (wire.WireError, TimeoutError):
             return Exited(-signal.SIGKILL, "lost", 0.0)
 
@@ -259,7 +259,7 @@ class ForkServerLauncher:
     def _hear(self, control: socket.socket, timeout: float) -> None:
         """Wait for the server's first word."""
         try:
-            report = messages.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
+            report = channel.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
             raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
         except wire.WireError:
@@ -296,7 +296,7 @@ class ForkServerLauncher:
             fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
             with their_talk, their_status:
                 try:
-                    messages.send(self._control, Launch(limits.cpu, limits.memory, question_cpu), fds)
+                    channel.send(self._control, Launch(limits.cpu, limits.memory, question_cpu), fds)
                 except BaseException:
                     for ours in (talk, status, out, err):
                         ours.close()
@@ -349,7 +349,7 @@ class SpareChild:
         if self.ready:
             return
         try:
-            messages.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
+            channel.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
         except TimeoutError:
             raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
         except wire.WireError:
@@ -435,7 +435,7 @@ class SpareLauncher:
                     raise WorkerError("The worker has been closed.")
                 self.start()
         with contextlib.suppress(wire.Closed):
-            messages.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu))
+            channel.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu))
         return job
 
     def close(self) -> None:

@@ -41,20 +41,22 @@ from lessons.results.tensor_questions import (
 )
 from lessons.what_if.changes import Changes, statements_before_cells
 from lessons.worker import wire
-from lessons.worker.messages import (
-    BlocksReport,
+from lessons.worker.message_parts import (
     CellWrite,
     ErrorReport,
-    ExplanationReport,
     LayoutReport,
     NamedExpression,
     Program,
-    RowReport,
-    Snapshot,
-    StepReport,
     StepRequest,
     TemplateField,
     TensorReport,
+)
+from lessons.worker.messages import (
+    BlocksReport,
+    ExplanationReport,
+    RowReport,
+    Snapshot,
+    StepReport,
     Train,
     TrainingRequest,
     WindowReport,

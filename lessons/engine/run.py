@@ -15,7 +15,7 @@ from lessons.engine.child_code import Names
 from lessons.engine.launchers import ChildProcess
 from lessons.results.result import StepResult
 from lessons.results.tensor_questions import Refusal, TensorQuestion
-from lessons.worker import messages
+from lessons.worker import channel, messages
 from lessons.worker.messages import ListNames, NamesReport
 
 QUESTION_LIMIT = 10.0
@@ -69,9 +69,9 @@ class Run:
             if self._job is None:
                 return None
             try:
-                messages.send(self._job.talk, question)
+                channel.send(self._job.talk, question)
                 kinds = messages.REPLIES[type(question)]
-                return read(messages.receive(self._job.talk, *kinds, deadline=time.monotonic() + QUESTION_LIMIT))
+                return read(channel.receive(self._job.talk, *kinds, deadline=time.monotonic() + QUESTION_LIMIT))
             except Exception:
                 # The child has run the learner's code: it may say anything.
                 self._end()

@@ -32,7 +32,7 @@ from lessons.results.result import (
     WorkerError,
 )
 from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker import messages
+from lessons.worker import channel
 from lessons.worker.messages import LessonDone, RunLesson, StepReport
 
 QUESTION_CPU = 600.0
@@ -121,9 +121,9 @@ class Session:
         printed = 0
         try:
             program, trained, blob = replies.program_of(lesson, steps, cells, changed=changed)
-            messages.send(job.talk, RunLesson(program, blob))
+            channel.send(job.talk, RunLesson(program, blob))
             while True:
-                report = messages.receive(job.talk, StepReport, LessonDone, deadline=deadline)
+                report = channel.receive(job.talk, StepReport, LessonDone, deadline=deadline)
                 if isinstance(report, LessonDone):
                     return True
                 result = replies.step_result(lesson, steps[len(results)], report, job)

@@ -19,7 +19,7 @@ from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
 from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Tensor, Training, TrainingSnapshot
-from lessons.worker import messages, wire
+from lessons.worker import channel, wire
 from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed
 
 PICTURES = "pictures.json"
@@ -105,7 +105,7 @@ class _Watch:
     def next(self) -> Snapshot | Trained | TrainingFailed | None:
         """The next message of the child; None when the learner has stopped the training.
 
-        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `messages.receive` raises.
+        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `channel.receive` raises.
         """
         while not self._control.stopped:
             self._obey()
@@ -117,7 +117,7 @@ class _Watch:
                 with contextlib.suppress(BlockingIOError):
                     self._bell.recv(4096)
             if self._job.talk in readable:
-                report = messages.receive(
+                report = channel.receive(
                     self._job.talk,
                     *(Snapshot, Trained, TrainingFailed, Paused),
                     deadline=time.monotonic() + FRAME_LIMIT,
@@ -141,7 +141,7 @@ class _Watch:
             self._control.waiting = False
             self._job.set_idle(False)
         self._paused = wanted
-        messages.send(self._job.talk, Pause() if wanted else Resume())
+        channel.send(self._job.talk, Pause() if wanted else Resume())
 
 
 def watch(
@@ -165,7 +165,7 @@ def watch(
     with control.listening() as bell:
         following = _Watch(job, control, bell, step.limits.wall)
         try:
-            messages.send(job.talk, request)
+            channel.send(job.talk, request)
         except wire.Closed as error:
             return ended(child_failures.died(job, error, step.limits, cancelled())), b""
         while True:

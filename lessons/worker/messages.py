@@ -1,35 +1,22 @@
 """All that the screen's process and the worker say to each other: one frozen dataclass a message.
 
-`MESSAGES` is the list, `REPLIES` says what answers what. A message travels as a frame (`wire`): `op` names it, its
-other fields are JSON, and a field `blob` is the frame's bytes. `send` and `receive` are the only ways in and out; what
-is not a message of the list, field by field, is refused.
+`MESSAGES` is the list, `REPLIES` says what answers what; `channel` sends and receives them.
 """
 
 from __future__ import annotations
 
 import re
-import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, dataclass_transform, overload
+from collections.abc import Mapping
+from typing import Any
 
 from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import QUESTIONS, Refusal
-from lessons.worker import plain_codec, wire
+from lessons.worker.message_parts import ErrorReport, NamedExpression, Program, TensorReport, message
 
 Json = dict[str, Any]
 """An object whose fields are checked by the one module that reads it."""
-
-M = TypeVar("M")
-N = TypeVar("N")
-
-
-@dataclass_transform(frozen_default=True)
-def message(kind: type[M]) -> type[M]:
-    """Make a class a frozen dataclass, without `__eq__` and `__repr__`: these would take half of the import's time."""
-    return dataclass(frozen=True, slots=True, eq=False, repr=False)(kind)
 
 
 # The fork server, and its end of a child ---------------------------------------------------------------------------
@@ -88,106 +75,6 @@ class Exited:
     code: int
     reason: str
     cpu: float
-
-
-# What several messages contain -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorReport:
-    """A failure as a child tells it: one sentence, and the line of the code that it ran, if one is known."""
-
-    kind: Literal["error", "memory"]
-    message: str
-    line: int | None = None
-
-
-@message
-class LayoutReport:
-    """Where the elements of a tensor lie in its storage, which is known by its address; counted in elements."""
-
-    strides: tuple[int, ...]
-    offset: int
-    size: int
-    contiguous: bool
-    storage: int
-
-
-@message
-class TensorReport:
-    """A tensor: its numbers are `size` bytes of the blob from `offset` on, in `rows` rows, with an `array` type code.
-
-    `whole` says that they are all of its elements, else they are its first corner.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    low: float | None
-    high: float | None
-    whole: bool
-    rows: int
-    code: str
-    offset: int
-    size: int
-    layout: LayoutReport | None
-
-
-@message
-class NamedExpression:
-    """An expression over the variables of a run, and what its value is called."""
-
-    name: str
-    expression: str
-
-
-@message
-class TemplateField:
-    """A field of a text that the run fills in: `{expression!conversion:spec}`."""
-
-    expression: str
-    conversion: str
-    spec: str
-
-
-@message
-class CellWrite:
-    """A number that the learner has changed, and the statement after which it is written."""
-
-    name: str
-    index: tuple[int, ...]
-    value: bool | int | float
-    unit: CodeUnit
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class StepRequest:
-    """A step to run.
-
-    Attributes:
-        trained: where what its training has kept lies in the blob, if it rests on one.
-        untrained: what to say if that has not been trained.
-    """
-
-    id: str
-    code: str
-    seed: int
-    show: tuple[NamedExpression, ...]
-    fields: tuple[TemplateField, ...]
-    trained: tuple[int, int] | None = None
-    untrained: str | None = None
-
-
-@message
-class Program:
-    """The setup of a lesson and steps after it, with the learner's changes."""
-
-    seed: int
-    setup: str
-    cells: tuple[CellWrite, ...]
-    steps: tuple[StepRequest, ...]
 
 
 # Running a lesson --------------------------------------------------------------------------------------------------
@@ -573,71 +460,3 @@ MESSAGES: Mapping[str, type[Any]] = {
     for kind in kinds
 }
 """Every message by its `op`."""
-
-_OPS = {kind: op for op, kind in MESSAGES.items()}
-_WITH_BLOB = frozenset(kind for kind in _OPS if any(field.name == "blob" for field in fields(kind)))
-
-# Bound here, before any learner's code runs.
-_encode, _decode = plain_codec.encode, plain_codec.decode
-
-
-def prepare() -> None:
-    """Work out how every message travels, before a program runs that may replace what this needs."""
-    for kind in _OPS:
-        plain_codec.prepare(kind)
-
-
-def frame_of(message: object) -> wire.Frame:
-    """Return a message as it travels."""
-    header = _encode(message)
-    blob = header.pop("blob", b"")
-    return wire.Frame({"op": _OPS[type(message)], **header}, bytes(blob))
-
-
-def message_of(frame: wire.Frame) -> object:
-    """Return the message in a frame. Raises `wire.WireError` if there is none."""
-    data = dict(frame.header)
-    op = data.pop("op", None)
-    kind = MESSAGES.get(op) if isinstance(op, str) else None
-    if kind is None or "blob" in data:
-        raise wire.WireError("unknown message")
-    if kind in _WITH_BLOB:
-        data["blob"] = frame.blob
-    elif frame.blob:
-        raise wire.WireError(f"{op} has no data")
-    try:
-        return _decode(kind, data)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise wire.WireError(f"unreadable message: {error}") from None
-
-
-def send(sock: socket.socket, message: object, fds: Sequence[int] = ()) -> None:
-    """Send a message. Raises what `wire.send` does."""
-    frame = frame_of(message)
-    wire.send(sock, frame.header, frame.blob, fds)
-
-
-@overload
-def receive(sock: socket.socket, kind: type[M], /, *, deadline: float | None = None) -> M: ...
-@overload
-def receive(sock: socket.socket, kind: type[M], other: type[N], /, *, deadline: float | None = None) -> M | N: ...
-@overload
-def receive(sock: socket.socket, /, *kinds: type[Any], deadline: float | None = None) -> Any: ...
-def receive(sock: socket.socket, /, *kinds: type[Any], deadline: float | None = None) -> Any:
-    """Wait for a message of one of these kinds, or of any.
-
-    Raises what `wire.receive` does, `wire.WireError` also for a message of another kind.
-    """
-    message = message_of(wire.receive(sock, deadline))
-    if kinds and type(message) not in kinds:
-        raise wire.WireError("unexpected message")
-    return message
-
-
-def receive_launch(sock: socket.socket, fds: int) -> tuple[Launch, tuple[int, ...]]:
-    """Wait for a `Launch` that brings so many descriptors; see `receive`."""
-    frame = wire.receive(sock, max_fds=fds)
-    message = message_of(frame)
-    if not isinstance(message, Launch) or len(frame.fds) != fds:
-        raise wire.WireError("unexpected message")
-    return message, frame.fds

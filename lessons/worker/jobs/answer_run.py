@@ -15,11 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessons.results.code_unit import CodeUnit
-from lessons.worker import messages
+from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, values
 from lessons.worker.jobs.execute import YOUR_CODE, describe, execute
 from lessons.worker.jobs.lesson_run import seed as seed_generators
-from lessons.worker.messages import AnswerLoaded, AnswerReport, ErrorReport, HiddenInputs, RunAnswer
+from lessons.worker.message_parts import ErrorReport
+from lessons.worker.messages import AnswerLoaded, AnswerReport, HiddenInputs, RunAnswer
 
 PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
@@ -38,10 +39,10 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     with _watching(tracer):
         failure = execute(source, YOUR_CODE, namespace)
     missing = () if failure else tuple(name for name in job.defines if name not in namespace)
-    messages.send(talk, AnswerLoaded(failure, missing))
+    channel.send(talk, AnswerLoaded(failure, missing))
     if failure or missing:
         return
-    hidden = messages.receive(talk, HiddenInputs)
+    hidden = channel.receive(talk, HiddenInputs)
     contexts = values.decode(hidden.inputs, hidden.blob)
     actual: list[Any] = []
     for number, context in zip(hidden.seeds, contexts, strict=True):
@@ -56,7 +57,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     except values.ValueNotPlain as error:
         failure = ErrorReport("error", f"Your code gave {error}.")
         tree, blob = [], b""
-    messages.send(talk, AnswerReport(failure, tree, blob))
+    channel.send(talk, AnswerReport(failure, tree, blob))
 
 
 def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[None]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from lessons.results.code_unit import CodeUnit
-from lessons.worker.messages import CellWrite
+from lessons.worker.message_parts import CellWrite
 
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}

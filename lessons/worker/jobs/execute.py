@@ -16,7 +16,7 @@ from lessons.results import code_unit
 from lessons.worker.advice import advice
 from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a
-from lessons.worker.messages import ErrorReport
+from lessons.worker.message_parts import ErrorReport
 
 # Bound before any learner's code runs, which may replace the builtins.
 _compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type

@@ -24,7 +24,7 @@ from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
-from lessons.worker import messages
+from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import attempted
 from lessons.worker.jobs.lesson_run import seed as seed_generators
@@ -78,13 +78,13 @@ def judge(exercise: Judge, talk: socket.socket) -> None:
     """Make the hidden inputs, wait for what the learner's code made of them, judge it, answer questions about it."""
     contexts = [_context(exercise.context, number) for number in exercise.seeds]
     tree, blob = values.encode(contexts)
-    messages.send(talk, HiddenInputs(tree, exercise.seeds, blob))
+    channel.send(talk, HiddenInputs(tree, exercise.seeds, blob))
     case = _Case(exercise, contexts, [], [])
     while True:
-        question = messages.receive(talk)
+        question = channel.receive(talk)
         if not case.expected:
             case.expected = [_expected(exercise, *pair) for pair in zip(case.contexts, case.seeds, strict=True)]
-        messages.send(talk, HANDLERS[type(question)](case, question))
+        channel.send(talk, HANDLERS[type(question)](case, question))
 
 
 def _context(code: str, number: int) -> Values:

@@ -13,19 +13,11 @@ import torch
 
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
-from lessons.worker import fence, messages
+from lessons.worker import channel, fence
 from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.run_state import RunState
-from lessons.worker.messages import (
-    ErrorReport,
-    Json,
-    LessonDone,
-    Program,
-    RunLesson,
-    StepReport,
-    StepRequest,
-    TensorReport,
-)
+from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
+from lessons.worker.messages import Json, LessonDone, RunLesson, StepReport
 
 
 def run_lesson(job: RunLesson, talk: socket.socket) -> None:
@@ -55,11 +47,11 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
             seconds=time.perf_counter() - began,
             blob=bytes(blob),
         )
-        messages.send(talk, report)
+        channel.send(talk, report)
         if failure is not None:
             break
     fence.allow_questions()
-    messages.send(talk, LessonDone())
+    channel.send(talk, LessonDone())
     tensor_questions.serve(talk, state)
 
 

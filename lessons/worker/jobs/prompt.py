@@ -12,7 +12,8 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.jobs.run_state import RunState, as_tensor
-from lessons.worker.messages import InputReport, ListNames, NamesReport, RunInput, TensorReport
+from lessons.worker.message_parts import TensorReport
+from lessons.worker.messages import InputReport, ListNames, NamesReport, RunInput
 
 MOST_TENSORS = 4
 MOST_AXES = 4

@@ -16,7 +16,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
 from lessons.worker.jobs.execute import describe, execute
-from lessons.worker.messages import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
+from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
 from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
 

@@ -6,7 +6,7 @@ import torch
 
 from lessons.results.result import WHOLE
 from lessons.worker.jobs import values
-from lessons.worker.messages import LayoutReport, TensorReport
+from lessons.worker.message_parts import LayoutReport, TensorReport
 
 CORNER = 32
 

@@ -16,7 +16,7 @@ from lessons.results.tensor_questions import (
     RowQuestion,
     WindowQuestion,
 )
-from lessons.worker import messages, wire
+from lessons.worker import channel, messages, wire
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
 from lessons.worker.jobs.run_state import RunState
@@ -32,7 +32,7 @@ class QuestionRefused(Exception):
 def serve(talk: socket.socket, run: RunState) -> None:
     """Answer questions until the peer closes the connection."""
     while True:
-        question = messages.receive(talk)
+        question = channel.receive(talk)
         try:
             if type(question) not in HANDLERS:
                 raise QuestionRefused("unknown question")
@@ -40,11 +40,11 @@ def serve(talk: socket.socket, run: RunState) -> None:
         except QuestionRefused as error:
             reply = Refusal(str(error))
         try:
-            messages.send(talk, reply)
+            channel.send(talk, reply)
         except wire.Closed:
             raise
         except wire.WireError:
-            messages.send(talk, Refusal("the answer is too long to be told"))
+            channel.send(talk, Refusal("the answer is too long to be told"))
 
 
 def explain(run: RunState, question: ExplainQuestion) -> ExplanationReport:

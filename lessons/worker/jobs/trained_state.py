@@ -10,7 +10,7 @@ import torch
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_KEPT
 from lessons.worker.jobs.execute import describe
-from lessons.worker.messages import ErrorReport
+from lessons.worker.message_parts import ErrorReport
 
 KEEP = CodeUnit.internal("keep").filename
 

@@ -12,23 +12,12 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_PICTURES, MOST_STEPS
-from lessons.worker import messages
+from lessons.worker import channel
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
 from lessons.worker.jobs.run_state import RunState, as_tensor
-from lessons.worker.messages import (
-    ErrorReport,
-    NamedExpression,
-    Pause,
-    Paused,
-    Resume,
-    Snapshot,
-    TensorReport,
-    Train,
-    Trained,
-    TrainingFailed,
-    TrainingRequest,
-)
+from lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
+from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed, TrainingRequest
 
 
 class SnapshotError(Exception):
@@ -58,7 +47,7 @@ class SnapshotTaker:
             tensors = tuple(self._tensor(spec, blob) for spec in self._spec.watch)
         torch.set_rng_state(torch_state)
         random.setstate(state)
-        messages.send(self._talk, Snapshot(int(done), int(total), numbers, tensors, bytes(blob)))
+        channel.send(self._talk, Snapshot(int(done), int(total), numbers, tensors, bytes(blob)))
         self._listen()
 
     def _number(self, curve: NamedExpression) -> float | str:
@@ -77,9 +66,9 @@ class SnapshotTaker:
     def _listen(self) -> None:
         """Hear whether to wait, and wait; costs no processor time."""
         while self._select([self._talk], [], [], 0)[0]:
-            if isinstance(messages.receive(self._talk, Pause, Resume), Pause):
-                messages.send(self._talk, Paused())
-                messages.receive(self._talk, Resume)
+            if isinstance(channel.receive(self._talk, Pause, Resume), Pause):
+                channel.send(self._talk, Paused())
+                channel.receive(self._talk, Resume)
 
 
 def run_training(job: Train, talk: socket.socket) -> None:
@@ -99,6 +88,6 @@ def run_training(job: Train, talk: socket.socket) -> None:
     if failure is None:
         data, failure = trained_state.packed(spec.keep, state.namespace)
     if failure is not None:
-        messages.send(talk, TrainingFailed(failure))
+        channel.send(talk, TrainingFailed(failure))
     else:
-        messages.send(talk, Trained(data))
+        channel.send(talk, Trained(data))

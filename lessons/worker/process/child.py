@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lessons.worker import exit_codes, fence, messages, wire
+from lessons.worker import channel, exit_codes, fence, messages, wire
 from lessons.worker.jobs import answer_run, judge, lesson_run, training
 from lessons.worker.messages import Launch
 
@@ -59,7 +59,7 @@ def set_up(limits: Launch, scratch: str) -> None:
 def work(talk: socket.socket) -> None:
     """Take one job and do it. Returns when the peer has what it wanted or is gone."""
     try:
-        job = messages.receive(talk, *JOBS)
+        job = channel.receive(talk, *JOBS)
         JOBS[type(job)](job, talk)
     except wire.Closed:
         if not _is_open(TALK):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import exit_codes, fence, messages, wire
+from lessons.worker import channel, exit_codes, fence, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
 
 FDS = 4
@@ -67,7 +67,7 @@ class ForkServer:
             for key, _ in self.selector.select(TICK if watched else None):
                 if key.fileobj is self.control:
                     try:
-                        self._fork(*messages.receive_launch(self.control, FDS))
+                        self._fork(*channel.receive_launch(self.control, FDS))
                     except wire.WireError:
                         return
                 elif key.fileobj == self.wake_read:
@@ -90,7 +90,7 @@ class ForkServer:
         talk, status, out, err = fds
         if threads() != 1:
             with contextlib.suppress(wire.WireError):
-                messages.send(socket.socket(fileno=status), Exited(-signal.SIGKILL, "more than one thread", 0.0))
+                channel.send(socket.socket(fileno=status), Exited(-signal.SIGKILL, "more than one thread", 0.0))
             for fd in (talk, out, err):
                 os.close(fd)
             return
@@ -137,7 +137,7 @@ class ForkServer:
 
     def _hear(self, child: _Child) -> None:
         try:
-            request = messages.receive(child.status, SetIdle, Kill, deadline=time.monotonic() + 1)
+            request = channel.receive(child.status, SetIdle, Kill, deadline=time.monotonic() + 1)
         except (wire.WireError, TimeoutError):
             self._kill(child)
             return
@@ -185,7 +185,7 @@ class ForkServer:
         self.selector.unregister(child.status)
         code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         with contextlib.suppress(wire.WireError):
-            messages.send(child.status, Exited(code, child.reason, cpu))
+            channel.send(child.status, Exited(code, child.reason, cpu))
         child.status.close()
         os.close(child.err)
 
@@ -252,13 +252,13 @@ def main(control_fd: str, base: str) -> None:
     try:
         load()
     except BaseException as error:
-        messages.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
+        channel.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
         return
     gc.freeze()
     gc.enable()
     server = ForkServer(control, base)
     try:
-        messages.send(control, ServerReady(threads()))
+        channel.send(control, ServerReady(threads()))
         server.serve()
     except wire.Closed:
         pass
@@ -278,7 +278,7 @@ def load() -> None:
     import attention
     from lessons.worker.process import child
 
-    messages.prepare()
+    channel.prepare()
     # Names of modules, not operations: nothing has run yet.
     assert torch
     assert attention

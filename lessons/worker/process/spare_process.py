@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 
-from lessons.worker import exit_codes, messages
+from lessons.worker import channel, exit_codes
 from lessons.worker.messages import Launch, SpareReady
 
 
@@ -32,8 +32,8 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         gc.enable()
         from lessons.worker.process import child
 
-        messages.send(talk, SpareReady())
-        child.set_up(messages.receive(talk, Launch), scratch)
+        channel.send(talk, SpareReady())
+        child.set_up(channel.receive(talk, Launch), scratch)
         child.work(talk)
         code = 0
     except BaseException:

@@ -14,7 +14,7 @@ import pytest
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.tensor_questions import QUESTIONS
-from lessons.worker import messages, wire
+from lessons.worker import channel, messages, wire
 from lessons.worker.jobs import judge, tensor_questions
 from lessons.worker.messages import MESSAGES, REPLIES, UNASKED, ListNames, RunInput, StepReport, TrainingFailed
 from lessons.worker.process import child
@@ -50,8 +50,8 @@ def travelled(message: object) -> object:
     """A message after its way over the wire."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        messages.send(ours, message)
-        return messages.receive(theirs, type(message))
+        channel.send(ours, message)
+        return channel.receive(theirs, type(message))
 
 
 @pytest.mark.parametrize("empty", [False, True])
@@ -72,7 +72,7 @@ def repr_of(value: object) -> object:
 
 @pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
 def test_a_field_too_many_or_too_few_or_of_another_type_is_refused(kind: type[Any]) -> None:
-    frame = messages.frame_of(made(kind))
+    frame = channel.frame_of(made(kind))
     header = json.loads(json.dumps(frame.header))
     wrong = [header | {"more": 1}]
     wrong += [{key: value for key, value in header.items() if key != name} for name in header]
@@ -80,16 +80,16 @@ def test_a_field_too_many_or_too_few_or_of_another_type_is_refused(kind: type[An
     wrong += [header | {name: object()} for name in header if name != "op" and hints[name] is not Any]
     for other in wrong:
         with pytest.raises(wire.WireError):
-            messages.message_of(wire.Frame(other, frame.blob))
+            channel.message_of(wire.Frame(other, frame.blob))
     if "blob" not in hints:
         with pytest.raises(wire.WireError):
-            messages.message_of(wire.Frame(header, b"data"))
+            channel.message_of(wire.Frame(header, b"data"))
 
 
 @pytest.mark.parametrize("op", [None, 7, "", "lesson", "Message", [], {}])
 def test_an_unknown_op_is_refused(op: object) -> None:
     with pytest.raises(wire.WireError):
-        messages.message_of(wire.Frame({"op": op}))
+        channel.message_of(wire.Frame({"op": op}))
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_an_unknown_op_is_refused(op: object) -> None:
 )
 def test_nonsense_is_refused(header: dict[str, Any]) -> None:
     with pytest.raises(wire.WireError):
-        messages.message_of(wire.Frame(header))
+        channel.message_of(wire.Frame(header))
 
 
 def test_a_message_that_was_not_expected_is_refused() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        messages.send(ours, ListNames())
+        channel.send(ours, ListNames())
         with pytest.raises(wire.WireError):
-            messages.receive(theirs, RunInput, StepReport)
+            channel.receive(theirs, RunInput, StepReport)
 
 
 # Who says and hears them -------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from lessons.worker.advice.safe_reading import (
 from lessons.worker.advice.scene import nearest, size
 from lessons.worker.advice.shape_effects import broadcast, product, viewed
 from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
-from lessons.worker.messages import ErrorReport
+from lessons.worker.message_parts import ErrorReport
 from tests.lessons.making import doubling
 
 assert attention, "the names of the course are known, as in the worker"

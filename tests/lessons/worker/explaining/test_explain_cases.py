@@ -10,7 +10,7 @@ from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
 from lessons.worker.jobs.run_state import RunState
-from lessons.worker.messages import NamedExpression
+from lessons.worker.message_parts import NamedExpression
 from tests.lessons.tracing import Traced
 
 ATTEND = """

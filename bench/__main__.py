@@ -44,7 +44,7 @@ from bench import classroom, recorder, screen, worker
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table."""
+    """A line of the table."""
 
     name: str
     unit: str
@@ -58,7 +58,7 @@ class Row:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure everything and print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the tutor on this machine.")
     parser.add_argument("--quick", action="store_true", help="fewer runs")
     parser.add_argument("--class", action="store_true", dest="learners", help="also thirty learners at once")
@@ -84,7 +84,7 @@ def main() -> int:
 
 @contextmanager
 def scratch_home() -> Iterator[None]:
-    """A home directory for the time of the measurements: a learner's progress is neither read nor written."""
+    """Set up a home directory for the measurements, so that a learner's progress is not read or written."""
     with tempfile.TemporaryDirectory(prefix="attn-tutor-bench-") as home:
         os.environ.update({"HOME": home, "XDG_STATE_HOME": f"{home}/state", "LANG": "C.UTF-8", "TERM": "xterm"})
         for name in ("COLORTERM", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY", "LC_ALL"):
@@ -93,7 +93,7 @@ def scratch_home() -> Iterator[None]:
 
 
 def start_rows(runs: int) -> Iterable[Row]:
-    """How long it takes until there is something to see."""
+    """Measure the time until there is something to see."""
     starts = screen.starts(runs)
     for name, seconds in starts.items():
         yield Row(name, "ms", tuple(each * 1000 for each in seconds))
@@ -104,7 +104,7 @@ def start_rows(runs: int) -> Iterable[Row]:
 
 
 def byte_rows() -> Iterable[Row]:
-    """How much is sent."""
+    """Measure the bytes sent to the terminal."""
     for colors, environ in (
         ("16 colors", {}),
         ("256 colors", {"TERM": "xterm-256color"}),
@@ -116,37 +116,37 @@ def byte_rows() -> Iterable[Row]:
 
 
 def worker_rows(runs: int) -> Iterable[Row]:
-    """How fast code runs."""
+    """Measure how fast code runs."""
     for name, unit, values in worker.times(runs):
         yield Row(name, unit, tuple(values))
 
 
 def answer_rows(runs: int) -> Iterable[Row]:
-    """How long a question takes."""
+    """Measure the time from a key to its result on the screen."""
     for name, seconds in screen.answers(runs).items():
         yield Row(name, "ms", tuple(each * 1000 for each in seconds))
 
 
 def judging_rows(runs: int) -> Iterable[Row]:
-    """How long a verdict takes."""
+    """Measure the time to a verdict."""
     for name, unit, values in worker.verdicts(3 * runs):
         yield Row(name, unit, tuple(values))
 
 
 def class_rows() -> Iterable[Row]:
-    """How it is for thirty at once."""
+    """Measure the time for thirty learners at once."""
     for name, unit, values in classroom.times():
         yield Row(name, unit, tuple(values))
 
 
 def recorder_rows(rounds: int) -> Iterable[Row]:
-    """What recording costs."""
+    """Measure the cost of recording."""
     for name, unit, values in recorder.costs(rounds):
         yield Row(name, unit, tuple(values))
 
 
 def memory_rows(runs: int) -> Iterable[Row]:
-    """How much memory each process takes."""
+    """Measure the memory of each process."""
     for name, values in screen.memory(runs).items():
         yield Row(name, "MB", tuple(values))
 

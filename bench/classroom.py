@@ -1,4 +1,4 @@
-"""Thirty learners on one host who have an answer judged at the same moment, each with a worker of their own."""
+"""The load of a class: thirty learners on one host who check an answer at the same moment, each with a worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXERCISE = "scaled-attention"
 
 
 def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
-    """Name, unit and values of each measurement. Raises `AssertionError` if one of them is not judged as passed."""
+    """Yield name, unit and values of each measurement. Raises `AssertionError` if an answer is not judged as passed."""
     _, exercise = load_course().exercise(EXERCISE)
     assert isinstance(exercise, ExerciseStep)
     with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +52,7 @@ def _start(answer: Path, state: Path) -> subprocess.Popen[bytes]:
 
 
 def _memory(pid: int) -> int:
-    """Bytes of a process and all below it, shared pages in parts."""
+    """Return the bytes of a process and its descendants (PSS: shared pages in parts)."""
     total = 0
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

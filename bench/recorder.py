@@ -1,4 +1,4 @@
-"""What the recorder costs: the same code with it and without, each in a process of its own.
+"""The cost of the recorder: the same code with it and without, each in a process of its own.
 
 `python -m bench.recorder LESSON STEP plain|recorded` is such a process; it prints processor seconds of the steps up to
 STEP, median of some runs, and the peak of its memory in MB.
@@ -19,7 +19,7 @@ RUNS = {"six tokens": 20, "GPT-2 size": 3}
 
 
 def costs(rounds: int) -> Iterator[tuple[str, str, list[float]]]:
-    """Name, unit and values: milliseconds and megabytes of both, and their ratios in pairs."""
+    """Yield name, unit and values: milliseconds and megabytes of both, and their ratios in pairs."""
     for size, (lesson, step) in LESSONS.items():
         plain, recorded = [], []
         for _ in range(rounds):
@@ -33,21 +33,21 @@ def costs(rounds: int) -> Iterator[tuple[str, str, list[float]]]:
         yield f"{size}: recorded / plain, peak memory", "x", _ratios(plain, recorded, 1)
 
 
-def _ratios(plain: list[tuple[float, float]], recorded: list[tuple[float, float]], place: int) -> list[float]:
-    return [ours[place] / theirs[place] for theirs, ours in zip(plain, recorded, strict=True)]
+def _ratios(plain: list[tuple[float, float]], recorded: list[tuple[float, float]], index: int) -> list[float]:
+    return [ours[index] / theirs[index] for theirs, ours in zip(plain, recorded, strict=True)]
 
 
-def _measure(lesson: str, step: str, how: str, runs: int) -> tuple[float, float]:
+def _measure(lesson: str, step: str, mode: str, runs: int) -> tuple[float, float]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, how, str(runs)]
+    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, mode, str(runs)]
     done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
     # What the lesson prints comes first.
     seconds, peak = done.stdout.splitlines()[-1].split()
     return float(seconds), float(peak)
 
 
-def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
-    """Run the lesson's code and print what it cost."""
+def main(lesson_id: str, step_id: str, mode: str, runs: int) -> None:
+    """Run the lesson's code and print its cost."""
     import gc
 
     from lessons.format.lesson import RunningStep
@@ -68,14 +68,14 @@ def main(lesson_id: str, step_id: str, how: str, runs: int) -> None:
     # As in the worker: what the imports left is not looked at again.
     gc.freeze()
     for _ in range(runs):
-        stage = RunState()
+        state = RunState()
         began = time.process_time()
         for unit, code, number in parts:
             seed(number)
-            failed = stage.run(code, unit) if how == "recorded" else execute(code, unit.filename, stage.namespace)
+            failed = state.run(code, unit) if mode == "recorded" else execute(code, unit.filename, state.namespace)
             assert failed is None, failed
         seconds.append(time.process_time() - began)
-        del stage
+        del state
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(median(seconds), peak)
 

@@ -1,4 +1,4 @@
-"""The tutor in a terminal, measured from outside."""
+"""Measurements of the tutor in a terminal, from outside."""
 
 from __future__ import annotations
 
@@ -32,23 +32,26 @@ ENTER, RIGHT, LEFT, UP, DOWN = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[A", b"\x1b[B"
 PAGE_DOWN, F8 = b"\x1b[6~", b"\x1b[19~"
 ESCAPE = b"\x1b"
 LAST_LESSON = f"{load_course().lessons[-1].number}. "
-SHARP = 0.002
-"""Seconds without a byte after which the screen is looked at, where time is measured."""
+SHORTEST_QUIET = 0.002
+"""Seconds without a byte after which the screen is read, where time is measured."""
 
 
 def starts(runs: int) -> dict[str, list[float]]:
-    """Seconds to a minimal app, to the first paint of the tutor, to its map; in turn, as the machine's load varies."""
+    """Measure the seconds to a minimal app, to the first paint of the tutor, and to its map.
+
+    They are measured in turn, since the load of the machine varies.
+    """
     seconds: dict[str, list[float]] = defaultdict(list)
     for run in range(runs + 1):
         began = time.monotonic()
         with Pty([sys.executable, "-c", MINIMAL], dict(os.environ)) as terminal:
-            terminal.send(b"", "minimal", quiet=SHARP)
+            terminal.send(b"", "minimal", quiet=SHORTEST_QUIET)
             minimal = time.monotonic() - began
         began = time.monotonic()
         with Pty(TUTOR, dict(os.environ)) as terminal:
-            terminal.send(b"", "attn-tutor", quiet=SHARP)
+            terminal.send(b"", "attn-tutor", quiet=SHORTEST_QUIET)
             first = time.monotonic() - began
-            terminal.send(b"", LAST_LESSON, quiet=SHARP, silent=True)
+            terminal.send(b"", LAST_LESSON, quiet=SHORTEST_QUIET, silent=True)
             complete = time.monotonic() - began
         if run:  # the first one warms up the disk
             seconds["a minimal app"].append(minimal)
@@ -58,12 +61,12 @@ def starts(runs: int) -> dict[str, list[float]]:
 
 
 def answers(runs: int) -> dict[str, list[float]]:
-    """Seconds from a key until the screen has the answer to it: an explanation, a step recomputed with a change."""
+    """Measure the seconds from a key to its result: an explanation, or a step recomputed with a change."""
     seconds: dict[str, list[float]] = defaultdict(list)
 
     def timed(name: str, terminal: Pty, key: bytes, until: str | Callable[[], bool]) -> None:
         began = time.monotonic()
-        terminal.send(key, until, quiet=SHARP, silent=True)
+        terminal.send(key, until, quiet=SHORTEST_QUIET, silent=True)
         seconds[name].append(time.monotonic() - began)
 
     for lesson, step, name in (
@@ -92,31 +95,31 @@ def answers(runs: int) -> dict[str, list[float]]:
 
 
 def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
-    """Bytes of each act."""
-    sent: dict[str, list[int]] = defaultdict(list)
+    """Measure the bytes that each action sends."""
+    bytes_of: dict[str, list[int]] = defaultdict(list)
     course = load_course()
     with _at("gpt2-size", "weights", environ) as terminal:
-        sent["start"].append(len(_until_still(terminal)))
+        bytes_of["start"].append(len(_until_still(terminal)))
         terminal.send(ENTER, "   live")
-        sent["arrow in a matrix"] = [len(terminal.send(key)) for key in (RIGHT, RIGHT, DOWN, DOWN)]
-        sent["page of a large matrix"] = [len(terminal.send(PAGE_DOWN)) for _ in range(4)]
-    sent["next step"], sent["key in the editor"] = [], []
+        bytes_of["arrow in a matrix"] = [len(terminal.send(key)) for key in (RIGHT, RIGHT, DOWN, DOWN)]
+        bytes_of["page of a large matrix"] = [len(terminal.send(PAGE_DOWN)) for _ in range(4)]
+    bytes_of["next step"], bytes_of["key in the editor"] = [], []
     lesson = course.lesson("attention-classes")
     with _at(lesson.id, lesson.steps[0].id, environ) as terminal:
         _until_still(terminal)
         terminal.send(ENTER, "step 1 of")
         for number, step in enumerate(lesson.steps[1:], 2):
             live = isinstance(step, RunningStep) and bool(step.show)
-            sent["next step"].append(len(terminal.send(F8, _shows(terminal, f"step {number} of", live))))
+            bytes_of["next step"].append(len(terminal.send(F8, _shows(terminal, f"step {number} of", live))))
             if step.kind == "exercise":
                 terminal.send(ENTER)  # from the task into the editor
-                sent["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
-    return sent
+                bytes_of["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
+    return bytes_of
 
 
 def memory(runs: int) -> dict[str, list[float]]:
-    """Megabytes of every process, with a step on the screen."""
-    taken: dict[str, list[float]] = defaultdict(list)
+    """Measure the megabytes of every process, with a step on the screen."""
+    megabytes: dict[str, list[float]] = defaultdict(list)
     for _ in range(runs):
         with _at("all-queries", "product", {}) as terminal:
             _until_still(terminal)
@@ -125,12 +128,12 @@ def memory(runs: int) -> dict[str, list[float]]:
             child = [each for pid in server for each in _children(pid)]
             for name, pids in (("screen", [terminal.pid]), ("worker", server), ("child", child)):
                 for kind in ("Rss", "Pss"):
-                    taken[f"{name}, {kind.upper()}"].append(sum(_kilobytes(pid, kind) for pid in pids) / 1024)
-    return taken
+                    megabytes[f"{name}, {kind.upper()}"].append(sum(_kilobytes(pid, kind) for pid in pids) / 1024)
+    return megabytes
 
 
 def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
-    """The tutor of a learner who was at this step."""
+    """Start the tutor for a learner who was at this step."""
     progress = Progress.open()
     progress.set_position(lesson, step)
     progress.close()
@@ -138,7 +141,7 @@ def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
 
 
 def _until_still(terminal: Pty) -> bytes:
-    """What is sent until PyTorch is loaded."""
+    """Return what is sent until PyTorch is loaded."""
     return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
 
 

@@ -1,8 +1,8 @@
-"""The trainings of the course under several seeds: `python -m bench.training [SEED ...]`, a few minutes.
+"""Measurements of the course's trainings with several seeds: `python -m bench.training [SEED ...]`.
 
-Each is trained as a learner would train it, in a child of the worker with one thread. The table gives the seconds that
-it took, the steps until a curve had gone four fifths of its way to where it ended, and where the curves ended. The
-seconds depend on what else the machine does; the rest does not.
+It takes a few minutes. Each training runs as for a learner, in a child of the worker with one thread. The table
+gives its seconds, the steps until a curve had gone four fifths of the way to its last value, and these last values.
+The seconds depend on what else the machine does; the rest does not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_OF_THE_WAY = 0.8
 
 
 def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]) -> Iterator[str]:
-    """One line for each seed that the training can have."""
+    """Yield a line for each seed that the training can have."""
     knob = next((knob for knob in knobs.reaching(lesson, step.id) if isinstance(knob, SeedKnob)), None)
     names = [curve.name for curve in step.curves]
     yield f"{lesson.id}/{step.id}"
@@ -33,26 +33,28 @@ def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]
     for seed in seeds if knob else (None,):
         changes = UNCHANGED if knob is None or seed is None else UNCHANGED.with_knob(lesson, knob.name, seed)
         with tempfile.TemporaryDirectory() as folder:
-            ended = session.train_for(Path(folder), lesson, step.id, lambda picture: None, changes=changes)
-        told = (
-            f"  {ended.error.message}"
-            if ended.error
+            result = session.train_for(Path(folder), lesson, step.id, lambda picture: None, changes=changes)
+        numbers = (
+            f"  {result.error.message}"
+            if result.error
             else "".join(
-                f"{ended.pictures[-1].numbers[name]:12.4f}{changed_at(ended.pictures, name):9}" for name in names
+                f"{result.pictures[-1].numbers[name]:12.4f}{changed_at(result.pictures, name):9}" for name in names
             )
         )
-        yield f"{'-' if seed is None else seed:>8}{ended.seconds:9.1f}{told}"
+        yield f"{'-' if seed is None else seed:>8}{result.seconds:9.1f}{numbers}"
 
 
 def changed_at(pictures: Sequence[TrainingSnapshot], name: str) -> int:
-    """The step by which a curve had gone most of its way."""
-    first, last = (pictures[place].numbers[name] for place in (0, -1))
-    way = [(picture.numbers[name] - first) / ((last - first) or 1) for picture in pictures]
-    return next(picture.done for picture, gone in zip(pictures, way, strict=True) if gone >= MOST_OF_THE_WAY)
+    """Return the step by which a curve had gone most of its way."""
+    first, last = (pictures[index].numbers[name] for index in (0, -1))
+    progress = [(picture.numbers[name] - first) / ((last - first) or 1) for picture in pictures]
+    return next(
+        picture.done for picture, fraction in zip(pictures, progress, strict=True) if fraction >= MOST_OF_THE_WAY
+    )
 
 
 def main(seeds: Sequence[int]) -> int:
-    """Measure and print."""
+    """Measure all trainings and print the tables."""
     session = Session()
     try:
         session.wait_ready()

@@ -1,4 +1,4 @@
-"""The worker, measured from the side of the session."""
+"""Measurements of the worker from the side of the session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDLESS = "while True:\n    pass\n"
 
 
 def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
-    """Name, unit and values of each measurement."""
+    """Yield name, unit and values of each measurement."""
     course = load_course()
     lesson = course.lesson("all-queries")
     _, exercise = course.exercise("3.1")
@@ -30,14 +30,14 @@ def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
     session = Session()
 
     def run() -> float:
-        seconds = _seconds(lambda: held.append(session.run(lesson, "product")))
-        held.pop().close()
+        seconds = _seconds(lambda: runs_held.append(session.run(lesson, "product")))
+        runs_held.pop().close()
         return 1000 * seconds
 
     def check() -> None:
         assert session.check(exercise, exercise.solution).passed
 
-    held: list[Run] = []
+    runs_held: list[Run] = []
     try:
         run()
         yield "a step with six tokens", "ms", [run() for _ in range(2 * runs)]
@@ -48,7 +48,7 @@ def times(runs: int) -> Iterator[tuple[str, str, list[float]]]:
 
 
 def verdicts(runs: int) -> Iterator[tuple[str, str, list[float]]]:
-    """Name, unit and values of each kind of verdict on a six-token exercise, with the worker warm."""
+    """Yield name, unit and values for each kind of verdict on a six-token exercise, with a warm worker."""
     _, exercise = load_course().exercise("scaled-attention")
     assert isinstance(exercise, ExerciseStep)
     answers = {
@@ -66,7 +66,7 @@ def verdicts(runs: int) -> Iterator[tuple[str, str, list[float]]]:
 
 
 def _stop(session: Session, exercise: ExerciseStep) -> float:
-    """From the wish to stop until the thread that waits for the verdict goes on."""
+    """Return the seconds from a request to stop until the thread that waits for the verdict goes on."""
     thread = threading.Thread(target=session.check, args=(exercise, ENDLESS))
     thread.start()
     # Until the loop turns for sure.
@@ -77,7 +77,7 @@ def _stop(session: Session, exercise: ExerciseStep) -> float:
     return time.monotonic() - began
 
 
-def _seconds(act: Callable[[], object]) -> float:
+def _seconds(action: Callable[[], object]) -> float:
     began = time.monotonic()
-    act()
+    action()
     return time.monotonic() - began

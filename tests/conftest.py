@@ -1,4 +1,4 @@
-"""What every test has: a home of its own, an ordinary terminal, and no settings of the tutor."""
+"""The environment of every test: a home of its own, an ordinary terminal, and no settings of the tutor."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", 
 SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
 
 MOST_JOBS = 8
-"""Each process that runs tests takes half a gigabyte."""
+"""The largest number of parallel test processes, each of which takes half a gigabyte."""
 
 
 def pytest_configure() -> None:
-    """Tests send themselves signals; a shell starts what it runs in the background with ctrl+c ignored."""
+    """Handle ctrl+c as usual, since tests send it; a shell starts background processes with it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -29,18 +29,18 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that take longest."""
+    """Run the longest tests first."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fresh home directory; nothing that a test does can reach the files of the person who runs it."""
-    place = tmp_path / "home"
-    place.mkdir()
-    monkeypatch.setenv("HOME", str(place))
+    """Create a fresh home directory, so that no test reaches the files of the person who runs it."""
+    home_folder = tmp_path / "home"
+    home_folder.mkdir()
+    monkeypatch.setenv("HOME", str(home_folder))
     for name in FOLDERS:
-        monkeypatch.setenv(name, str(place / name.lower()))
+        monkeypatch.setenv(name, str(home_folder / name.lower()))
     for name in list(os.environ):
         if name in COLORS or name in SESSION or name.startswith(("ATTN_TUTOR_", "TEXTUAL", "LC_")):
             monkeypatch.delenv(name)
@@ -49,4 +49,4 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    return place
+    return home_folder

@@ -1,4 +1,4 @@
-"""The course that ships, read once for all tests: nobody can change what was read."""
+"""The course that ships, read once for all tests, which cannot change it."""
 
 from __future__ import annotations
 

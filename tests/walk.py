@@ -21,17 +21,17 @@ from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, S
 from tests.course import COURSE
 
 PATIENCE = 60.0
-"""Seconds after which what does not come is missing: a slow machine may need some to load PyTorch."""
+"""Seconds to wait for a screen: a slow machine may need some to load PyTorch."""
 
 FAILURES = re.compile(r"did not come to its end|cannot be shown|Traceback|cannot run code|…}|\{[a-z_]+[\[.:]")
-"""What no step of the course may show."""
+"""Text that no step of the course may show."""
 
 WAITING = re.compile(r" {2}(?:recorded|not run yet)$", re.MULTILINE)
-"""The note at the right of a matrix whose live numbers have not come."""
+"""The note to the right of a matrix whose live numbers have not arrived."""
 
 
 class Walker:
-    """The tutor in a tmux session of its own, with an empty home."""
+    """The tutor in its own tmux session, with an empty home directory."""
 
     def __init__(self, columns: int, lines: int, environ: dict[str, str] | None = None) -> None:
         self._home = tempfile.mkdtemp(prefix="attn-tutor-walk-")
@@ -58,7 +58,7 @@ class Walker:
 
     @property
     def lines(self) -> list[str]:
-        """What the terminal shows."""
+        """The lines that the terminal shows."""
         return self._tmux("capture-pane", "-p").splitlines()
 
     def press(self, *keys: str) -> None:
@@ -66,7 +66,7 @@ class Walker:
         self._tmux("send-keys", *keys)
 
     def wait(self, done: Callable[[list[str]], bool]) -> list[str] | None:
-        """What the terminal shows once it is so and at rest, None if it does not become so."""
+        """Wait until the screen satisfies a condition and is still; return its lines, or None if that never happens."""
         end = time.monotonic() + PATIENCE
         before: list[str] = []
         while time.monotonic() < end:
@@ -80,7 +80,7 @@ class Walker:
 
 
 def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
-    """What is wrong with what the terminal shows of a step."""
+    """Find what is wrong with the screen of a step."""
     text = "\n".join(lines)
     # Code may hold braces of its own.
     told = "\n".join(line for line in lines if not re.match(r" *\d+  ", line))
@@ -100,7 +100,7 @@ def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
 
 
 def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
-    """Whether the title says that the learner is there, and the numbers are live."""
+    """Return a condition on the screen: its title names the step, and the numbers are live."""
     step = lesson.steps[position]
     place = f"lesson {lesson.number}   step {position + 1} of {len(lesson.steps)}"
     # A training is there as it was recorded, until somebody starts it.
@@ -116,7 +116,7 @@ def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
 def walk(
     lessons: Sequence[Lesson], columns: int = 80, lines: int = 24, environ: dict[str, str] | None = None
 ) -> list[str]:
-    """Every step of the lessons, in order. Returns what was wrong."""
+    """Visit every step of the lessons in order; return what was wrong."""
     wrong: list[str] = []
     with Walker(columns, lines, environ) as walker:
         if walker.wait(lambda shown: any("course map" in line for line in shown) and "loading" not in shown[0]) is None:
@@ -142,7 +142,7 @@ def walk(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Walk, and tell. Returns an exit status."""
+    """Run the walk and print its result. Returns an exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.walk", description=__doc__)
     parser.add_argument("--size", default="80x24", help="columns x lines (default: 80x24)")
     parser.add_argument("--lesson", action="append", help="only this one, by id or number; repeatable")

@@ -18,7 +18,7 @@ Matrix = list[list[float]]
 
 
 def linear(rows: Matrix, weight: Matrix, bias: list[float] | None) -> Matrix:
-    """Each row times the transposed weight (out, in), plus the bias."""
+    """Multiply each row by the transposed weight (out, in), and add the bias."""
     out: Matrix = []
     for row in rows:
         new = []
@@ -30,7 +30,7 @@ def linear(rows: Matrix, weight: Matrix, bias: list[float] | None) -> Matrix:
 
 
 def head_steps(queries: Matrix, keys: Matrix, values: Matrix, causal: bool) -> dict[str, Matrix]:
-    """The steps of one head for one sequence."""
+    """Compute the steps of one head for one sequence."""
     n, width = len(queries), len(queries[0])
     scores = [[math.fsum(queries[i][c] * keys[j][c] for c in range(width)) for j in range(n)] for i in range(n)]
     scaled = [[score / math.sqrt(width) for score in row] for row in scores]
@@ -46,7 +46,7 @@ def head_steps(queries: Matrix, keys: Matrix, values: Matrix, causal: bool) -> d
 
 
 def layer_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bool = True) -> dict[str, Tensor]:
-    """The steps of a layer with W_query, W_key, W_value (and perhaps out_proj) on inputs (b, num_tokens, d_in).
+    """Compute the steps of a layer with W_query, W_key, W_value (and perhaps out_proj) on (b, num_tokens, d_in).
 
     With ``num_heads`` above 1 the result has a head axis. Dropout is left out.
     """
@@ -78,7 +78,7 @@ def layer_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bo
 
 
 def steps_of(layer: nn.Module, inputs: Tensor) -> dict[str, Any]:
-    """The local variables at the end of ``layer.forward``, and its result under "output"."""
+    """Return the local variables at the end of ``layer.forward``, and its result as "output"."""
     code = type(layer).forward.__code__
     found: dict[str, Any] = {}
 
@@ -97,7 +97,7 @@ def steps_of(layer: nn.Module, inputs: Tensor) -> dict[str, Any]:
 
 
 def assert_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bool = True) -> None:
-    """Every step that ``forward`` names, and its result, agrees with the loops (float64)."""
+    """Assert that every step that ``forward`` names, and its result, agrees with the loops (float64)."""
     expected = layer_steps(layer, inputs, num_heads, causal)
     actual = steps_of(layer, inputs)
     for name, value in expected.items():

@@ -1,4 +1,4 @@
-"""One worker for all tests of the engine: to load PyTorch takes longer than most of them together."""
+"""One worker for all tests of the engine: loading PyTorch takes longer than most of them together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.lessons.course_runs import CourseRuns
 
 @pytest.fixture(scope="session")
 def worker() -> Iterator[Session]:
-    """A session with the usual launcher of this system."""
+    """Start a session with the usual launcher of this system."""
     if sys.platform != "linux":
         pytest.skip("the fork server is for Linux")
     session = Session()
@@ -26,11 +26,11 @@ def worker() -> Iterator[Session]:
 
 @pytest.fixture(scope="session")
 def results(worker: Session) -> CourseRuns:
-    """What the lessons of the course give; each of them runs once for all tests."""
+    """Return the results of the lessons of the course; each lesson runs once for all tests."""
     return CourseRuns(worker)
 
 
 @pytest.fixture(scope="session")
 def course() -> Course:
-    """The course that ships."""
+    """Return the course that ships."""
     return COURSE

@@ -1,4 +1,4 @@
-"""Runs of the lessons that ship, shared by all tests that look at what the course gives."""
+"""Shared runs of the lessons that ship, for all tests that look at the results of the course."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lessons.what_if.changes import UNCHANGED, Changes
 from tests.course import COURSE
 
 Results = dict[str, StepResult]
-"""What the steps of a lesson give, by their ids."""
+"""The results of the steps of a lesson, by their ids."""
 
 
 class CourseRuns:
-    """What the lessons of the course give. As it stands a lesson runs once, when its results are first asked for."""
+    """The results of the lessons of the course; without changes a lesson runs once, when it is first asked for."""
 
     def __init__(self, worker: Session) -> None:
         self._worker = worker

@@ -1,4 +1,4 @@
-"""What tests of the tutor share: the course, which takes longer to read than most of them to run, and a way to wait."""
+"""Fixtures for tests of the tutor: a course that is read once, and pauses that wait for the event loop."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lessons.reading import loader
 from tests.course import COURSE
 
 BREATH = 0.005
-"""Seconds that threads get to hand in what they have made."""
+"""Seconds for threads to deliver their results."""
 
 SOON = 0.02
-"""A timer that is due within so many seconds is waited for: the screen repaints 60 times a second."""
+"""A timer that is due within so many seconds is awaited: the screen repaints 60 times a second."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Explanations made by hand, as the worker would give them."""
+"""Explanations built by hand in the form in which the worker sends them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lessons.results.explanation import Explanation, Index, Operand
 
 
 def single(value: float) -> float:
-    """The float32 next to a number."""
+    """Return the float32 nearest to a number."""
     try:
         (found,) = struct.unpack("f", struct.pack("f", value))
     except OverflowError:
@@ -47,7 +47,7 @@ def explanation(
 
 
 def leaf(name: str, index: Index, value: float, op: str = "literal", **fields: object) -> Explanation:
-    """A number that was made from nothing."""
+    """Build the explanation of a number without operands."""
     return explanation(name, index, value, op=op, **fields)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def dot(
     names: tuple[str, str] = ("queries", "keys"),
     **fields: object,
 ) -> Explanation:
-    """A row times a row: `left[0,:]·right[1,:]`, rounded once as torch would at best."""
+    """Build the explanation of a dot product, `left[0,:]·right[1,:]`, rounded once."""
     cells = [(operand(names[0], (0, place), a), operand(names[1], (1, place), b))
              for place, (a, b) in enumerate(zip(left, right, strict=True))]  # fmt: skip
     formula = f.add(*(f.multiply(f.OperandRef(2 * place), f.OperandRef(2 * place + 1)) for place in range(len(cells))))
@@ -68,7 +68,7 @@ def dot(
 
 
 def softmax(scores: Sequence[float], place: int) -> Explanation:
-    """One share of a row, as the worker tells it: with the exponentials and their sum as details."""
+    """Build the explanation of one weight of a softmax, with the exponentials and their sum as details."""
     top = scores.index(max(scores))
     cells = [operand("scores", (1, at), score) for at, score in enumerate(scores)]
     exps = [f.call("exp", f.Op("-", (f.OperandRef(at), f.OperandRef(top)))) for at in range(len(scores))]
@@ -81,7 +81,7 @@ def softmax(scores: Sequence[float], place: int) -> Explanation:
 
 
 def long(terms: int = 768) -> Explanation:
-    """A dot product as long as those of GPT-2."""
+    """Build the explanation of a dot product as long as those of GPT-2."""
     values = [single((-1) ** place * (place % 97) / 1000) for place in range(terms)]
     return dot("scores", (0, 0), values, list(reversed(values)))
 
@@ -107,4 +107,4 @@ VARIED = [
     leaf("inputs", (1, 0), 0.55, line=3, file="inputs", code="torch.tensor([[0.55]])"),
     leaf("W_query", (0, 0), 0.2961, "draw", notes=("The first draw after the seed 123.",)),
 ]  # fmt: skip
-"""One of each sort."""
+"""One explanation of each kind."""

@@ -1,4 +1,4 @@
-"""A session without a worker: it answers at once, with what is recorded, or when it is told to."""
+"""A session without a worker, which replies at once with recorded results, or when a test lets it."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ from lessons.worker.messages import RunScratch
 from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 10.0
-"""Seconds after which a thread that nobody woke gives up, so that a test fails rather than hangs."""
+"""Seconds until a thread that nobody woke gives up, so that a test fails instead of hanging."""
 
-MADE = Tensor("made", "vector", "float32", (2,), ("index",), (("0", "1"),), 1.0, 2.0, (1.0, 2.0))
-"""What the learner's code makes in a scratch run, unless a test says otherwise."""
+SCRATCH_TENSOR = Tensor("made", "vector", "float32", (2,), ("index",), (("0", "1"),), 1.0, 2.0, (1.0, 2.0))
+"""The result of a scratch run, unless a test sets a different one."""
 
 
 class FakeRun(Run):
-    """Results, and windows in which every number tells its place: row + column / 1000.
+    """A run with given results, in whose windows each number is row + column / 1000.
 
-    A cell is explained as the sum of the first two cells of its row, on line 1 of the step; these are written in the
+    A cell is explained as the sum of the first two cells of its row, on line 1 of the step; these are literals in the
     setup.
     """
 
@@ -105,11 +105,11 @@ class FakeRun(Run):
     def _explain(self, step_id: str, name: str, index: tuple[int, ...]) -> Explanation:
         self.explained.append((step_id, name, index))
         value = self._value(step_id, name, index)
-        cells = [(*index[:-1], place) for place in range(2)]
-        pair = [operand(name, cell, self._value(step_id, name, cell), ref=ref) for ref, cell in enumerate(cells)]
+        cells = [(*index[:-1], col) for col in range(2)]
+        operands = [operand(name, cell, self._value(step_id, name, cell), ref=ref) for ref, cell in enumerate(cells)]
         total = f.add(f.OperandRef(0), f.OperandRef(1))
         return explanation(
-            name, index, value, total, pair, op="add", file=step_id, line=1, code="a + b", lit={name: tuple(cells)}
+            name, index, value, total, operands, op="add", file=step_id, line=1, code="a + b", lit={name: tuple(cells)}
         )
 
     def _follow(self, ref: int) -> Explanation:
@@ -128,9 +128,9 @@ class FakeRun(Run):
 
 
 def changed(result: StepResult, changes: Changes) -> StepResult:
-    """A result after changes: the first number of each matrix is greater by one, and cells hold what was set."""
+    """Return a result after changes: the first number of each matrix grows by one, and cells have their new values."""
 
-    def moved(tensor: Tensor) -> Tensor:
+    def changed_tensor(tensor: Tensor) -> Tensor:
         if not tensor.values:
             return tensor
         values = [tensor.values[0] + 1, *tensor.values[1:]]
@@ -139,22 +139,28 @@ def changed(result: StepResult, changes: Changes) -> StepResult:
                 values[cell.index[0] * tensor.shape[1] + cell.index[1]] = float(cell.value)
         return replace(tensor, values=tuple(values))
 
-    return replace(result, tensors=tuple(map(moved, result.tensors)))
+    return replace(result, tensors=tuple(map(changed_tensor, result.tensors)))
+
+
+def _changes_suffix(lesson: Lesson, changes: Changes) -> str:
+    descriptions = describe(lesson, changes)
+    return f" with {', '.join(descriptions)}" if descriptions else ""
 
 
 class FakeSession(Session):
-    """What a test asks for is noted in `asked`.
+    """A session without a worker, controlled by a test.
 
     Attributes:
+        asked: a line for each request.
         loaded: set when PyTorch is "loaded"; until then everything waits.
         held: while it is clear, runs and checks wait until they are cancelled.
-        problem: why nothing can be run, if so.
-        printed: what a step is to have printed, by its id.
-        word: what is said of every answer that is not the solution, if not that its checks fail.
-        made: what a scratch run gives, if not one tensor, `made`.
-        runs: all runs that were given out.
-        events: what a training does next: takes a picture, fails, comes to its end (None).
-        controls: those of all trainings.
+        problem: why nothing can be run, or "".
+        printed: the output of a step, by its id.
+        word: the judgement of each answer that is not the solution; by default its checks fail.
+        made: the result of a scratch run; by default one tensor, `made`.
+        runs: all runs that were returned.
+        events: the next events of a training: a snapshot, a failure, its end (None).
+        controls: the controls of all trainings.
     """
 
     def __init__(self, *, loaded: bool = True, problem: str = "") -> None:
@@ -195,8 +201,7 @@ class FakeSession(Session):
         self.loaded.set()
 
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
-        told = describe(lesson, changes)
-        finished = self._work(f"run {lesson.id}/{upto}" + (f" with {', '.join(told)}" if told else ""))
+        finished = self._work(f"run {lesson.id}/{upto}{_changes_suffix(lesson, changes)}")
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         recorded = recordings.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
@@ -221,11 +226,11 @@ class FakeSession(Session):
     ) -> Training:
         control = control or Control()
         self.controls.append(control)
-        told = describe(lesson, changes)
+        suffix = _changes_suffix(lesson, changes)
         pictures: list[TrainingSnapshot] = []
-        going = self._work(f"train {lesson.id}/{step_id}" + (f" with {', '.join(told)}" if told else ""))
+        finished = self._work(f"train {lesson.id}/{step_id}{suffix}")
         end = time.monotonic() + PATIENCE
-        while going and not (self.stopped.is_set() or control.stopped):
+        while finished and not (self.stopped.is_set() or control.stopped):
             assert time.monotonic() < end, "nobody ended the training"
             if control.paused:
                 self.stopped.wait(0.005)
@@ -242,7 +247,7 @@ class FakeSession(Session):
         return Training(tuple(pictures), stopped=True)
 
     def run_code(self, run: Run, request: CodeRequest[Any, Any]) -> Any:
-        """An input prints what it is, and `die` ends its child; a scratch run gives what it is told to."""
+        """Run an input, which prints itself (`die` ends its child), or a scratch run."""
         assert isinstance(run, FakeRun)
         message = request.message
         if isinstance(message, RunScratch):
@@ -260,7 +265,7 @@ class FakeSession(Session):
         if not self._work("scratch run"):
             run.close()
             return StepResult(STEP, error=Failure("stopped", "Stopped by you.")), False
-        return self.made or StepResult(STEP, tensors=(MADE,), seconds=0.002), True
+        return self.made or StepResult(STEP, tensors=(SCRATCH_TENSOR,), seconds=0.002), True
 
     def check(
         self,
@@ -290,7 +295,7 @@ class FakeSession(Session):
         )
 
     def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
-        """The answer has `scores`, and `own`, which the model answer has not, but none of its `weights`."""
+        """Compare an answer that has `scores`, and `own` instead of the `weights` of the model answer."""
         if not self._work(f"compare {exercise.exercise}"):
             raise WorkerError("Stopped by you.")
         return AnswerComparison(
@@ -299,7 +304,7 @@ class FakeSession(Session):
         )
 
     def _work(self, what: str) -> bool:
-        """Whether it came to its end."""
+        """Record a request and wait while held; return whether it finished, rather than being cancelled."""
         self.stopped.clear()
         self.wait_ready()
         self.asked.append(what)

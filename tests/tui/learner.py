@@ -1,4 +1,4 @@
-"""Somebody at the keys of an open tutor, for tests of journeys."""
+"""A learner at the keys of an open tutor, for tests of journeys."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
 SSH = Terminal(depth="16")
-"""Only to know what is to be seen; the tutor reads its own."""
+"""The terminal that tests draw for."""
 
 
 def typed(code: str, keys: str) -> str:
-    """Code with something typed where the cursor is on arrival: behind the last line that is not empty."""
+    """Return code with text typed at the initial cursor position, after the last line that is not empty."""
     body = code.rstrip("\n")
     return body + keys + code[len(body) :]
 
 
 def task(number: str) -> ExerciseStep:
-    """The exercise of this number, or id."""
+    """Return the exercise of this number or id whose answer is code."""
     exercise = COURSE.exercise(number)[1]
     assert isinstance(exercise, ExerciseStep)
     return exercise
 
 
 def at(lesson: str, step: str) -> str:
-    """How the title says where the learner is."""
+    """Return the text in the title that says where the learner is."""
     found = COURSE.lesson(lesson)
     return f"step {found.index(step) + 1} of {len(found.steps)}"
 
 
 def near(lesson: str, step: str, steps: int) -> str:
-    """How the title says where a learner is who went so many steps on, or back."""
+    """Return the text in the title for a learner who went some steps on, or back."""
     found = COURSE.lesson(lesson)
     return at(lesson, found.steps[found.index(step) + steps].id)
 
 
 def done(lesson: str, steps: int) -> str:
-    """How the map says how many steps of a lesson are done."""
+    """Return the text on the map that says how many steps of a lesson are done."""
     return f"{steps}/{len(COURSE.lesson(lesson).steps)}"
 
 
 def opening(exercise: ExerciseStep) -> str:
-    """The first letters of a task as they are painted."""
+    """Return the first characters of a task as they are painted."""
     return rich_text(exercise.prose).plain[:20]
 
 
 class Learner:
-    """Somebody at the keys, who looks at the screen."""
+    """A learner who presses keys and looks at the screen."""
 
     def __init__(self, app: TutorApp, pilot: Pilot[None]) -> None:
         self.app = app
@@ -71,7 +71,7 @@ class Learner:
 
     @property
     def lines(self) -> list[str]:
-        """What is painted."""
+        """The painted lines."""
         return painted_lines(self.app)
 
     @property
@@ -85,16 +85,16 @@ class Learner:
 
     @property
     def focus(self) -> str | None:
-        """The pane that has the keys."""
+        """The id of the focused widget."""
         return self.app.focused.id if self.app.focused else None
 
     @property
     def verdict(self) -> str:
-        """All that the pane of the verdict holds."""
+        """The full text of the pane for verdicts."""
         return self.app.query_one("#verdict", TextPane).text
 
     def styled(self, what: str, *, reverse: bool = False, underline: bool = False) -> list[str]:
-        """The pieces that are drawn like that, of the lines that show this."""
+        """Return the pieces of lines with this text that are drawn in reverse or underlined."""
         strips = [strip for strip in painted_strips(self.app) if what in strip.text]
         styles = [(segment.text.strip(), segment.style) for strip in strips for segment in strip if segment.style]
         return [
@@ -104,19 +104,19 @@ class Learner:
         ]
 
     def dimmed(self, what: str) -> bool:
-        """Whether all of the line that shows this is dimmed."""
+        """Return whether all of the line with this text is dimmed."""
         strips = painted_strips(self.app)
         [line] = [strip for strip in strips if what in strip.text]
         return all(segment.style and segment.style.dim for segment in line if segment.text.strip())
 
     @property
     def code(self) -> str:
-        """What stands in the editor."""
+        """The code in the editor."""
         return self.workbench.writing.code
 
     @property
     def store(self) -> Progress:
-        """What the learner has done."""
+        """The learner's progress."""
         return self.app.state.store
 
     @property
@@ -138,7 +138,7 @@ class Learner:
         await self.pilot.press(*keys)
 
     async def sees(self, *what: str | Callable[[], object], seconds: float = 30) -> None:
-        """Wait until all of it is on the screen, or true."""
+        """Wait until all of these texts are on the screen, and all of these conditions hold."""
         for each in what:
             try:
                 async with asyncio.timeout(seconds):
@@ -148,21 +148,21 @@ class Learner:
                 raise AssertionError(f"{each!r} does not come; the screen shows\n{self.text}") from None
 
     async def resizes(self, columns: int, lines: int) -> None:
-        """Have a terminal of another size, in which all lines are painted."""
+        """Resize the terminal, and wait until all lines are painted."""
         await self.pilot.resize_terminal(columns, lines)
         await self.sees(lambda: len(self.lines) == lines)
 
     def opens(self, lesson: str, index: int, *, review: bool = False) -> None:
-        """Open a step, without all the keys that lead there."""
+        """Open a step directly, without the keys that lead there."""
         self.app.parts.steps.open(self.app.state.course.lesson(lesson), index, review=review)
 
     @property
     def view_has_keys(self) -> bool:
-        """Whether the view that is shown has the keys."""
+        """Whether the view that is shown has the focus."""
         return self.app.query_one(f"#{self.app.frame.shown}").has_focus_within
 
     async def goes_to(self, lesson: str, step: str) -> None:
-        """Be at a step, without all the keys that lead there."""
+        """Open a step directly, and wait until it is shown."""
         found = COURSE.lesson(lesson)
         self.opens(lesson, found.index(step))
         await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: self.view_has_keys)
@@ -170,7 +170,7 @@ class Learner:
         await self.pilot.pause()
 
     async def writes(self, code: str) -> None:
-        """Put code in place of what stands in the editor, as by one paste."""
+        """Replace the code in the editor, as by one paste."""
         editor = self.app.query_one("#editor", TextArea)
         editor.replace(code, (0, 0), editor.document.end)
         await self.pilot.pause()
@@ -180,7 +180,7 @@ class Learner:
 async def tutor(
     session: Session | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
 ) -> AsyncIterator[Learner]:
-    """An open tutor, with a worker that answers at once if no other is given."""
+    """Open a tutor, by default with a fake session that replies at once."""
     app = TutorApp(terminal, session or FakeSession())
     try:
         async with app.run_test(size=size, notifications=True) as pilot:

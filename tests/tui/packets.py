@@ -1,4 +1,4 @@
-"""What a terminal sends, in packets of any size, for tests without a terminal."""
+"""The bytes that a terminal sends, in packets of any size, for tests without a terminal."""
 
 from __future__ import annotations
 

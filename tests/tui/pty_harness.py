@@ -1,4 +1,4 @@
-"""Runs a program in a pseudo terminal and counts the bytes that it sends."""
+"""A program in a pseudoterminal, whose output is shown and counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 
 class Pty:
-    """A program in a terminal of this size. `screen` is what the terminal shows."""
+    """A program in a terminal of this size; `screen` is the state of the terminal."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Pty:
 
     @property
     def text(self) -> str:
-        """What the terminal shows, line by line."""
+        """The text on the terminal, line by line."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def send(
@@ -74,7 +74,7 @@ class Pty:
         quiet: float = 0.15,
         silent: bool = False,
     ) -> bytes:
-        """Type keys and give what the program sends.
+        """Type keys and return what the program sends.
 
         Reading ends when `expect`, a text or a condition, is on the screen and nothing has come for `quiet` seconds; it
         fails after `seconds`. `silent`: the program need not send anything at all.
@@ -91,7 +91,7 @@ class Pty:
         raise AssertionError(f"{expect!r} did not come; the screen shows\n{self.text}")
 
     def quiet(self, seconds: float) -> bytes:
-        """What the program sends, unasked, in this time."""
+        """Return what the program sends in this time without input."""
         sent = b""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -99,7 +99,7 @@ class Pty:
         return sent
 
     def wait(self, seconds: float = 20) -> int:
-        """Read until the program has ended, and give its exit status (negative: the signal that ended it)."""
+        """Read until the program has ended, and return its exit status (negative: the signal that ended it)."""
         end = time.monotonic() + seconds
         while self._process.poll() is None:
             assert time.monotonic() < end, f"it has not ended; the screen shows\n{self.text}"
@@ -113,7 +113,7 @@ class Pty:
         self._process.send_signal(number)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Give the terminal another size."""
+        """Resize the terminal."""
         self.screen.resize(lines, columns)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 

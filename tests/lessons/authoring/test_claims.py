@@ -7,7 +7,7 @@ from pathlib import Path
 from lessons.authoring import claims
 from lessons.engine.session import Session
 from lessons.reading.loader import load_lesson
-from tests.lessons.making import code_step, lesson_of
+from tests.lessons.lesson_builders import code_step, lesson_of
 
 
 def test_only_what_is_not_true_is_found(worker: Session) -> None:

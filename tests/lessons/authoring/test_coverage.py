@@ -11,7 +11,7 @@ from lessons.authoring import coverage
 from lessons.authoring.coverage import Coverage
 from lessons.reading.loader import COURSE
 from tests.course import LESSONS
-from tests.lessons.making import lesson_of, text_step
+from tests.lessons.lesson_builders import lesson_of, text_step
 
 INVENTORY = (Path(__file__).parents[2] / "data" / "inventory.md").read_text(encoding="utf-8")
 

@@ -9,11 +9,11 @@ import pytest
 from lessons.authoring import proofs
 from lessons.authoring.proofs import Proof
 from lessons.engine.session import Session
-from tests.lessons.making import ATTENTION, attending, lesson_of
+from tests.lessons.lesson_builders import ATTENTION, attention_exercise, lesson_of
 
 
 def proved(worker: Session, **fields: Any) -> Proof:
-    exercise = attending(**fields)
+    exercise = attention_exercise(**fields)
     lesson = lesson_of(exercise.model_dump(by_alias=True))
     return proofs.prove(lesson, exercise, worker)
 

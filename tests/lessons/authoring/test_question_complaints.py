@@ -12,20 +12,20 @@ from lessons.authoring.question_complaints import complaints
 from lessons.format.lesson import Question
 from lessons.reading.loader import load_lesson
 from lessons.results.result import Failure, StepResult
-from tests.lessons.question_making import gave, options, pointing, predict, tensor
+from tests.lessons.question_builders import choice_question, point_question, predict_question, result_with, tensor
 
 
 def test_options_that_say_the_same_in_a_run() -> None:
-    step = options("{x}", "{y}")
+    step = choice_question("{x}", "{y}")
     result = StepResult("made", text={"x": "6", "y": "6"})
     assert complaints(step, result) == ["two options say the same"]
 
 
 def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
-    step = predict("number", within=0.001, wrong=[{"is": "y", "why": "First."}, {"is": "z", "why": "Second."}])
-    assert complaints(step, gave(x=1, y=2, z=3)) == []
-    assert complaints(step, gave(x=1, y=2, z=2)) == ["wrong answer 2 is one of those before it"]
-    assert complaints(step, gave(x=1, y=1.00001, z=2)) == ["wrong answer 1 is right"]
+    step = predict_question("number", within=0.001, wrong=[{"is": "y", "why": "First."}, {"is": "z", "why": "Second."}])
+    assert complaints(step, result_with(x=1, y=2, z=3)) == []
+    assert complaints(step, result_with(x=1, y=2, z=2)) == ["wrong answer 2 is one of those before it"]
+    assert complaints(step, result_with(x=1, y=1.00001, z=2)) == ["wrong answer 1 is right"]
 
 
 @pytest.mark.parametrize(
@@ -41,27 +41,27 @@ def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
     ],
 )
 def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
-    step = pointing(wrong=[{"is": "y", "why": "No."}])
-    assert complaints(step, gave(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
+    step = point_question(wrong=[{"is": "y", "why": "No."}])
+    assert complaints(step, result_with(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
 
 
 def test_too_many_cells() -> None:
     cells = [[False] * 100 for _ in range(50)]
     cells[0][0] = True
-    assert complaints(pointing(), gave(x=cells)) == ["w has more than 4096 cells"]
+    assert complaints(point_question(), result_with(x=cells)) == ["w has more than 4096 cells"]
 
 
 @pytest.mark.parametrize("asks", ["number", "shape", "order"])
 @pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3]])
 def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
-    [told] = complaints(predict(asks), gave(x=value))
+    [told] = complaints(predict_question(asks), result_with(x=value))
     assert told.startswith("The answer of this question is not a")
 
 
 def test_a_run_that_failed() -> None:
     failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
     sentence = "The code of this question did not come to its end: NameError: no x."
-    assert complaints(predict("number"), failed) == [sentence]
+    assert complaints(predict_question("number"), failed) == [sentence]
 
 
 def test_questions_that_need_no_mending() -> None:

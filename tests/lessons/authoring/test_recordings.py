@@ -17,7 +17,7 @@ from lessons.format.lesson import Course, Lesson, RunningStep
 from lessons.results.result import Tensor
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns, Results
-from tests.lessons.making import Fields, code_step, lesson_of
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 Recorded = dict[str, Results]

@@ -12,7 +12,7 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.reading.loader import COURSE, load_lesson
 from lessons.reading.yaml_nodes import Finding
 from tests.course import LESSONS
-from tests.lessons.making import Fields, code_step, doubling, lesson_of, text_step
+from tests.lessons.lesson_builders import Fields, code_step, doubling_exercise, lesson_of, text_step
 
 LAST = text_step("remember", "Doubling is adding.")
 
@@ -25,7 +25,7 @@ def question(**fields: Any) -> Fields:
 
 
 def challenge(**fields: Any) -> Fields:
-    return doubling().model_dump(by_alias=True) | {"challenge": True} | fields
+    return doubling_exercise().model_dump(by_alias=True) | {"challenge": True} | fields
 
 
 def good(*steps: Fields, **fields: Any) -> Lesson:

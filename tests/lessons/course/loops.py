@@ -19,14 +19,14 @@ Batch = list[Matrix]
 
 
 def each(work: Callable[..., float], *numbers: Any) -> Any:
-    """A function of the numbers at the same place of lists in lists, in all places."""
+    """Apply a function to the numbers at the same index of nested lists, for every index."""
     if isinstance(numbers[0], list):
         return [each(work, *parts) for parts in zip(*numbers, strict=True)]
     return work(*numbers)
 
 
 def flat(numbers: Any) -> Iterator[float]:
-    """All numbers of lists in lists, row by row."""
+    """Yield all numbers of nested lists, row by row."""
     if isinstance(numbers, list):
         for part in numbers:
             yield from flat(part)
@@ -35,7 +35,7 @@ def flat(numbers: Any) -> Iterator[float]:
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:
-    """The sizes of lists in lists, outermost first. Raises `ValueError` if they are not equally long."""
+    """Return the sizes of nested lists, outermost first. Raises `ValueError` if rows differ in length."""
     if not isinstance(numbers, list):
         return ()
     inner = {shape_of(part) for part in numbers}
@@ -45,7 +45,7 @@ def shape_of(numbers: Any) -> tuple[int, ...]:
 
 
 def nested(values: Sequence[float], shape: Sequence[int]) -> Any:
-    """Numbers in a row as lists in lists of that shape, the last axis together."""
+    """Reshape a flat sequence of numbers to nested lists, in row-major order."""
     if not shape:
         return values[0]
     size = len(values) // shape[0] if shape[0] else 0
@@ -53,22 +53,22 @@ def nested(values: Sequence[float], shape: Sequence[int]) -> Any:
 
 
 def scaled(numbers: Any, factor: float) -> Any:
-    """Every number times one factor."""
+    """Multiply every number by one factor."""
     return each(lambda number: number * factor, numbers)
 
 
 def added(one: Any, other: Any) -> Any:
-    """Sums of the numbers at the same place."""
+    """Add the numbers at the same index."""
     return each(lambda a, b: a + b, one, other)
 
 
 def product(one: Any, other: Any) -> Any:
-    """Products of the numbers at the same place."""
+    """Multiply the numbers at the same index."""
     return each(lambda a, b: a * b, one, other)
 
 
 def distance(one: Any, other: Any) -> Any:
-    """How far apart the numbers at the same place are."""
+    """Return the absolute differences of the numbers at the same index."""
     return each(lambda a, b: abs(a - b), one, other)
 
 
@@ -76,7 +76,7 @@ def distance(one: Any, other: Any) -> Any:
 
 
 def single(number: float) -> float:
-    """The nearest number of 32 bits: infinite where it is too large, coarse where it is tiny."""
+    """Round to 32 bits: infinite where a number is too large, coarse where it is tiny."""
     try:
         (rounded,) = struct.unpack("f", struct.pack("f", number))
     except OverflowError:
@@ -85,7 +85,7 @@ def single(number: float) -> float:
 
 
 def exp(number: float) -> float:
-    """The exponential in 32 bits."""
+    """Compute the exponential in 32 bits."""
     try:
         return single(math.exp(number))
     except OverflowError:
@@ -93,7 +93,7 @@ def exp(number: float) -> float:
 
 
 def divide(above: float, below: float) -> float:
-    """A quotient that may be infinite or nan, as IEEE 754 has it (for `below` not -0)."""
+    """Divide as IEEE 754 does, with a quotient that may be infinite or nan (for `below` not -0)."""
     if below == 0:
         return math.nan if above == 0 or math.isnan(above) else math.copysign(math.inf, above)
     return above / below
@@ -103,7 +103,7 @@ def divide(above: float, below: float) -> float:
 
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
-    """Products of the numbers at the same place, added up."""
+    """Add up the products of the numbers at the same index."""
     total = 0.0
     for a, b in zip(one, other, strict=True):
         total += a * b
@@ -111,74 +111,74 @@ def dot(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def transpose(matrix: Matrix) -> Matrix:
-    """Rows become columns."""
+    """Exchange rows and columns."""
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
 def matmul(left: Matrix, right: Matrix) -> Matrix:
-    """Each row on the left against each column on the right."""
+    """Multiply each row on the left by each column on the right."""
     columns = transpose(right)
     return [[dot(row, column) for column in columns] for row in left]
 
 
 def times(row: Vector, matrix: Matrix) -> Vector:
-    """A row vector times a matrix."""
+    """Multiply a row vector by a matrix."""
     return matmul([row], matrix)[0]
 
 
 def dots(queries: Matrix, keys: Matrix) -> Matrix:
-    """The dot product of every query (row) with every key (column)."""
+    """Compute the dot product of every query (row) with every key (column)."""
     return [[dot(query, key) for key in keys] for query in queries]
 
 
 def linear(rows: Matrix, weight: Matrix, bias: Vector) -> Matrix:
-    """What `nn.Linear` computes: its weight has a row for each number of the result."""
+    """Compute what `nn.Linear` does: its weight has a row for each number of the result."""
     return [[dot(row, weights) + more for weights, more in zip(weight, bias, strict=True)] for row in rows]
 
 
 def columns(matrix: Matrix, start: int, stop: int) -> Matrix:
-    """Some columns of a matrix."""
+    """Return the columns from `start` to `stop` of a matrix."""
     return [row[start:stop] for row in matrix]
 
 
 def beside(*matrices: Matrix) -> Matrix:
-    """Matrices side by side, row by row."""
+    """Put matrices side by side, row by row."""
     return [[number for row in rows for number in row] for rows in zip(*matrices, strict=True)]
 
 
 def split_heads(matrix: Matrix, num_heads: int) -> Batch:
-    """Columns in equal blocks, one for each head, each with all rows."""
+    """Split columns into equal blocks, one for each head, each with all rows."""
     width = len(matrix[0]) // num_heads
     return [columns(matrix, h * width, (h + 1) * width) for h in range(num_heads)]
 
 
 def identity(size: int) -> Matrix:
-    """1 on the diagonal, 0 elsewhere."""
+    """Return the identity matrix."""
     return [[float(i == j) for j in range(size)] for i in range(size)]
 
 
 def later(size: int, first: int = 1) -> Matrix:
-    """1 where the key (column) comes at least `first` places after the query (row), 0 elsewhere."""
+    """Return 1 where the key (column) comes at least `first` positions after the query (row), 0 elsewhere."""
     return [[float(key - query >= first) for key in range(size)] for query in range(size)]
 
 
 def hide(matrix: Matrix, hidden: Matrix, fill: float = -math.inf) -> Matrix:
-    """Another number wherever `hidden` is 1."""
+    """Replace the numbers wherever `hidden` is 1."""
     return each(lambda number, mark: fill if mark else number, matrix, hidden)  # type: ignore[no-any-return]
 
 
 def row_sums(matrix: Matrix) -> Vector:
-    """The sum of each row."""
+    """Return the sum of each row."""
     return [math.fsum(row) for row in matrix]
 
 
 def of_row_sums(matrix: Matrix) -> Matrix:
-    """Every number divided by the sum of its row."""
+    """Divide every number by the sum of its row."""
     return [[divide(number, total) for number in row] for row, total in zip(matrix, row_sums(matrix), strict=True)]
 
 
 def softmax(scores: Vector) -> Vector:
-    """Exponentials divided by their sum; all nan if one is nan or there is nothing but minus infinity."""
+    """Compute exponentials divided by their sum; all nan if a score is nan or all are minus infinity."""
     top = max(scores)
     if top == -math.inf or any(map(math.isnan, scores)):
         return [math.nan] * len(scores)
@@ -187,7 +187,7 @@ def softmax(scores: Vector) -> Vector:
 
 
 def softmax_rows(scores: Matrix) -> Matrix:
-    """The softmax of each row."""
+    """Compute the softmax of each row."""
     return [softmax(row) for row in scores]
 
 
@@ -195,25 +195,25 @@ def softmax_rows(scores: Matrix) -> Matrix:
 
 
 def mean(numbers: Any) -> float:
-    """The mean of all numbers of lists in lists."""
+    """Compute the mean of all numbers of nested lists."""
     every = list(flat(numbers))
     return math.fsum(every) / len(every)
 
 
 def std(numbers: Any) -> float:
-    """The standard deviation of all numbers, with one less than their count below."""
+    """Compute the standard deviation of all numbers, dividing by one less than their count."""
     every = list(flat(numbers))
     middle = mean(every)
     return math.sqrt(math.fsum((number - middle) ** 2 for number in every) / (len(every) - 1))
 
 
 def norm(numbers: Any) -> float:
-    """The square root of the sum of all squares."""
+    """Compute the square root of the sum of all squares."""
     return math.sqrt(math.fsum(number**2 for number in flat(numbers)))
 
 
 def slopes(work: Callable[[Any], float], at: Any) -> Any:
-    """How fast a function grows with each number of lists in lists: it is tried a little above and below."""
+    """Estimate the gradient of a function by trying each number of nested lists a little above and below."""
     tiny, shape = 1e-5, shape_of(at)
     every = list(flat(at))
 
@@ -248,7 +248,7 @@ class Weights(NamedTuple):
 
 
 def attend(queries: Matrix, keys: Matrix, values: Matrix, *, causal: bool = False) -> Head:
-    """Scaled dot-product attention; with `causal`, keys after the query are hidden."""
+    """Compute scaled dot-product attention; with `causal`, keys after the query are hidden."""
     scores = dots(queries, keys)
     shrunk = scaled(scores, 1 / math.sqrt(len(keys[0])))
     masked = hide(shrunk, later(len(scores))) if causal else shrunk
@@ -263,12 +263,12 @@ def attend(queries: Matrix, keys: Matrix, values: Matrix, *, causal: bool = Fals
 
 
 def head(inputs: Matrix, weights: Weights, *, causal: bool = False) -> Head:
-    """One head on one sentence."""
+    """Compute one head on one sentence."""
     queries, keys, values = (matmul(inputs, matrix) for matrix in weights)
     return attend(queries, keys, values, causal=causal)
 
 
 def joint_heads(inputs: Matrix, weights: Weights, num_heads: int) -> list[Head]:
-    """The causal heads of a layer that projects for all of them at once."""
+    """Compute the causal heads of a layer that projects for all of them at once."""
     projected = [split_heads(matmul(inputs, matrix), num_heads) for matrix in weights]
     return [attend(*parts, causal=True) for parts in zip(*projected, strict=True)]

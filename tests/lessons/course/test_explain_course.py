@@ -16,7 +16,7 @@ from lessons.worker.jobs import trained_state
 from lessons.worker.jobs.lesson_run import seed
 from lessons.worker.jobs.run_state import as_tensor
 from tests.course import COURSE
-from tests.lessons.tracing import SAMPLE, Traced, indices
+from tests.lessons.recorded_code import SAMPLE, Traced, indices
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,6 @@ from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
 from tests.course import COURSE
-from tests.lessons.asking import explain
 from tests.lessons.course.loops import (
     Matrix,
     Vector,
@@ -65,6 +64,7 @@ from tests.lessons.course.loops import (
     times,
     transpose,
 )
+from tests.lessons.run_questions import explain
 
 FIRST, LAST = COURSE.lesson("one-query"), COURSE.lesson("multi-head-class")
 CORE = tuple(lesson for lesson in COURSE.lessons if FIRST.number <= lesson.number <= LAST.number)

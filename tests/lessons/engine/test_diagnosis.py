@@ -9,7 +9,7 @@ import pytest
 from lessons.engine import judging
 from lessons.engine.session import Session
 from lessons.results.result import Judgement
-from tests.lessons.making import ATTENTION, attending, doubling
+from tests.lessons.lesson_builders import ATTENTION, attention_exercise, doubling_exercise
 
 EINSUM = """\
 import torch
@@ -39,7 +39,7 @@ def ids(judgement: Judgement) -> list[str]:
     ],
 )
 def test_a_known_mistake_is_named(worker: Session, find: str, put: str, expected: list[str], line: int) -> None:
-    judgement = worker.check(attending(), ATTENTION.replace(find, put))
+    judgement = worker.check(attention_exercise(), ATTENTION.replace(find, put))
     assert not judgement.passed
     assert (ids(judgement), judgement.line) == (expected, line)
     assert judgement.difference is None
@@ -47,24 +47,24 @@ def test_a_known_mistake_is_named(worker: Session, find: str, put: str, expected
 
 def test_it_is_named_in_any_spelling(worker: Session) -> None:
     wrong = EINSUM.replace("s[row] / k.shape[-1] ** 0.5", "s[row]")
-    assert ids(worker.check(attending(), wrong)) == ["no-scale"]
+    assert ids(worker.check(attention_exercise(), wrong)) == ["no-scale"]
 
 
 def test_it_is_explained_in_the_learners_own_numbers(worker: Session) -> None:
-    [mistake] = worker.check(attending(), ATTENTION.replace("dim=-1", "dim=0")).mistakes
+    [mistake] = worker.check(attention_exercise(), ATTENTION.replace("dim=-1", "dim=0")).mistakes
     assert mistake.name == "softmax over the columns"
     assert mistake.text.startswith("Your columns sum to 1.00, 1.00, 1.00, 1.00")
     assert mistake.text.endswith("Each row shares out one unit.")
 
 
 def test_an_exception_is_matched_by_its_message(worker: Session) -> None:
-    judgement = worker.check(attending(), EINSUM.replace('torch.einsum("nd,md->nm", q, k)', "q @ k"))
+    judgement = worker.check(attention_exercise(), EINSUM.replace('torch.einsum("nd,md->nm", q, k)', "q @ k"))
     assert judgement.verdict == "error"
     assert (ids(judgement), judgement.line) == (["no-transpose"], 5)
 
 
 def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
-    judgement = worker.check(attending(), ATTENTION.replace("weights @ values", "weights @ values * 2"))
+    judgement = worker.check(attention_exercise(), ATTENTION.replace("weights @ values", "weights @ values * 2"))
     assert ids(judgement) == []
     found = judgement.difference
     assert found is not None
@@ -77,7 +77,7 @@ def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
 
 
 def test_it_is_found_by_value_whatever_the_names(worker: Session) -> None:
-    judgement = worker.check(attending(), EINSUM.replace("dim=0)", "dim=0) ** 2"))
+    judgement = worker.check(attention_exercise(), EINSUM.replace("dim=0)", "dim=0) ** 2"))
     assert judgement.difference is not None
     assert judgement.difference.line in (6, 8)
     assert judgement.difference.agreed == ("scores",)
@@ -87,14 +87,14 @@ def test_what_is_done_another_way_is_no_difference(worker: Session) -> None:
     """Scores that are scaled before are not those of the model answer, but that is not where it goes wrong."""
     code = ATTENTION.replace("queries @ keys.T", "(queries / keys.shape[-1] ** 0.5) @ keys.T")
     code = code.replace("scores / keys.shape[-1] ** 0.5", "scores").replace("weights @ values", "weights @ values + 1")
-    judgement = worker.check(attending(), code)
+    judgement = worker.check(attention_exercise(), code)
     assert judgement.difference is not None
     assert judgement.difference.line == 7
 
 
 def test_a_wrong_return_of_right_results_differs_nowhere(worker: Session) -> None:
     judgement = worker.check(
-        attending(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
+        attention_exercise(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
     )
     assert not judgement.passed
     assert judgement.mistakes == ()
@@ -102,13 +102,13 @@ def test_a_wrong_return_of_right_results_differs_nowhere(worker: Session) -> Non
 
 def test_the_same_seed_gives_the_same_word(worker: Session) -> None:
     wrong = ATTENTION.replace("weights @ values", "values")
-    first = worker.check(attending(), wrong)
-    again = worker.check(attending(), wrong, seed=first.seed)
+    first = worker.check(attention_exercise(), wrong)
+    again = worker.check(attention_exercise(), wrong, seed=first.seed)
     assert replace(first, seconds=0) == replace(again, seconds=0)
 
 
 def test_other_hidden_inputs_each_time(worker: Session) -> None:
-    seeds = {worker.check(doubling(), "def double(x):\n    return x\n").seed for _ in range(4)}
+    seeds = {worker.check(doubling_exercise(), "def double(x):\n    return x\n").seed for _ in range(4)}
     assert len(seeds) == 4
 
 
@@ -118,12 +118,12 @@ def test_a_right_answer_is_not_diagnosed(worker: Session, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(judging, "_diagnose", never)
     monkeypatch.setattr(judging, "_difference", never)
-    assert worker.check(attending(), EINSUM).passed
+    assert worker.check(attention_exercise(), EINSUM).passed
 
 
 def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -> None:
     code = ATTENTION + "\nimport time\nprint(time.time_ns())\nnoise = torch.rand(10)\n"
-    assert worker.check(attending(), code).passed
+    assert worker.check(attention_exercise(), code).passed
 
 
 # What an answer may not import --------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -
 
 @pytest.mark.parametrize("name", ["lessons", "lessons.reading.loader", "lessons.worker.jobs.judge"])
 def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None:
-    judgement = worker.check(attending(), f"import {name}\n{ATTENTION}")
+    judgement = worker.check(attention_exercise(), f"import {name}\n{ATTENTION}")
     assert judgement.verdict == "error"
     assert judgement.line == 1
     assert "cannot be imported here" in judgement.message
@@ -139,22 +139,22 @@ def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None
 
 def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
     code = f"from attention.causal import causal_mask\n{ATTENTION}"
-    assert worker.check(attending(), code).passed
-    judgement = worker.check(attending(without=["attention"]), code)
+    assert worker.check(attention_exercise(), code).passed
+    judgement = worker.check(attention_exercise(without=["attention"]), code)
     assert judgement.verdict == "error"
     assert "what this exercise asks you to write" in judgement.message
 
 
 def test_the_probe_may_import_it(worker: Session) -> None:
-    probe = "from attention.causal import causal_mask\n" + attending().probe
-    assert worker.check(attending(without=["attention"], probe=probe), ATTENTION).passed
+    probe = "from attention.causal import causal_mask\n" + attention_exercise().probe
+    assert worker.check(attention_exercise(without=["attention"], probe=probe), ATTENTION).passed
 
 
 # Beside the model answer --------------------------------------------------------------------------------------------
 
 
 def test_results_are_compared_one_by_one(worker: Session) -> None:
-    found = worker.compare(attending(), EINSUM)
+    found = worker.compare(attention_exercise(), EINSUM)
     told = {item.name: (item.yours, item.your_line) for item in found.intermediates}
     assert told["scores"] == ("s", 5)
     assert told["context"] == ('torch.einsum("nm,me->ne", w, v)', 9)
@@ -163,6 +163,6 @@ def test_results_are_compared_one_by_one(worker: Session) -> None:
 
 def test_what_only_the_answer_has_is_told(worker: Session) -> None:
     found = worker.compare(
-        attending(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")
+        attention_exercise(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")
     )
     assert [(item.yours, item.your_line) for item in found.own] == [("scaled", 5)]

@@ -15,11 +15,12 @@ from lessons.engine.judging import MAX_SOURCE
 from lessons.engine.session import Session
 from lessons.results.result import Judgement
 from lessons.worker import fence, wire
-from tests.lessons.making import DOUBLED, await_end, below, code_step, doubling, lesson_of, server_of
+from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
+from tests.lessons.processes import descendants, fork_server_pid, wait_for_end
 
-EXERCISE = doubling()
-QUICK = doubling(cpu=1, wall=1.3)
-WAITING = doubling(cpu=1, wall=0.6)
+EXERCISE = doubling_exercise()
+QUICK = doubling_exercise(cpu=1, wall=1.3)
+WAITING = doubling_exercise(cpu=1, wall=0.6)
 GRACE = 5.0
 """Seconds within which a program is gone after its deadline, also on a busy machine."""
 NORMAL = lesson_of(code_step("one", "print('well')"))
@@ -29,7 +30,7 @@ NORMAL = lesson_of(code_step("one", "print('well')"))
 def works_on(worker: Session) -> Iterator[None]:
     """After each of these programs a normal one runs, and nothing of it is left."""
     yield
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
     run = worker.run(NORMAL)
     run.close()
     assert run.steps[0].stdout == "well\n"
@@ -92,7 +93,7 @@ def test_endless_program(worker: Session, source: str) -> None:
 def test_endless_program_that_ignores_its_limit(worker: Session) -> None:
     """It is killed some seconds later, which is not taken for a lack of memory."""
     source = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
-    exercise = doubling(cpu=1, wall=10)
+    exercise = doubling_exercise(cpu=1, wall=10)
     judgement = worker.check(exercise, source)
     assert judgement.verdict == "timeout"
     assert judgement.message.startswith("Stopped after 1 seconds of computing")
@@ -496,9 +497,9 @@ LEFT = {
 def test_what_is_left_behind_is_gone_with_the_verdict(worker: Session, source: str) -> None:
     judgement = worker.check(EXERCISE, code(source) + "\n" + DOUBLED)
     assert judgement.verdict == "passed", judgement
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
     for pid in map(int, judgement.stdout.split()):
-        await_end(pid, seconds=0)
+        wait_for_end(pid, seconds=0)
         assert not Path(f"/proc/{pid}").exists()
 
 

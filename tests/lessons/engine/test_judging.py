@@ -18,7 +18,8 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep
 from lessons.results.result import Judgement, WorkerError
 from lessons.worker import wire
-from tests.lessons.making import DOUBLED, below, code_exercise, doubling, server_of
+from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
+from tests.lessons.processes import descendants, fork_server_pid
 
 ROUNDS = 3
 """How often an answer is judged: the hidden inputs are others each time."""
@@ -28,7 +29,7 @@ ROUNDS = 3
 def nothing_stays(worker: Session) -> Iterator[None]:
     """No test leaves a process behind."""
     yield
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
 
 
 def exercises(course: Course) -> list[ExerciseStep]:
@@ -451,9 +452,9 @@ def test_gpt2_that_is_wrong(worker: Session, course: Course, call: str, verdict:
 def test_output_of_the_program_comes_with_the_verdict(worker: Session) -> None:
     source = "print('loaded')\ndef double(x):\n    print('called')\n    return {} * x\n"
     for factor, verdict in ((2, "passed"), (3, "failed")):
-        judgement = worker.check(doubling(), source.format(factor))
+        judgement = worker.check(doubling_exercise(), source.format(factor))
         assert (judgement.verdict, judgement.stdout) == (verdict, "loaded\ncalled\ncalled\n")
-    judgement = worker.check(doubling(), source.replace("return {} * x", "raise ValueError"))
+    judgement = worker.check(doubling_exercise(), source.replace("return {} * x", "raise ValueError"))
     assert (judgement.verdict, judgement.line, judgement.stdout) == ("error", 4, "loaded\ncalled\n")
 
 
@@ -468,7 +469,7 @@ def test_hidden_inputs_come_after_the_program_has_run(worker: Session) -> None:
             print('nothing')
         os.set_blocking(3, True)
     """
-    judgement = worker.check(doubling(), dedent(source) + DOUBLED)
+    judgement = worker.check(doubling_exercise(), dedent(source) + DOUBLED)
     assert (judgement.verdict, judgement.stdout) == ("passed", "nothing\n")
 
 
@@ -484,7 +485,7 @@ def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
         send(connection, header, *rest, **named)
 
     monkeypatch.setattr(wire, "send", keep)
-    assert worker.check(doubling(), DOUBLED).passed
+    assert worker.check(doubling_exercise(), DOUBLED).passed
     (judge,) = [header for header in sent if header["op"] == "judge"]
     first, second = [header for header in sent if header["op"] in ("run_answer", "hidden_inputs")]
     assert len(set(judge["seeds"])) == judging.ROUNDS
@@ -495,28 +496,28 @@ def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
 
 def test_hidden_inputs_differ(worker: Session) -> None:
     source = "def double(x):\n    print(list(x.shape), float(x.sum()))\n    return 2 * x\n"
-    lines = [line for _ in range(3) for line in worker.check(doubling(), source).stdout.splitlines()]
+    lines = [line for _ in range(3) for line in worker.check(doubling_exercise(), source).stdout.splitlines()]
     assert len(set(lines)) == len(lines) == 6
 
 
 def test_seed_in_the_program_does_not_fix_the_inputs(worker: Session) -> None:
     source = "import torch\ntorch.manual_seed(1)\ndef double(x):\n    print(float(x.sum()))\n    return 2 * x\n"
-    first, second = (worker.check(doubling(), source).stdout for _ in range(2))
+    first, second = (worker.check(doubling_exercise(), source).stdout for _ in range(2))
     assert first != second
 
 
 def test_check_that_cannot_be_evaluated_does_not_pass(worker: Session) -> None:
-    (check,) = doubling().checks
+    (check,) = doubling_exercise().checks
     broken = check.model_copy(update={"test": "got.out.shape == want.missing"})
-    judgement = worker.check(doubling().model_copy(update={"checks": (broken,)}), DOUBLED)
+    judgement = worker.check(doubling_exercise().model_copy(update={"checks": (broken,)}), DOUBLED)
     assert judgement.verdict == "failed"
     assert "this could not be checked on what your code gave (AttributeError:" in judgement.message
 
 
 def test_message_that_cannot_be_filled_is_still_told(worker: Session) -> None:
-    (check,) = doubling().checks
+    (check,) = doubling_exercise().checks
     broken = check.model_copy(update={"test": "False", "fail": "Missing: {got.missing}."})
-    judgement = worker.check(doubling().model_copy(update={"checks": (broken,)}), DOUBLED)
+    judgement = worker.check(doubling_exercise().model_copy(update={"checks": (broken,)}), DOUBLED)
     assert judgement.message == "twice: Missing: …."
 
 
@@ -533,7 +534,7 @@ def test_exercise_that_is_broken_is_no_fault_of_the_answer(
     worker: Session, update: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(WorkerError, match="The judge of this exercise failed") as caught:
-        worker.check(doubling().model_copy(update=update), DOUBLED)
+        worker.check(doubling_exercise().model_copy(update=update), DOUBLED)
     assert reason in str(caught.value)
 
 
@@ -542,7 +543,7 @@ def test_cancelled_check(worker: Session, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     source = f"open({str(pipe)!r}).close()\nwhile True: pass"
     given: list[Judgement] = []
-    thread = threading.Thread(target=lambda: given.append(worker.check(doubling(), source)))
+    thread = threading.Thread(target=lambda: given.append(worker.check(doubling_exercise(), source)))
     thread.start()
     with pipe.open("w"):
         worker.cancel()
@@ -561,5 +562,5 @@ def test_check_that_is_cancelled_before_the_program_starts(worker: Session, monk
         return ask(*arguments)
 
     monkeypatch.setattr(judging, "_ask", cancelled)
-    judgement = worker.check(doubling(), DOUBLED)
+    judgement = worker.check(doubling_exercise(), DOUBLED)
     assert (judgement.verdict, judgement.message) == ("error", "Stopped by you.")

@@ -21,8 +21,9 @@ from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
 from lessons.worker import wire
 from lessons.worker.messages import Exited
-from tests.lessons import asking
-from tests.lessons.making import DOUBLED, await_end, await_true, below, code_exercise, code_step, doubling, lesson_of
+from tests.lessons import run_questions
+from tests.lessons.lesson_builders import DOUBLED, code_exercise, code_step, doubling_exercise, lesson_of
+from tests.lessons.processes import descendants, wait_for_end, wait_until
 
 ROOT = Path(__file__).parents[3]
 KINDS = ("fork_server", "spare_process")
@@ -61,7 +62,7 @@ def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Ses
     results = []
     for session in (worker, spare):
         run = session.run(lesson, "weights")
-        window = asking.window(run, "weights", "weights", (0, 11), 1020, 1020, 8, 8)
+        window = run_questions.window(run, "weights", "weights", (0, 11), 1020, 1020, 8, 8)
         run.close()
         assert window is not None
         results.append(([(step.tensors, step.text, step.stdout, step.error) for step in run.steps], window))
@@ -117,7 +118,7 @@ def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
     pid, scratch = before._process.pid, Path(before._scratch)
     assert scratch.is_dir()
     run.close()
-    await_end(pid, seconds=0)
+    wait_for_end(pid, seconds=0)
     assert not scratch.exists()
 
 
@@ -204,7 +205,7 @@ def test_torch_that_cannot_be_loaded(fake_torch: Callable[[str], None], kind: st
         with pytest.raises(WorkerError, match=sentence):
             session.run(lesson_of(code_step("one", "x = 1")))
         with pytest.raises(WorkerError, match=sentence):
-            session.check(doubling(), DOUBLED)
+            session.check(doubling_exercise(), DOUBLED)
         assert not session.ready
     finally:
         session.close()
@@ -266,7 +267,7 @@ def test_closed_session_stays_closed(kind: str) -> None:
     with pytest.raises(WorkerError, match="closed"):
         session.run(lesson_of(code_step("one", "x = 1")))
     with pytest.raises(WorkerError, match="closed"):
-        session.check(doubling(), DOUBLED)
+        session.check(doubling_exercise(), DOUBLED)
     assert not session.ready
 
 
@@ -313,7 +314,7 @@ def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) ->
 PARENT = """
 import sys
 from lessons.engine.session import Session
-from tests.lessons.making import code_step, lesson_of
+from tests.lessons.lesson_builders import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])
 code = '''
@@ -339,15 +340,15 @@ def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Pa
     ) as parent:
         try:
             program, inner = _told(parent)
-            everyone = below(parent.pid)
+            everyone = descendants(parent.pid)
             assert {program, inner} <= set(everyone)
             folders = _folders(everyone)
             parent.send_signal(how)
             parent.wait(10)
             for pid in everyone:
-                await_end(pid)
+                wait_for_end(pid)
             if kind == "fork_server":
-                await_true(lambda: not any(folder.exists() for folder in folders))
+                wait_until(lambda: not any(folder.exists() for folder in folders))
         finally:
             parent.kill()
 
@@ -358,7 +359,7 @@ def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, in
 
     def look() -> bool:
         assert parent.poll() is None, parent.stderr and parent.stderr.read()
-        for pid in below(parent.pid):
+        for pid in descendants(parent.pid):
             try:
                 text = Path(f"/proc/{pid}/cwd/told").read_text()
             except OSError:
@@ -368,7 +369,7 @@ def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, in
                 return True
         return False
 
-    await_true(look, seconds)
+    wait_until(look, seconds)
     program, inner = found
     return program, inner
 
@@ -391,10 +392,10 @@ def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
     ) as parent:
         try:
             program, inner = _told(parent)
-            (server,) = set(below(parent.pid)) - set(below_all(below(parent.pid)))
+            (server,) = set(descendants(parent.pid)) - set(below_all(descendants(parent.pid)))
             os.kill(server, signal.SIGKILL)
-            await_end(server)
-            await_end(program)
+            wait_for_end(server)
+            wait_for_end(program)
             # The tutor goes on: its run has failed, and it comes to its end.
             assert parent.wait(20) == 0
         finally:
@@ -405,7 +406,7 @@ def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
 
 def below_all(pids: list[int]) -> list[int]:
     """Everything below any of these processes."""
-    return [found for pid in pids for found in below(pid)]
+    return [found for pid in pids for found in descendants(pid)]
 
 
 def _kill(pid: int) -> None:

@@ -13,8 +13,9 @@ from lessons.format.lesson import Course, Lesson
 from lessons.results.explanation import Explanation
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import Changes
-from tests.lessons import asking
-from tests.lessons.making import await_true, below, code_step, lesson_of, server_of, text_step
+from tests.lessons import run_questions
+from tests.lessons.lesson_builders import code_step, lesson_of, text_step
+from tests.lessons.processes import descendants, fork_server_pid, wait_until
 
 SHOWN = {"name": "scores", "kind": "score", "axes": ["query", "key"]}
 LESSON = lesson_of(
@@ -29,9 +30,9 @@ LESSON = lesson_of(
 @pytest.fixture(autouse=True)
 def nothing_stays(worker: Session) -> Iterator[None]:
     """No test leaves a process behind."""
-    before = set(below(server_of(worker)))
+    before = set(descendants(fork_server_pid(worker)))
     yield
-    assert set(below(server_of(worker))) <= before
+    assert set(descendants(fork_server_pid(worker))) <= before
 
 
 Open = Callable[..., Prompt]
@@ -175,15 +176,15 @@ def test_tensors_can_be_asked_about(play: Prompt) -> None:
     large = play.enter("large = (torch.arange(100 * 200.) * 2).view(100, 200)")
     assert large.tensors[0].values is None
     assert play.run is not None
-    window = asking.window(play.run, large.id, "large", (), 99, 198, 1, 2)
+    window = run_questions.window(play.run, large.id, "large", (), 99, 198, 1, 2)
     assert window is not None
     assert window.rows == ((39996.0, 39998.0),)
     product = play.enter("x @ x")
-    told = asking.explain(play.run, product.id, "x @ x", (0, 1))
+    told = run_questions.explain(play.run, product.id, "x @ x", (0, 1))
     assert isinstance(told, Explanation)
     assert (told.value, {operand.name for operand in told.operands}) == (10, {"x"})
     # What an earlier input gave is still there.
-    assert asking.window(play.run, large.id, "large", (), 0, 0, 1, 1) is not None
+    assert run_questions.window(play.run, large.id, "large", (), 0, 0, 1, 1) is not None
 
 
 # What goes wrong -----------------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ def test_an_input_that_ends_the_child_costs_one_sentence(opened: Open, code: str
     assert values(play, "b") == random
     assert values(play, "a") == (10, 20, 30, 40)
     assert play.run is not None
-    assert asking.window(play.run, "play 1", "a", (), 1, 1, 1, 1) is not None
+    assert run_questions.window(play.run, "play 1", "a", (), 1, 1, 1, 1) is not None
     assert play.inputs == ["a = x * 10", "b = torch.rand(3)", "b", "b", "a"]
 
 
@@ -277,7 +278,7 @@ def test_a_hanging_input_can_be_stopped(play: Prompt, worker: Session) -> None:
     found: list[PromptResult] = []
     thread = threading.Thread(target=lambda: found.append(play.enter("print('on')\nwhile True: pass")))
     thread.start()
-    await_true(lambda: worker._running is not None)
+    wait_until(lambda: worker._running is not None)
     threading.Event().wait(0.3)  # until the loop turns for sure: it sends no sign of it
     worker.cancel()
     thread.join(10)
@@ -319,11 +320,11 @@ def test_the_lesson_stays_as_it_was(play: Prompt, worker: Session) -> None:
     assert values(play, "scores[0, 0] = 99\nscores.mul_(2)") is not None
     assert play.enter("del x").error is None
     # It answers while the prompt is open, and after it.
-    told = asking.explain(run, "scores", "scores", (0, 0))
+    told = run_questions.explain(run, "scores", "scores", (0, 0))
     assert isinstance(told, Explanation)
     assert told.value == 5
     play.close()
-    assert asking.window(run, "scores", "scores", (), 0, 0, 1, 1) is not None
+    assert run_questions.window(run, "scores", "scores", (), 0, 0, 1, 1) is not None
     run.close()
     again = worker.run(LESSON, "scores")
     again.close()

@@ -20,8 +20,15 @@ from lessons.format import template
 from lessons.format.lesson import Question
 from lessons.reading.loader import load_lesson
 from lessons.results.result import Failure, Judgement, StepResult, WorkerError
-from tests.lessons.making import Fields, lesson_of
-from tests.lessons.question_making import USUAL, gave, options, pointing, predict, tensor
+from tests.lessons.lesson_builders import Fields, lesson_of
+from tests.lessons.question_builders import (
+    DEFAULTS,
+    choice_question,
+    point_question,
+    predict_question,
+    result_with,
+    tensor,
+)
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recordings.load(LESSON)
@@ -210,30 +217,30 @@ def test_the_run_gives_what_is_recorded(worker: Session) -> None:
 
 
 def test_a_digit_may_be_what_an_option_says() -> None:
-    step = options("3", "6", "2")
-    assert "may be the place of an option or what one says" in refused(step, gave(), "3")
-    assert judge(step, gave(), "a").passed
-    assert judge(step, gave(), "1").passed
-    assert said(step, gave(), "6") == "`6`"
-    assert answer_reading.choice_of(step, gave(), "6") == 1
-    assert answer_reading.choice_of(step, gave(), "3") is None
+    step = choice_question("3", "6", "2")
+    assert "may be the place of an option or what one says" in refused(step, result_with(), "3")
+    assert judge(step, result_with(), "a").passed
+    assert judge(step, result_with(), "1").passed
+    assert said(step, result_with(), "6") == "`6`"
+    assert answer_reading.choice_of(step, result_with(), "6") == 1
+    assert answer_reading.choice_of(step, result_with(), "3") is None
 
 
 def test_a_letter_means_its_option() -> None:
-    step = options("x", "a")
-    assert judge(step, gave(), "a").passed
-    assert judge(step, gave(), "x").passed
+    step = choice_question("x", "a")
+    assert judge(step, result_with(), "a").passed
+    assert judge(step, result_with(), "x").passed
 
 
 def test_options_are_judged_without_a_run_if_they_need_none() -> None:
-    assert judge(options("x", "y"), StepResult("made"), "a").passed
+    assert judge(choice_question("x", "y"), StepResult("made"), "a").passed
     with pytest.raises(WorkerError, match="has not run yet"):
-        judge(options("x", "{y}"), StepResult("made"), "a")
+        judge(choice_question("x", "{y}"), StepResult("made"), "a")
 
 
 @given(st.text(max_size=20))
 def test_any_text_chooses_at_most_one(text: str) -> None:
-    assert judge(options("x", "y"), gave(), text).verdict in ("passed", "failed", "error")
+    assert judge(choice_question("x", "y"), result_with(), text).verdict in ("passed", "failed", "error")
 
 
 # Numbers -------------------------------------------------------------------------------------------------------------
@@ -288,7 +295,7 @@ def test_every_number_can_be_written(value: float, how: str) -> None:
 
 @given(st.floats(), st.sampled_from([0, 0.00005, 0.5]))
 def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
-    step, result = predict("number", within=within), gave(x=value)
+    step, result = predict_question("number", within=within), result_with(x=value)
     assert judge(step, result, answer_text(step, result)).passed
 
 
@@ -296,7 +303,7 @@ def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
 @example(math.nan, math.inf, 0.5)
 @example(1e308, -1e308, 0)
 def test_something_is_said_of_every_number(value: float, answer: float, within: float) -> None:
-    judgement = judge(predict("number", within=within), gave(x=value), repr(answer))
+    judgement = judge(predict_question("number", within=within), result_with(x=value), repr(answer))
     assert judgement.verdict in ("passed", "failed")
     near = answer == value or abs(answer - value) <= within or (math.isnan(answer) and math.isnan(value))
     if near:
@@ -330,7 +337,7 @@ def test_something_is_said_of_every_number(value: float, answer: float, within: 
     ],
 )
 def test_how_far_off(right: Any, text: str, told: str) -> None:
-    step, result = predict("number"), gave(x=right)
+    step, result = predict_question("number"), result_with(x=right)
     if told:
         assert said(step, result, text) == told
     else:
@@ -338,17 +345,17 @@ def test_how_far_off(right: Any, text: str, told: str) -> None:
 
 
 def test_within() -> None:
-    step = predict("number", within=0.00005)
-    result = gave(x=0.13855)
+    step = predict_question("number", within=0.00005)
+    result = result_with(x=0.13855)
     assert judge(step, result, "0.1385").passed
     assert judge(step, result, "0.1386").passed
     assert not judge(step, result, "0.1384").passed
-    assert not judge(predict("number", within=0), gave(x=1_000_000), "1000001").passed
+    assert not judge(predict_question("number", within=0), result_with(x=1_000_000), "1000001").passed
 
 
 def test_the_first_wrong_answer_that_fits_is_told() -> None:
     wrong = [{"is": "y", "why": "First {z}."}, {"is": "w", "why": "Second."}]
-    step, result = predict("number", wrong=wrong), gave(x=1, y=2, w=2)
+    step, result = predict_question("number", wrong=wrong), result_with(x=1, y=2, w=2)
     result.text["z"] = "one"
     assert said(step, result, "2") == "First one."
 
@@ -366,7 +373,7 @@ def test_every_shape_can_be_written(shape: tuple[int, ...], between: str, how: s
 
 @given(SIZES, SIZES)
 def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer: tuple[int, ...]) -> None:
-    step, result = predict("shape"), gave(x=list(shape))
+    step, result = predict_question("shape"), result_with(x=list(shape))
     judgement = judge(step, result, str(answer))
     assert judgement.passed == (shape == answer)
     assert judgement.message
@@ -384,7 +391,7 @@ def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer:
     ],
 )
 def test_what_is_wrong_with_a_shape(right: Any, text: str, told: str) -> None:
-    assert said(predict("shape"), gave(x=right), text) == told
+    assert said(predict_question("shape"), result_with(x=right), text) == told
 
 
 # Orders --------------------------------------------------------------------------------------------------------------
@@ -393,20 +400,20 @@ ORDERS = st.integers(2, 7).flatmap(lambda count: st.permutations(range(1, count 
 
 
 def test_digits_of_an_order_may_stand_close_together() -> None:
-    step, result = predict("order"), gave(x=[3, 1, 2])
+    step, result = predict_question("order"), result_with(x=[3, 1, 2])
     assert judge(step, result, "312").passed
     assert judge(step, result, "(312)").passed
     assert said(step, result, "321").startswith("1 of 3 ")
     assert refused(step, result, "31") == "These are 2, but 3 are asked for."
     assert refused(step, result, "3121") == "One of them stands there twice."
     # With ten and more, 12 is a number.
-    assert refused(step, gave(x=list(range(12, 0, -1))), "12") == "These are 1, but 12 are asked for."
+    assert refused(step, result_with(x=list(range(12, 0, -1))), "12") == "These are 1, but 12 are asked for."
 
 
 @given(ORDERS, st.data(), st.sampled_from([" ", ", ", ",", ">", " > ", "; "]))
 def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.DataObject, between: str) -> None:
     answer = data.draw(st.permutations(right))
-    step, result = predict("order"), gave(x=right)
+    step, result = predict_question("order"), result_with(x=right)
     judgement = judge(step, result, between.join(map(str, answer)))
     assert judgement.passed == (answer == right)
     good = sum(map(int.__eq__, answer, right))
@@ -416,7 +423,7 @@ def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.Dat
 
 
 def test_the_wrong_way_round() -> None:
-    told = said(predict("order"), gave(x=[2, 1, 3]), "3 1 2")
+    told = said(predict_question("order"), result_with(x=[2, 1, 3]), "3 1 2")
     assert told == "Right, but the wrong way round: yours begins where it should end."
 
 
@@ -434,15 +441,15 @@ def test_the_wrong_way_round() -> None:
     ],
 )
 def test_words_for_an_order(labels: tuple[str, ...], text: str, passed: bool | None) -> None:
-    step = predict("order", show=[{"name": "w", "kind": "weight"}])
-    judgement = judge(step, gave(tensor("w", labels), x=[2, 3, 1]), text)
+    step = predict_question("order", show=[{"name": "w", "kind": "weight"}])
+    judgement = judge(step, result_with(tensor("w", labels), x=[2, 3, 1]), text)
     assert judgement.passed == bool(passed)
     assert judgement.stopped == (passed is None)
 
 
 def test_only_the_first_places_may_be_asked_for() -> None:
-    step = predict("order", show=[{"name": "w", "kind": "weight"}])
-    result = gave(tensor("w", ("a", "b", "c", "d")), x=[3, 1])
+    step = predict_question("order", show=[{"name": "w", "kind": "weight"}])
+    result = result_with(tensor("w", ("a", "b", "c", "d")), x=[3, 1])
     assert judge(step, result, "c a").passed
     assert said(step, result, "4 1") == "1 of 2 is in the right place."
     assert refused(step, result, "5 1") == "The numbers are those from 1 to 4."
@@ -450,8 +457,8 @@ def test_only_the_first_places_may_be_asked_for() -> None:
 
 
 def test_words_of_what_is_revealed_are_not_known_before() -> None:
-    step = predict("order", reveal=[{"name": "w", "kind": "weight"}])
-    assert refused(step, gave(tensor("w", ("a", "b")), x=[2, 1]), "b a")
+    step = predict_question("order", reveal=[{"name": "w", "kind": "weight"}])
+    assert refused(step, result_with(tensor("w", ("a", "b")), x=[2, 1]), "b a")
 
 
 # Cells ---------------------------------------------------------------------------------------------------------------
@@ -463,7 +470,7 @@ def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: s
     cells = data.draw(st.lists(row, min_size=rows, max_size=rows))
     at = data.draw(st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1)))
     names = tuple(f"r{place}" for place in range(rows)), tuple(f"c{place}" for place in range(cols))
-    step, result = pointing(), gave(tensor("w", *names), x=cells)
+    step, result = point_question(), result_with(tensor("w", *names), x=cells)
     by_index = judge(step, result, f"{at[0]}, {at[1]}")
     by_label = judge(step, result, f"{names[0][at[0]]}, {names[1][at[1]]}")
     assert by_index == by_label
@@ -481,18 +488,20 @@ def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: s
     ],
 )
 def test_a_cell_of_a_vector(text: str, told: str) -> None:
-    result = gave(tensor("w", ("a", "b", "c", "d")), x=[False, False, True, False])
-    assert said(pointing(shown={"axes": ["key"]}), result, text) == told
+    result = result_with(tensor("w", ("a", "b", "c", "d")), x=[False, False, True, False])
+    assert said(point_question(shown={"axes": ["key"]}), result, text) == told
 
 
 def test_cells_on_both_sides() -> None:
-    assert said(pointing(), gave(tensor("w", ("a", "b", "c")), x=[True, False, True]), "1") == "Not this one."
+    assert (
+        said(point_question(), result_with(tensor("w", ("a", "b", "c")), x=[True, False, True]), "1") == "Not this one."
+    )
 
 
 def test_a_cell_of_several_matrices() -> None:
     names = ("x",), ("h0", "h1"), ("a", "b"), ("c", "d")
     cells = [[[[False, False], [False, False]], [[False, True], [False, False]]]]
-    step, result = pointing(), gave(tensor("w", *names), x=cells)
+    step, result = point_question(), result_with(tensor("w", *names), x=cells)
     assert judge(step, result, "0, 1, 0, 1").passed
     # The first axis has one index only.
     assert judge(step, result, "h1, a, d").passed
@@ -501,22 +510,22 @@ def test_a_cell_of_several_matrices() -> None:
 
 
 def test_a_label_that_stands_there_twice() -> None:
-    result = gave(tensor("w", ("the", "cat", "the")), x=[False, True, False])
-    step = pointing(shown={"axes": ["key"]})
+    result = result_with(tensor("w", ("the", "cat", "the")), x=[False, True, False])
+    step = point_question(shown={"axes": ["key"]})
     assert refused(step, result, "the") == "the stands there 2 times: write its index."
     assert judge(step, result, "cat").passed
 
 
 def test_cells_can_be_judged_without_the_matrix() -> None:
     """A matrix may be too large to travel, or fail to be shown."""
-    result = gave(x=[[False, True]])
-    assert judge(pointing(), result, "0,1").passed
-    assert answer_text(pointing(), result) == "w[0,1]"
+    result = result_with(x=[[False, True]])
+    assert judge(point_question(), result, "0,1").passed
+    assert answer_text(point_question(), result) == "w[0,1]"
 
 
 def test_many_right_cells_are_not_all_told() -> None:
-    result = gave(tensor("w", tuple("abcde")), x=[True, True, True, True, False])
-    assert answer_text(pointing(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
+    result = result_with(tensor("w", tuple("abcde")), x=[True, True, True, True, False])
+    assert answer_text(point_question(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
 
 
 # What the run has to give --------------------------------------------------------------------------------------------
@@ -525,7 +534,7 @@ def test_many_right_cells_are_not_all_told() -> None:
 @pytest.mark.parametrize("asks", ["number", "shape", "order"])
 @pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3], [1.5]])
 def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
-    step, result = predict(asks), gave(x=value)
+    step, result = predict_question(asks), result_with(x=value)
     if asks == "number" and value == [1.5]:
         return
     with pytest.raises(WorkerError, match="The answer of this question is not a"):
@@ -533,7 +542,7 @@ def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
 
 
 def test_a_run_that_failed() -> None:
-    step = predict("number")
+    step = predict_question("number")
     failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
     for ask in (judge, lambda step, result, _: answer_text(step, result)):
         with pytest.raises(WorkerError, match=r"did not come to its end: NameError: no x\."):
@@ -545,7 +554,7 @@ def test_a_run_that_failed() -> None:
 
 
 def test_an_answer_that_the_run_cannot_compute(worker: Session) -> None:
-    fields: Fields = USUAL | {"id": "made", "kind": "predict", "asks": "number", "answer": "nothing"}
+    fields: Fields = DEFAULTS | {"id": "made", "kind": "predict", "asks": "number", "answer": "nothing"}
     run = worker.run(lesson_of(fields))
     run.close()
     (result,) = run.steps
@@ -564,7 +573,7 @@ def test_facts_of_every_sort(worker: Session) -> None:
         "made": 3,
     }
     wrong = [{"is": expression, "why": "No."} for expression in values]
-    fields: Fields = USUAL | {
+    fields: Fields = DEFAULTS | {
         "id": "made",
         "kind": "predict",
         "asks": "number",

@@ -10,15 +10,15 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
-from tests.lessons import asking
-from tests.lessons.making import ATTENTION, attending, code_step, lesson_of
+from tests.lessons import run_questions
+from tests.lessons.lesson_builders import ATTENTION, attention_exercise, code_step, lesson_of
 
 SETUP = "import torch\ninputs = torch.arange(6.0).reshape(3, 2)\n"
 
 
 @pytest.fixture
 def lesson() -> Lesson:
-    exercise = attending(attempt="weights, context = attention(inputs, inputs, inputs)")
+    exercise = attention_exercise(attempt="weights, context = attention(inputs, inputs, inputs)")
     return lesson_of(code_step("one", "doubled = inputs * 2"), exercise.model_dump(by_alias=True), setup=SETUP)
 
 
@@ -41,7 +41,7 @@ def test_matrices_inside_functions_are_shown(worker: Session, lesson: Lesson) ->
 
 def test_every_number_explains_itself(worker: Session, lesson: Lesson) -> None:
     run, _ = tried(worker, lesson, ATTENTION)
-    found = asking.explain(run, scratch_run.STEP, "scores", (1, 2))
+    found = run_questions.explain(run, scratch_run.STEP, "scores", (1, 2))
     assert isinstance(found, Explanation)
     assert (found.value, found.line) == (2 * 4 + 3 * 5, 5)
     run.close()

@@ -19,8 +19,9 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson, Limits
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import Failure, StepResult, Tensor, Window
-from tests.lessons import asking
-from tests.lessons.making import await_end, await_true, below, code_step, lesson_of, server_of, text_step
+from tests.lessons import run_questions
+from tests.lessons.lesson_builders import code_step, lesson_of, text_step
+from tests.lessons.processes import descendants, fork_server_pid, wait_for_end, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,9 +29,9 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def nothing_stays(worker: Session) -> Iterator[None]:
     """No test leaves a process behind."""
-    before = set(below(server_of(worker)))
+    before = set(descendants(fork_server_pid(worker)))
     yield
-    assert set(below(server_of(worker))) <= before
+    assert set(descendants(fork_server_pid(worker))) <= before
 
 
 def ran(worker: Session, lesson: Lesson, upto: str | None = None) -> list[StepResult]:
@@ -265,7 +266,7 @@ class TestWindows:
     def test_window(
         self, large: Run, lead: tuple[int, int], top: int, left: int, height: int, width: int, rows: int, cols: int
     ) -> None:
-        window = asking.window(large, "one", "x", lead, top, left, height, width)
+        window = run_questions.window(large, "one", "x", lead, top, left, height, width)
         expected = tuple(tuple(place(lead, top + r, left + c) for c in range(cols)) for r in range(rows))
         assert window == Window(lead, top, left, expected)
 
@@ -274,8 +275,8 @@ class TestWindows:
         [("one", "y", (0, 0)), ("two", "x", (0, 0)), ("one", "x", ()), ("one", "x", (0,)), ("one", "x", (0, 0, 0))],
     )
     def test_question_that_has_no_answer(self, large: Run, step: str, name: str, lead: tuple[int, ...]) -> None:
-        assert asking.window(large, step, name, lead, 0, 0, 1, 1) is None
-        assert asking.window(large, "one", "x", (0, 0), 0, 0, 1, 1) == Window((0, 0), 0, 0, ((0,),))
+        assert run_questions.window(large, step, name, lead, 0, 0, 1, 1) is None
+        assert run_questions.window(large, "one", "x", (0, 0), 0, 0, 1, 1) == Window((0, 0), 0, 0, ((0,),))
 
 
 @pytest.mark.parametrize(
@@ -291,7 +292,7 @@ class TestWindows:
 def test_end_of_a_long_row(worker: Session, code: str, lead: tuple[int, ...], expected: Window) -> None:
     run = worker.run(lesson_of(code_step("one", code, "x"), setup="import torch"))
     try:
-        assert asking.window(run, "one", "x", lead, 0, 4998, 5, 5) == expected
+        assert run_questions.window(run, "one", "x", lead, 0, 4998, 5, 5) == expected
     finally:
         run.close()
 
@@ -301,7 +302,7 @@ def test_window_shows_the_tensor_as_the_step_left_it_or_as_it_is_now(worker: Ses
     steps = (code_step("one", "x = torch.zeros(5000)", "x"), code_step("two", "x.add_(1)", "x"))
     run = worker.run(lesson_of(*steps, setup="import torch"))
     try:
-        assert asking.window(run, "two", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1.0,),))
+        assert run_questions.window(run, "two", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1.0,),))
         first = run.steps[0].tensors[0].window
         assert first is not None
         assert first.rows[0][0] == 0.0
@@ -313,24 +314,24 @@ def test_no_window_after_the_end(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
     run.close()
     run.close()
-    assert asking.window(run, "one", "x", (), 0, 0, 1, 1) is None
+    assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
     assert run.steps[0].tensors[0].values == (1,)
 
 
 def test_no_window_from_a_child_that_was_killed(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
-    (child,) = below(server_of(worker))
+    (child,) = descendants(fork_server_pid(worker))
     os.kill(child, signal.SIGKILL)
-    await_end(child)
-    assert asking.window(run, "one", "x", (), 0, 0, 1, 1) is None
-    assert asking.window(run, "one", "x", (), 0, 0, 1, 1) is None
+    wait_for_end(child)
+    assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
+    assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
 
 
 def test_two_runs_answer_side_by_side(worker: Session) -> None:
     runs = [worker.run(lesson_of(code_step("one", f"x = {number}", "x"))) for number in (1, 2)]
     try:
         for number, run in enumerate(runs, 1):
-            assert asking.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((number,),))
+            assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((number,),))
     finally:
         for run in runs:
             run.close()
@@ -422,7 +423,7 @@ def test_failing_step_ends_the_run(worker: Session) -> None:
         assert two.error == Failure("error", "ZeroDivisionError: division by zero", 3)
         assert (two.stdout, two.tensors, two.text) == ("before\n", (), {})
         # What came before can still be looked at.
-        assert asking.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
+        assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
     finally:
         run.close()
 
@@ -578,7 +579,7 @@ def test_end_of_one_run_leaves_the_other(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
     try:
         assert result(worker, "import os\nos._exit(0)").error is not None
-        assert asking.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
+        assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
     finally:
         run.close()
 
@@ -589,7 +590,7 @@ def test_end_of_one_run_leaves_the_other(worker: Session) -> None:
 def test_fork_server_has_one_thread(worker: Session) -> None:
     worker.wait_ready()
     result(worker, "torch.rand(200, 200) @ torch.rand(200, 200)")
-    assert len(os.listdir(f"/proc/{server_of(worker)}/task")) == 1
+    assert len(os.listdir(f"/proc/{fork_server_pid(worker)}/task")) == 1
 
 
 def test_child_computes_in_one_thread(worker: Session) -> None:
@@ -642,19 +643,19 @@ def test_fork_server_that_was_killed_is_started_again() -> None:
     session = Session()
     try:
         run = session.run(lesson_of(code_step("one", "x = 1", "x")))
-        server = server_of(session)
-        (child,) = below(server)
+        server = fork_server_pid(session)
+        (child,) = descendants(server)
         os.kill(server, signal.SIGKILL)
-        await_end(server)
-        await_end(child)
-        assert asking.window(run, "one", "x", (), 0, 0, 1, 1) is None
+        wait_for_end(server)
+        wait_for_end(child)
+        assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
         run.close()
         assert result(session, "print('again')").stdout == "again\n"
-        assert server_of(session) != server
+        assert fork_server_pid(session) != server
         assert isinstance(session.launcher, ForkServerLauncher)
         folder = Path(session.launcher._base)
         assert list(folder.glob("tmp*")) == []
     finally:
         session.close()
     assert not folder.exists()
-    await_true(lambda: not Path(f"/proc/{server}").exists())
+    wait_until(lambda: not Path(f"/proc/{server}").exists())

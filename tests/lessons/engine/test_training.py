@@ -25,7 +25,8 @@ from lessons.reading.loader import LessonError, parse_lesson
 from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE
-from tests.lessons.making import Fields, await_true, below, code_step, lesson_of, server_of
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of
+from tests.lessons.processes import descendants, fork_server_pid, wait_until
 
 LOOP = """\
 w = torch.randn(3)
@@ -120,9 +121,9 @@ class InBackground:
 def paused(worker: Session, lesson: Lesson) -> InBackground:
     """A training that waits."""
     running = InBackground(worker, lesson)
-    await_true(lambda: running.pictures)
+    wait_until(lambda: running.pictures)
     running.control.pause()
-    await_true(lambda: running.control.waiting)
+    wait_until(lambda: running.control.waiting)
     return running
 
 
@@ -338,12 +339,12 @@ def test_disk_that_refuses_is_told(worker: Session) -> None:
 def test_paused_training_sleeps_and_goes_on(worker: Session) -> None:
     loop = "w = x\nfor step in range(901):\n    frame(step, 900)\n    time.sleep(0.001)\n"
     running = paused(worker, lesson_with(loop))
-    seen, (child,) = len(running.pictures), below(server_of(worker))
-    used = cpu(child), cpu(server_of(worker))
+    seen, (child,) = len(running.pictures), descendants(fork_server_pid(worker))
+    used = cpu(child), cpu(fork_server_pid(worker))
     running.came.clear()
     assert not running.came.wait(0.5)
     assert len(running.pictures) == seen < 900
-    assert (cpu(child), cpu(server_of(worker))) == used
+    assert (cpu(child), cpu(fork_server_pid(worker))) == used
     running.control.resume()
     ended = running.result()
     assert not running.control.waiting
@@ -368,7 +369,7 @@ def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -
     control.pause()
     assert control.paused
     running = InBackground(worker, lesson_with(), control)
-    await_true(lambda: control.waiting)
+    wait_until(lambda: control.waiting)
     assert len(running.pictures) == 1
     control.resume()
     assert len(running.result().pictures) == 5
@@ -393,31 +394,31 @@ def test_pause_does_not_count(worker: Session, monkeypatch: pytest.MonkeyPatch) 
 
 def test_stop(worker: Session) -> None:
     running = InBackground(worker, lesson_with("w = x\nframe(0, 1)\nwhile True: pass\n"))
-    await_true(lambda: running.pictures)
+    wait_until(lambda: running.pictures)
     running.control.stop()
     ended = running.result()
     assert (ended.stopped, ended.error, len(ended.pictures)) == (True, None, 1)
     assert kept_files() == []
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
 
 
 def test_stop_while_paused(worker: Session) -> None:
     running = paused(worker, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n"))
     running.control.stop()
     assert running.result().stopped
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
 
 
 @pytest.mark.parametrize("pausing", [False, True])
 def test_cancel(worker: Session, pausing: bool) -> None:
     lesson = lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n")
     running = paused(worker, lesson) if pausing else InBackground(worker, lesson)
-    await_true(lambda: running.pictures)
+    wait_until(lambda: running.pictures)
     worker.cancel()
     ended = running.result()
     assert (ended.stopped, ended.error) == (True, None)
     assert kept_files() == []
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
     trained_in(worker, lesson_with())
 
 
@@ -437,10 +438,10 @@ def test_spare_process_trains_too(spare: Session) -> None:
 @pytest.mark.parametrize("way", ["stop", "cancel", "cancel while paused"])
 def test_spare_process_is_stopped(spare: Session, way: str) -> None:
     running = InBackground(spare, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.05)\n"))
-    await_true(lambda: running.pictures)
+    wait_until(lambda: running.pictures)
     if way == "cancel while paused":
         running.control.pause()
-        await_true(lambda: running.control.waiting)
+        wait_until(lambda: running.control.waiting)
     if way == "stop":
         running.control.stop()
     else:
@@ -458,7 +459,7 @@ def failed(worker: Session, loop: str, **fields: Any) -> tuple[str, int | None]:
     assert ended.error is not None
     assert not ended.stopped
     assert kept_files() == []
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
     return ended.error.message, ended.error.line
 
 
@@ -510,12 +511,12 @@ def test_child_that_is_killed_is_told(worker: Session) -> None:
     ended = worker.train(
         lesson_with("w = x\nframe(0, 1)\ntime.sleep(60)\n"),
         "learn",
-        lambda picture: os.kill(below(server_of(worker))[-1], signal.SIGKILL),
+        lambda picture: os.kill(descendants(fork_server_pid(worker))[-1], signal.SIGKILL),
     )
     assert len(ended.pictures) == 1
     assert ended.error is not None
     assert ended.error.message == "The program was killed from outside, perhaps for lack of memory."
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
 
 
 def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
@@ -524,7 +525,7 @@ def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
 
     with pytest.raises(RuntimeError, match="the screen is gone"):
         worker.train(lesson_with(), "learn", look)
-    assert below(server_of(worker)) == []
+    assert descendants(fork_server_pid(worker)) == []
 
 
 HOSTILE = {

@@ -11,7 +11,7 @@ from lessons.reading.glossary import Glossary, Reference, Term
 from lessons.reading.loader import COURSE
 from lessons.reading.yaml_nodes import LessonError
 from tests.course import LESSONS
-from tests.lessons.making import code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 
 SCORE = Term(term="attention score", also=("score", "omega"), means="How well it matches.", step="made/one")
 WEIGHT = Term(term="attention weight", also=("weight",), means="A share, after softmax.", step="made/one")

@@ -8,7 +8,7 @@ from lessons.format.exercises import Edit, Mistake, Variant
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import KnownMistake
 from lessons.worker import plain_codec
-from tests.lessons.making import ATTENTION, SQUARED, attending, doubling
+from tests.lessons.lesson_builders import ATTENTION, SQUARED, attention_exercise, doubling_exercise
 
 
 def test_an_edit_changes_every_place() -> None:
@@ -33,12 +33,12 @@ def test_the_first_way_that_fits_counts() -> None:
 
 
 def test_a_mistake_may_be_a_whole_answer() -> None:
-    exercise = doubling()
+    exercise = doubling_exercise()
     assert mistake_edits.with_mistake(exercise, exercise.mistakes[0]) == SQUARED
 
 
 def test_two_at_once() -> None:
-    mistakes = [KnownMistake.of(mistake) for mistake in attending().mistakes]
+    mistakes = [KnownMistake.of(mistake) for mistake in attention_exercise().mistakes]
     found = {
         (first.id, second.id): code for first, second, code in mistake_edits.with_two_mistakes(ATTENTION, mistakes)
     }
@@ -59,12 +59,12 @@ def test_both_orders_where_they_differ() -> None:
 
 
 def test_it_survives_the_way_to_the_judge() -> None:
-    known_one = KnownMistake.of(attending().mistakes[0])
+    known_one = KnownMistake.of(attention_exercise().mistakes[0])
     assert plain_codec.decode(KnownMistake, json.loads(json.dumps(plain_codec.encode(known_one)))) == known_one
 
 
 def test_a_variant_is_code_or_edits() -> None:
-    exercise = attending()
+    exercise = attention_exercise()
     assert mistake_edits.variant_code(exercise, Variant(name="v", code="x = 1\n")) == "x = 1\n"
     renamed = Variant(name="v", edits=(Edit(find="scores", replace="s"),))
     assert mistake_edits.variant_code(exercise, renamed) == ATTENTION.replace("scores", "s")

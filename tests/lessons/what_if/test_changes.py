@@ -16,7 +16,7 @@ from lessons.what_if.cells import CellChange, StatementPosition
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
-from tests.lessons.making import code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 
 KNOBS = [
     {"kind": "number", "name": "half", "label": "Divisor", "find": "/ 2", "replace": "/ {value}", "default": 2,

@@ -18,7 +18,7 @@ from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
-from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 
 EVERY = [
     pytest.param(lesson, knob, value, id=f"{lesson.id}-{knob.name}-{value}")

@@ -1,4 +1,4 @@
-"""The command as tests run it: in this process with a warm session, or as a process of its own."""
+"""The command as tests run it: in this process with a warm session, or as a separate process."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercis
 COMMAND = (sys.executable, "-m", "tui")
 
 Done = tuple[int, str, str]
-"""Exit status, what came on standard output, what on standard error."""
+"""The exit status, standard output, and standard error of a command."""
 
 Command = Callable[..., Done]
 
 
 class WarmSession:
-    """A session that stays open for the next command: to load PyTorch takes longer than all the rest."""
+    """A session that stays open for the next command, since loading PyTorch takes longer than all the rest."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -57,20 +57,20 @@ class WarmSession:
         self.session.cancel()
 
     def close(self) -> None:
-        """It stays; what was run does not."""
+        """Close the runs, but not the session."""
         for run in self.runs:
             run.close()
 
 
 def task(name: str) -> ExerciseStep:
-    """An exercise of the course whose answer is code."""
+    """Return an exercise of the course whose answer is code."""
     _, exercise = COURSE.exercise(name)
     assert isinstance(exercise, ExerciseStep)
     return exercise
 
 
 def document(done: Done, status: int = 0) -> Any:
-    """The JSON document that a command printed, and nothing else."""
+    """Return the JSON document that a command printed; assert that it printed nothing else."""
     assert done[0] == status, done
     assert done[2] == ""
     assert done[1].count("\n") == 1
@@ -82,13 +82,13 @@ def document(done: Done, status: int = 0) -> Any:
 
 
 def listed_lesson(data: Any, name: str) -> Any:
-    """A lesson of `list --json`."""
+    """Find a lesson in the output of `list --json`."""
     [found] = [lesson for lesson in data["lessons"] if lesson["id"] == name]
     return found
 
 
 def listed_exercise(data: Any, name: str) -> Any:
-    """An exercise of `list --json`."""
+    """Find an exercise in the output of `list --json`."""
     [found] = [exercise for exercise in data["exercises"] if exercise["id"] == name]
     return found
 
@@ -96,7 +96,7 @@ def listed_exercise(data: Any, name: str) -> Any:
 def process(
     *arguments: str, environ: dict[str, str] | None = None, given: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own, without a terminal."""
+    """Run the command as a separate process without a terminal."""
     return subprocess.run(
         [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, **(environ or {})}, input=given, capture_output=True,
         text=True, timeout=120,
@@ -104,7 +104,7 @@ def process(
 
 
 def read_all(fd: int, seconds: float = 60) -> str:
-    """Everything that comes through a terminal until it is closed."""
+    """Read everything that comes through a terminal until it is closed."""
     sent = b""
     while select.select([fd], [], [], seconds)[0]:
         try:

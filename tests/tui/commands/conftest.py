@@ -1,4 +1,4 @@
-"""What tests of the verbs share: a session that stays warm, and the command in this process."""
+"""Fixtures for tests of the verbs: a warm session, and the command in this process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def session() -> Iterator[Session]:
 
 @pytest.fixture
 def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs the command in this process, with text for its standard input."""
+    """Return a function that runs the command in this process, with text for its standard input."""
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
         monkeypatch.setattr("lessons.engine.session.Session", lambda: WarmSession(session))
@@ -44,7 +44,7 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 @pytest.fixture
 def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Puts a course of one lesson with one step of this code in place of the real one."""
+    """Return a function that replaces the course by one lesson with one step of this code."""
 
     def install(code: str) -> None:
         fields = {

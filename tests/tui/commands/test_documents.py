@@ -12,7 +12,7 @@ from lessons.engine.explanation_tree import Node
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.results.result import CheckResult, Failure, Judgement, NamedMistake, StepResult, Tensor
-from tests.lessons.making import code_step, doubling, lesson_of, text_step
+from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
 from tui.commands import documents
 from tui.render.numbers import exact
 
@@ -87,7 +87,7 @@ def test_large_tensor_has_no_values() -> None:
 
 LESSON = lesson_of(
     text_step("why", "Because of {x}."), code_step("one", "x = 1", "x", prose="{x:.1f}"), code_step("two", "y = 2"),
-    doubling().model_dump(),
+    doubling_exercise().model_dump(),
 )  # fmt: skip
 RESULTS = {
     "why": StepResult("why", text={"x": "it"}),

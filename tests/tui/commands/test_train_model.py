@@ -11,7 +11,7 @@ import lessons.learner.trained_models
 import lessons.reading.loader
 from lessons.format.lesson import Course
 from lessons.results.result import Failure, StepResult, TrainingSnapshot
-from tests.lessons.making import code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
 from tui import cli

@@ -1,4 +1,4 @@
-"""Pictures of tensors that are no matrices, and the lesson that has some."""
+"""Drawings of tensors that are not matrices, and the course that has some."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scene(
     terminal: Terminal = PLAIN,
     note: str = "",
 ) -> Scene:
-    """A picture, as high as it would like to be."""
+    """Build the scene for a drawing, by default at its natural height."""
     drawing, colors = drawing_of(shown), palette(terminal)
     face = Face.of(shown, colors)
     lead = (0,) * len(shown.lead_shape) if lead is None else lead
@@ -36,13 +36,13 @@ def scene(
 
 
 def text(picture: Scene) -> str:
-    """The picture as text."""
+    """Return a drawing as text."""
     draw = drawing_of(picture.face.tensor).draw
     lines = ("".join(part for part, _ in draw(picture, y)) for y in range(picture.layout.height))
     return "\n".join(line.rstrip() for line in lines)
 
 
 def cursor_text(picture: Scene) -> str:
-    """What stands where the cursor is put, to the end of the line."""
+    """Return the text from the cursor to the end of its line."""
     x, y = drawing_of(picture.face.tensor).cursor_at(picture)
     return text(picture).splitlines()[y][x:]

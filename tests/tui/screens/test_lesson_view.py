@@ -9,7 +9,7 @@ from textual.app import App, ComposeResult
 import tui
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, ChangeHistory
-from tests.lessons.making import code_step, lesson_of
+from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import tutor
 from tui.screens.lesson_view import LessonView

@@ -12,7 +12,7 @@ import lessons.reading.glossary
 import lessons.reading.loader
 from lessons.format.lesson import Course, Lesson, TrainStep
 from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
-from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
 from tui.state.training_replay import TrainingReplay

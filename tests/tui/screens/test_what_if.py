@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lessons.format.lesson import Lesson
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes, apply
-from tests.lessons.making import Fields, code_step, lesson_of, text_step
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.painted import painted_lines
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import ChangeError, Knob, Setting
-from tests.lessons.making import Fields, lesson_of, text_step
+from tests.lessons.lesson_builders import Fields, lesson_of, text_step
 
 NUMBER: Fields = {
     "kind": "number",

@@ -28,7 +28,7 @@ from lessons.worker.advice.scene import nearest, size
 from lessons.worker.advice.shape_effects import broadcast, product, viewed
 from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
 from lessons.worker.message_parts import ErrorReport
-from tests.lessons.making import doubling
+from tests.lessons.lesson_builders import doubling_exercise
 
 assert attention, "the names of the course are known, as in the worker"
 
@@ -604,13 +604,13 @@ def test_message_is_cut_and_not_the_advice() -> None:
 
 def test_answer_to_an_exercise(worker: Session) -> None:
     source = "import torch\ndef double(x):\n    return x.double() @ torch.rand(7, 9) @ y\n"
-    judgement = worker.check(doubling(), source)
+    judgement = worker.check(doubling_exercise(), source)
     assert judgement.verdict == "error"
     assert "must agree" in judgement.message or "must be of one kind" in judgement.message
 
 
 def test_answer_that_cannot_be_called(worker: Session) -> None:
-    judgement = worker.check(doubling(), "def double():\n    return 1\n")
+    judgement = worker.check(doubling_exercise(), "def double():\n    return 1\n")
     assert judgement.message.endswith("takes 0 positional arguments but 1 was given. Line 1 defines it as `double()`.")
 
 
@@ -673,7 +673,7 @@ HOSTILE = {
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_program(worker: Session, source: str) -> None:
     """It gets its message as ever, and nothing of it runs for the advice. In the worker: some would end these tests."""
-    judgement = worker.check(doubling(), "def RAN():\n    print('ran')\n    raise ValueError\n" + source)
+    judgement = worker.check(doubling_exercise(), "def RAN():\n    print('ran')\n    raise ValueError\n" + source)
     assert judgement.verdict == "error", judgement
     assert judgement.line is not None
     assert judgement.stdout == ""

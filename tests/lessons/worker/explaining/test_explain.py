@@ -6,7 +6,7 @@ import pytest
 
 from lessons.results import explanation as x
 from lessons.worker.explaining import fused_definitions
-from tests.lessons.tracing import Traced
+from tests.lessons.recorded_code import Traced
 
 SETUP = "torch.manual_seed(2)\nF = torch.nn.functional\n"
 
@@ -26,7 +26,7 @@ ATTENTION = [
 def test_fused_attention(code: str, grad: bool) -> None:
     """By its definition, and it says so."""
     traced = Traced(SETUP + f"q, k, v = (torch.rand(2, 2, 5, 4, requires_grad={grad}) for _ in range(3))\nr = {code}\n")
-    told = traced.tell("r", *([0] * traced.namespace["r"].dim()))
+    told = traced.explain("r", *([0] * traced.namespace["r"].dim()))
     ops = {event.op for event in traced.recorder.record.events}
     assert bool(ops & fused_definitions.DEFINED.keys()) == (fused_definitions.NOTE in told.notes)
     traced.check_all("r")
@@ -47,7 +47,7 @@ if w is None:
     w = torch.zeros(1)
 """
     )
-    told = traced.tell("r", 0, 1, 2)
+    told = traced.explain("r", 0, 1, 2)
     fast = any(event.op == "_native_multi_head_attention" for event in traced.recorder.record.events)
     assert (fused_definitions.NOTE in told.notes) == fast
     traced.check_all("r", "w")
@@ -66,14 +66,14 @@ def test_names_of_a_loop() -> None:
     traced = Traced(
         "kept = []\nfor i in range(3):\n    t = torch.ones(2) * (i + 1)\n    kept.append(t)\ns = torch.stack(kept)"
     )
-    labels = [traced.tell("s", row, 0).operands[0].label for row in range(3)]
+    labels = [traced.explain("s", row, 0).operands[0].label for row in range(3)]
     assert labels == ["t#1[0]", "t#2[0]", "t[0]"]
 
 
 def test_rounds_of_a_loop() -> None:
     """`t = t + 1` is one sum over its rounds."""
     traced = Traced("t = torch.zeros(2)\nfor _ in range(3):\n    t = t + 1")
-    told = traced.tell("t", 0)
+    told = traced.explain("t", 0)
     assert "3 times" in told.notes[0]
     assert told.value == 3
 
@@ -115,7 +115,7 @@ def test_a_learners_module() -> None:
     """Classes, recursion, comprehensions, gradients, aliases: every cell down to the leaves."""
     traced = Traced(SETUP + LEARNER)
     traced.check_all("y", "z", "loss", "g", "p", "s", "total", "q", "r")
-    assert [operand.name for operand in traced.tell("y", 0, 0).operands][-1] == "net.layers.1.bias"
+    assert [operand.name for operand in traced.explain("y", 0, 0).operands][-1] == "net.layers.1.bias"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_births(code: str, note: str) -> None:
 
 def traced_notes(code: str) -> str:
     """All notes about the first cell of `r`."""
-    return " ".join(Traced(code).tell("r", 0).notes)
+    return " ".join(Traced(code).explain("r", 0).notes)
 
 
 def test_a_masked_cell_says_by_which_line() -> None:
@@ -152,16 +152,16 @@ def test_a_masked_cell_says_by_which_line() -> None:
         w = torch.softmax(masked / 2, dim=-1)
         """
     )
-    assert traced.tell("masked", 0, 1).notes == ("Masked on line 4: the mask is 1 here, so the value is replaced.",)
-    assert "(masked on line 4)" in " ".join(traced.tell("w", 0, 1).notes)
-    assert x.python(traced.tell("masked", 0, 0)) == "-inf if mask[0,0] else s[0,0]"
+    assert traced.explain("masked", 0, 1).notes == ("Masked on line 4: the mask is 1 here, so the value is replaced.",)
+    assert "(masked on line 4)" in " ".join(traced.explain("w", 0, 1).notes)
+    assert x.python(traced.explain("masked", 0, 0)) == "-inf if mask[0,0] else s[0,0]"
 
 
 def test_dropout_is_kept_or_dropped() -> None:
     """With its factor."""
     traced = Traced("torch.manual_seed(1)\na = torch.ones(20)\nr = torch.nn.functional.dropout(a, 0.2)")
     for place in range(20):
-        told = traced.tell("r", place)
+        told = traced.explain("r", place)
         word = "kept" if told.value else "dropped"
         assert f": {word}" in told.notes[0]
         assert "1 / (1 - p) = 1.25" in told.notes[0]

@@ -11,7 +11,7 @@ from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import NamedExpression
-from tests.lessons.tracing import Traced
+from tests.lessons.recorded_code import Traced
 
 ATTEND = """
 def attend(q, k, v):
@@ -30,8 +30,8 @@ ONE = CodeUnit.step("one")
 def test_two_calls_of_a_function() -> None:
     """Their local variables are told apart, from one another and from those of the lesson."""
     traced = Traced(ATTEND)
-    assert x.python(traced.tell("both", 0, 1)) == "context#1[0,1] + context#2[0,1]"
-    assert x.python(traced.tell("error", 0, 1)) == "context#1[0,1] - context#2[0,1]"
+    assert x.python(traced.explain("both", 0, 1)) == "context#1[0,1] + context#2[0,1]"
+    assert x.python(traced.explain("error", 0, 1)) == "context#1[0,1] - context#2[0,1]"
     traced.check_all("both", "error")
 
 
@@ -49,14 +49,14 @@ s = torch.stack([keep[0], x, f(x), f(x)]).sum(0)
 def test_counts_do_not_collide() -> None:
     """The count of an earlier tensor of a variable is not given to another one."""
     traced = Traced(STALE)
-    assert x.python(traced.tell("s", 0)) == "x#1[0] + x#2[0] + x#3[0] + x#4[0]"
+    assert x.python(traced.explain("s", 0)) == "x#1[0] + x#2[0] + x#3[0] + x#4[0]"
     traced.check_all("s")
 
 
 def test_a_cell_is_not_made_from_itself() -> None:
     """What it was before has a count."""
     traced = Traced("c = torch.ones(2)\nc[0] = c[0] + 2\nc[0] = c[0] * 2\nc *= 3")
-    told = traced.tell("c", 0)
+    told = traced.explain("c", 0)
     formulas = []
     while told.operands:
         formulas.append(f"{told.label} = {x.python(told)}")
@@ -138,8 +138,8 @@ MASKS = [
 def test_masks(code: str) -> None:
     """However a score was hidden, its weight says on which line."""
     traced = Traced(SCORES + code + "\nw = torch.softmax(m / 2, dim=-1)\n")
-    assert "(masked on line 3)" in " ".join(traced.tell("w", 0, 1).notes)
-    assert "masked on" not in " ".join(traced.tell("w", 0, 0).notes)
+    assert "(masked on line 3)" in " ".join(traced.explain("w", 0, 1).notes)
+    assert "masked on" not in " ".join(traced.explain("w", 0, 0).notes)
     traced.check_all("w")
 
 
@@ -147,7 +147,7 @@ def test_masks(code: str) -> None:
 def test_no_masks(code: str) -> None:
     """A score may be low for other reasons."""
     traced = Traced(SCORES + code + "\nw = torch.softmax(m, dim=-1)\n")
-    assert not any("masked on" in note for place in range(4) for note in traced.tell("w", 0, place).notes)
+    assert not any("masked on" in note for place in range(4) for note in traced.explain("w", 0, place).notes)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_no_masks(code: str) -> None:
 )
 def test_numbers_that_are_set(code: str, statement: str) -> None:
     """By a statement, which is told."""
-    told = Traced(f"b = torch.zeros(3)\n{code}").tell("b", 0)
+    told = Traced(f"b = torch.zeros(3)\n{code}").explain("b", 0)
     assert told.notes == ("Set to 7 here.",)
     assert (told.code, told.line, told.leaf) == (statement, 1 + len(code.splitlines()), True)
 
@@ -169,7 +169,7 @@ def test_numbers_that_are_set(code: str, statement: str) -> None:
 def test_numbers_of_the_code_are_no_operands() -> None:
     """PyTorch makes tensors of them, which nobody sees."""
     traced = Traced("s = torch.rand(2)\nr = torch.where(s > 2, s, -torch.inf)")
-    told = traced.tell("r", 0)
+    told = traced.explain("r", 0)
     assert x.python(told) == "s[0] if (s > 2)[0] else -inf"
     assert not any("born" in note for note in told.notes)
 
@@ -200,19 +200,19 @@ def test_an_expression_that_is_shown_is_on_no_line() -> None:
 )
 def test_overflow(code: str, note: str) -> None:
     """An infinity of finite numbers says why."""
-    assert note in " ".join(Traced(code).tell("r", 0).notes)
+    assert note in " ".join(Traced(code).explain("r", 0).notes)
 
 
 def test_a_copy_of_another_type_is_a_conversion() -> None:
     """Even if the value stays."""
-    assert Traced("q = torch.rand(2)\nr = q.double()").tell("r", 0).op == "convert"
+    assert Traced("q = torch.rand(2)\nr = q.double()").explain("r", 0).op == "convert"
 
 
 def test_a_deep_copy() -> None:
     """Its memory is copied as bytes; it is followed to the original, which stays as it was."""
     traced = Traced("import copy\na = torch.rand(2, 3) * 2\nr = copy.deepcopy(a.T)\na[0] = 0\ns = copy.deepcopy(a)")
     traced.check_all("a", "r", "s")
-    told = traced.tell("r", 2, 1)
+    told = traced.explain("r", 2, 1)
     assert (told.op, [operand.label for operand in told.operands]) == ("copy", ["a[1,2]"])
 
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.lessons.tracing import Traced
+from tests.lessons.recorded_code import Traced
 
 DTYPES = ("torch.float32", "torch.float64", "torch.int64", "torch.bool")
 
@@ -124,14 +124,14 @@ def test_the_learners_program() -> None:
 def test_a_parameter_is_not_called_by_the_name_of_its_module() -> None:
     traced = Traced("m = torch.nn.MultiheadAttention(4, 2, batch_first=True)\nx = torch.randn(1, 3, 4)\n")
     traced.run("out = m(x, x, x)[0]\n", "more")
-    text = str(traced.tell("out", 0, 1, 0))
+    text = str(traced.explain("out", 0, 1, 0))
     assert "m.out_proj.bias" in text
     assert "'m[0]'" not in text
 
 
 def test_running_statistics_are_written_by_the_forward_pass() -> None:
     traced = Traced("norm = torch.nn.BatchNorm1d(3)\nx = torch.randn(5, 3)\nnorm(x)\nmean = norm.running_mean\n")
-    assert traced.tell("mean", 1).op == "native_batch_norm"
+    assert traced.explain("mean", 1).op == "native_batch_norm"
     traced.run("norm.eval()\nnorm(2 * x)\nsame = norm.running_mean\n", "more")
-    told = traced.tell("same", 1)
+    told = traced.explain("same", 1)
     assert (told.op, told.file) == ("native_batch_norm", "code")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lessons.tracing import Traced
+from tests.lessons.recorded_code import Traced
 
 SETUP = """
 torch.manual_seed(1)
@@ -302,18 +302,18 @@ def test_every_gradient(code: str) -> None:
     traced = Traced(SETUP)
     traced.run(f"p = a.clone().requires_grad_()\nloss = {code}\nloss.backward()\nr = p.grad", "more")
     traced.check_all("loss", "r")
-    told = traced.tell("r", 0, 0)
+    told = traced.explain("r", 0, 0)
     assert not any("no rule" in note for note in told.notes)
 
 
 def test_small_whole_numbers_start_again() -> None:
     """The formula says so, where a number does not fit."""
-    told = Traced(SETUP + "r = k.to(torch.uint8) * 100").tell("r", 2, 1)
+    told = Traced(SETUP + "r = k.to(torch.uint8) * 100").explain("r", 2, 1)
     assert (told.value, told.notes) == (
         132.0,
         ("The type uint8 holds 0 to 255; what is beyond starts again at the other end.",),
     )
-    assert Traced(SETUP + "r = k.to(torch.uint8) * 10").tell("r", 2, 1).notes == ()
+    assert Traced(SETUP + "r = k.to(torch.uint8) * 10").explain("r", 2, 1).notes == ()
 
 
 def test_gradient_clipping() -> None:
@@ -321,11 +321,11 @@ def test_gradient_clipping() -> None:
     traced = Traced(SETUP + "p = a.clone().requires_grad_()\n(p * b * 9).sum().backward()")
     traced.run("norm = torch.nn.utils.clip_grad_norm_([p], 0.5)\nr = p.grad", "more")
     traced.check_all("norm", "r")
-    assert traced.tell("r", 0, 0).op == "multiply"
+    assert traced.explain("r", 0, 0).op == "multiply"
 
 
 def test_an_operation_outside_the_list_shows_its_operands() -> None:
     """It says its name."""
-    told = Traced(SETUP + "r = torch.lgamma(b)").tell("r", 0, 1)
+    told = Traced(SETUP + "r = torch.lgamma(b)").explain("r", 0, 1)
     assert "lgamma has no rule" in told.notes[0]
     assert [operand.label for operand in told.operands] == ["b[0,1]"]

@@ -10,7 +10,7 @@ from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.result import MemoryLayout, Tensor
-from tests.lessons.making import Fields, code_step, lesson_of
+from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 from tui.commands import documents
 
 CODE = """\

@@ -18,8 +18,8 @@ from lessons.format.lesson import Course
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from lessons.worker.jobs import summaries
-from tests.lessons import asking
-from tests.lessons.making import code_step, lesson_of
+from tests.lessons import run_questions
+from tests.lessons.lesson_builders import code_step, lesson_of
 
 MATRIX = (
     (1.0, 2.0, 3.0, 4.0, 5.0),
@@ -145,7 +145,7 @@ class TestLarge:
 
     def test_blocks_of_every_head(self, large: Run) -> None:
         for head in (0, 11):
-            blocks = asking.blocks(large, "weights", "weights", (0, head), 96, 128, "max")
+            blocks = run_questions.blocks(large, "weights", "weights", (0, head), 96, 128, "max")
             assert blocks is not None
             assert blocks.lead == (0, head)
             assert (len(blocks.grid), len(blocks.grid[0])) == (11, 8)
@@ -153,20 +153,20 @@ class TestLarge:
             assert (blocks.grid[0][0], blocks.peaks[0][0]) == (1.0, (0, 0))
             assert blocks.grid[0][7] == 0.0
             row, col = blocks.peaks[5][2]
-            window = asking.window(large, "weights", "weights", (0, head), row, col, 1, 1)
+            window = run_questions.window(large, "weights", "weights", (0, head), row, col, 1, 1)
             assert window is not None
             assert window.rows == ((blocks.grid[5][2],),)
 
     def test_mean(self, large: Run) -> None:
-        blocks = asking.blocks(large, "weights", "weights", (0, 3), 1024, 1024, "mean")
+        blocks = run_questions.blocks(large, "weights", "weights", (0, 3), 1024, 1024, "mean")
         assert blocks is not None
         # Each row sums to 1.
         assert blocks.grid[0][0] == pytest.approx(1 / 1024, rel=1e-5)
 
     def test_row(self, large: Run) -> None:
-        stats = asking.row(large, "weights", "weights", (0, 3), 100, 5)
+        stats = run_questions.row(large, "weights", "weights", (0, 3), 100, 5)
         assert stats is not None
-        window = asking.window(large, "weights", "weights", (0, 3), 100, 0, 1, 256)
+        window = run_questions.window(large, "weights", "weights", (0, 3), 100, 0, 1, 256)
         assert window is not None
         want = row_stats((0, 3), 100, window.rows[0], 5)
         assert stats.top == want.top
@@ -180,25 +180,25 @@ class TestLarge:
         ("lead", "rows", "cols"), [((0,), 9, 9), ((0, 0), 0, 9), ((0, 0), 9, -1), ((0, 0), 1, 1), ((), 9, 9)]
     )
     def test_no_such_blocks(self, large: Run, lead: tuple[int, ...], rows: int, cols: int) -> None:
-        assert asking.blocks(large, "weights", "weights", lead, rows, cols, "max") is None
-        assert asking.row(large, "weights", "weights", (0, 0), 0, 1) is not None
+        assert run_questions.blocks(large, "weights", "weights", lead, rows, cols, "max") is None
+        assert run_questions.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 
     @pytest.mark.parametrize(("name", "row"), [("scores", 0), ("weights", 1024), ("weights", -1)])
     def test_no_such_row(self, large: Run, name: str, row: int) -> None:
-        assert asking.row(large, "weights", name, (0, 0), row, 5) is None
-        assert asking.row(large, "weights", "weights", (0, 0), 0, 1) is not None
+        assert run_questions.row(large, "weights", name, (0, 0), row, 5) is None
+        assert run_questions.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 
 
 def test_a_vector_is_one_row(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = torch.arange(5000.0)", "x"), setup="import torch"))
     try:
-        blocks = asking.blocks(run, "one", "x", (), 1, 1000, "max")
+        blocks = run_questions.blocks(run, "one", "x", (), 1, 1000, "max")
         assert blocks is not None
         assert blocks.grid == ((999.0, 1999.0, 2999.0, 3999.0, 4999.0),)
-        stats = asking.row(run, "one", "x", (), 0, 1)
+        stats = run_questions.row(run, "one", "x", (), 0, 1)
         assert stats is not None
         assert stats.top == ((4999, 4999.0),)
     finally:
         run.close()
-    assert asking.blocks(run, "one", "x", (), 1, 1000, "max") is None
-    assert asking.row(run, "one", "x", (), 0, 1) is None
+    assert run_questions.blocks(run, "one", "x", (), 1, 1000, "max") is None
+    assert run_questions.row(run, "one", "x", (), 0, 1) is None

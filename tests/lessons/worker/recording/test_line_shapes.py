@@ -14,7 +14,7 @@ from lessons.results import line_shapes
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import StepResult
 from tests.lessons.course_runs import CourseRuns
-from tests.lessons.making import code_step, lesson_of
+from tests.lessons.lesson_builders import code_step, lesson_of
 from tui.commands import documents
 
 SETUP = """

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lessons.worker.recording.recorder import Region
-from tests.lessons.tracing import Traced, same
+from tests.lessons.recorded_code import Traced, same
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_uniform_draws_can_be_drawn_again() -> None:
     for name in ("first", "second", "weight", "bias"):
         tensor = traced.namespace[name].detach()
         for index in torch.ones_like(tensor).nonzero().tolist():
-            told = traced.tell(name, *index)
+            told = traced.explain(name, *index)
             found = re.match(r"Uniform draw (\d+) of seed 7, between (\S+) and (\S+)\.", told.notes[0])
             assert found is not None, told.notes
             low, high = float(found[2]), float(found[3])
@@ -74,11 +74,11 @@ def test_other_draws_count_operations(code: str) -> None:
     again = eval(code).flatten().tolist()
     drawn = traced.namespace["drawn"]
     for index in torch.ones_like(drawn).nonzero().tolist():
-        told = traced.tell("drawn", *index)
+        told = traced.explain("drawn", *index)
         found = re.search(r" draw (\d+) of the 2nd random operation after seed 3", told.notes[0])
         assert found is not None, told.notes
         assert again[int(found[1]) - 1] == told.value
-    assert "of the 3rd random operation after seed 3" in traced.tell("after", 0).notes[0]
+    assert "of the 3rd random operation after seed 3" in traced.explain("after", 0).notes[0]
 
 
 def test_a_generator_that_was_used_elsewhere_is_not_counted() -> None:
@@ -87,7 +87,7 @@ def test_a_generator_that_was_used_elsewhere_is_not_counted() -> None:
     torch.manual_seed(3)
     torch.rand(5)
     traced.run("x = torch.rand(2)")
-    assert traced.tell("x", 0).notes[0].startswith("Uniform draw of seed 3,")
+    assert traced.explain("x", 0).notes[0].startswith("Uniform draw of seed 3,")
 
 
 @pytest.mark.parametrize("limit", [{"most": 6}, {"keep": 400}])
@@ -109,11 +109,11 @@ def test_after_its_limit_it_says_so(limit: dict[str, Any]) -> None:
     assert traced.recorder.record.stopped
     assert len(traced.recorder.record.events) <= 8
     assert traced.namespace["f"][0] == 6
-    late = traced.tell("f", 0)
+    late = traced.explain("f", 0)
     assert (late.op, late.value) == ("unrecorded", 6.0)
     assert "Recording had stopped at line" in late.notes[0]
-    assert traced.tell("d", 1).op == "multiply"
-    lost = traced.tell("b", 0)
+    assert traced.explain("d", 1).op == "multiply"
+    lost = traced.explain("b", 0)
     assert lost.op == "unrecorded"
     assert not lost.operands
 
@@ -122,7 +122,7 @@ def test_writes_past_the_recorder_are_not_told() -> None:
     """Memory that was changed behind its back does not come to the value: no formula is told."""
     traced = Traced("x = torch.ones(3)\ny = x * 2")
     traced.namespace["y"].untyped_storage().fill_(0)
-    told = traced.tell("y", 1)
+    told = traced.explain("y", 1)
     assert told.op == "unrecorded"
     assert "does not account" in told.notes[0]
 
@@ -140,8 +140,8 @@ def test_data_and_set_change_the_storage() -> None:
         """
     )
     for name, value in {"y": 2.0, "z": 6.0, "w": 8.0}.items():
-        told = traced.tell(name, 0)
+        told = traced.explain(name, 0)
         assert told.value == value
         assert told.op != "unrecorded"
     traced.check_all("y", "z", "w")
-    assert same(traced.tell("y", 0).operands[0].value, 1.0)
+    assert same(traced.explain("y", 0).operands[0].value, 1.0)

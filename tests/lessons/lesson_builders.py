@@ -1,24 +1,18 @@
-"""Small lessons and exercises, and a look at the processes of a worker."""
+"""Small lessons and exercises for tests."""
 
 from __future__ import annotations
 
-import os
-import select
-import time
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from lessons.engine.launchers import ForkServerLauncher
-from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep, Lesson
 
 Fields = dict[str, Any]
 
 DOUBLED = "def double(x):\n    return 2 * x\n"
-"""The right answer to `doubling()`."""
+"""The right answer to `doubling_exercise()`."""
 
 SQUARED = "def double(x):\n    return x * x\n"
-"""A wrong one, which is known."""
+"""A wrong answer to `doubling_exercise()`, which its known mistake makes."""
 
 ATTENTION = """\
 import torch
@@ -30,28 +24,28 @@ def attention(queries, keys, values):
     context = weights @ values
     return weights, context
 """
-"""The right answer to `attending()`."""
+"""The right answer to `attention_exercise()`."""
 
 
 def lesson_of(*steps: Fields, **fields: Any) -> Lesson:
-    """A lesson with these steps."""
-    usual = {"id": "made", "number": 1, "folder": "", "title": "Made", "goal": "To be tested."}
-    return Lesson.model_validate(usual | fields | {"steps": steps})
+    """Build a lesson with these steps."""
+    defaults = {"id": "made", "number": 1, "folder": "", "title": "Made", "goal": "To be tested."}
+    return Lesson.model_validate(defaults | fields | {"steps": steps})
 
 
 def code_step(step_id: str, code: str, *show: str | Fields, prose: str = "Look.", **fields: Any) -> Fields:
-    """A step that runs code and shows the tensors of these names."""
+    """Build a step that runs code and shows the tensors of these names."""
     shown = [{"name": item, "kind": "vector"} if isinstance(item, str) else item for item in show]
     return {"kind": "run", "id": step_id, "title": "A step", "prose": prose, "code": code, "show": shown} | fields
 
 
 def text_step(step_id: str, prose: str) -> Fields:
-    """A step to read."""
+    """Build a step to read."""
     return {"kind": "read", "id": step_id, "title": "A text", "prose": prose}
 
 
-def doubling(**limits: float) -> ExerciseStep:
-    """The smallest exercise: double a tensor. `limits` are those of the learner's program."""
+def doubling_exercise(**limits: float) -> ExerciseStep:
+    """Build the smallest exercise: double a tensor. `limits` apply to the learner's program."""
     return ExerciseStep.model_validate(
         {
             "kind": "exercise",
@@ -80,8 +74,8 @@ def doubling(**limits: float) -> ExerciseStep:
     )
 
 
-def attending(**fields: Any) -> ExerciseStep:
-    """An exercise with an order of steps to go: scores, weights, context."""
+def attention_exercise(**fields: Any) -> ExerciseStep:
+    """Build an exercise whose answers compute intermediates: scores, weights, context."""
     columns = "Your columns sum to {columns(got.weights)}, your rows to {rows(got.weights)}."
     mistakes = [
         {
@@ -104,7 +98,7 @@ def attending(**fields: Any) -> ExerciseStep:
             "edits": [{"find": "keys.T", "replace": "keys"}],
         },
     ]
-    usual = {
+    defaults = {
         "kind": "exercise",
         "id": "attending",
         "exercise": "attending",
@@ -137,51 +131,11 @@ def attending(**fields: Any) -> ExerciseStep:
             }
         ],
     }
-    return ExerciseStep.model_validate(usual | fields)
+    return ExerciseStep.model_validate(defaults | fields)
 
 
 def code_exercise(course: Course, name: str) -> tuple[Lesson, ExerciseStep]:
-    """An exercise of a course whose answer is code, with its lesson."""
+    """Return an exercise of a course whose answer is code, with its lesson."""
     lesson, exercise = course.exercise(name)
     assert isinstance(exercise, ExerciseStep)
     return lesson, exercise
-
-
-def server_of(session: Session) -> int:
-    """The process id of a session's fork server."""
-    pid = cast(ForkServerLauncher, session.launcher).pid
-    assert pid is not None
-    return pid
-
-
-def below(pid: int) -> list[int]:
-    """All processes below one."""
-    found: list[int] = []
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            for child in map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split()):
-                found += [child, *below(child)]
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return found
-
-
-def await_end(pid: int, seconds: float = 10) -> None:
-    """Wait until a process, which need not be a child, has ended. A zombie has ended too."""
-    try:
-        fd = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        ended, _, _ = select.select([fd], [], [], seconds)
-    finally:
-        os.close(fd)
-    assert ended, f"process {pid} still runs"
-
-
-def await_true(what: Any, seconds: float = 10) -> None:
-    """Look until a condition that sends no event holds."""
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it did not come true"
-        time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Questions about the tensors of a run, by the name of what shows them."""
+"""Questions about the tensors of a run, asked by the text form of the code unit that shows them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,27 @@ T = TypeVar("T")
 Lead = tuple[int, ...]
 
 
-def _answered(run: Run, question: TensorQuestion[T]) -> T | None:
-    """The reply, None for a refusal, after which the run can still be asked, and if the child is gone."""
+def _reply(run: Run, question: TensorQuestion[T]) -> T | None:
+    """Return the reply to a question; None if it is refused, or if the child has ended."""
     reply = run.ask(question)
     return None if isinstance(reply, Refusal) else reply
 
 
 def window(run: Run, unit: str, name: str, lead: Lead, top: int, left: int, height: int, width: int) -> Window | None:
-    return _answered(run, WindowQuestion(name, lead, top, left, height, width, CodeUnit.parse(unit)))
+    """Ask for a window of a matrix."""
+    return _reply(run, WindowQuestion(name, lead, top, left, height, width, CodeUnit.parse(unit)))
 
 
 def blocks(run: Run, unit: str, name: str, lead: Lead, rows: int, cols: int, how: How) -> Blocks | None:
-    return _answered(run, BlocksQuestion(name, lead, rows, cols, how, CodeUnit.parse(unit)))
+    """Ask for a summary of a matrix by blocks."""
+    return _reply(run, BlocksQuestion(name, lead, rows, cols, how, CodeUnit.parse(unit)))
 
 
 def row(run: Run, unit: str, name: str, lead: Lead, row: int, top: int) -> RowStats | None:
-    return _answered(run, RowQuestion(name, lead, row, top, CodeUnit.parse(unit)))
+    """Ask for the statistics of a row."""
+    return _reply(run, RowQuestion(name, lead, row, top, CodeUnit.parse(unit)))
 
 
 def explain(run: Run, unit: str, name: str, index: tuple[int, ...]) -> Explanation | None:
-    return _answered(run, ExplainQuestion(name, index, CodeUnit.parse(unit)))
+    """Ask how an element was computed."""
+    return _reply(run, ExplainQuestion(name, index, CodeUnit.parse(unit)))

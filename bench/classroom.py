@@ -31,7 +31,7 @@ def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
         verdicts: list[float] = []
         while any(process.poll() is None for process in running):
             alive = [process.pid for process in running if process.poll() is None]
-            # While they load, most pages are not there yet; the greatest of all samples counts.
+            # Most pages are not mapped yet while the processes load, so the maximum of all samples counts.
             memory.append(sum(map(_memory, alive)) / learners / 2**20)
             time.sleep(1)
         for process in running:

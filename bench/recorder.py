@@ -1,7 +1,7 @@
 """The cost of the recorder: the same code with it and without, each in a process of its own.
 
-`python -m bench.recorder LESSON STEP plain|recorded` is such a process; it prints processor seconds of the steps up to
-STEP, median of some runs, and the peak of its memory in MB.
+`python -m bench.recorder LESSON STEP plain|recorded` is such a process; it prints the processor seconds of the steps
+up to STEP, the median of some runs, and its peak memory in MB.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def costs(rounds: int) -> Iterator[tuple[str, str, list[float]]]:
     for size, (lesson, step) in LESSONS.items():
         plain, recorded = [], []
         for _ in range(rounds):
-            # In turn, as the machine's load varies.
+            # In turn, since the load of the machine varies.
             plain.append(_measure(lesson, step, "plain", RUNS[size]))
             recorded.append(_measure(lesson, step, "recorded", RUNS[size]))
         yield f"{size}: plain, cpu", "ms", [1000 * seconds for seconds, _ in plain]
@@ -41,7 +41,7 @@ def _measure(lesson: str, step: str, mode: str, runs: int) -> tuple[float, float
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, mode, str(runs)]
     done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
-    # What the lesson prints comes first.
+    # The output of the lesson comes first.
     seconds, peak = done.stdout.splitlines()[-1].split()
     return float(seconds), float(peak)
 
@@ -65,7 +65,7 @@ def main(lesson_id: str, step_id: str, mode: str, runs: int) -> None:
         (CodeUnit.step(step.id), step.code, step.seed if step.seed is not None else lesson.seed) for step in steps
     ]
     seconds = []
-    # As in the worker: what the imports left is not looked at again.
+    # As in the worker: the garbage collector ignores the objects of the imports.
     gc.freeze()
     for _ in range(runs):
         state = RunState()

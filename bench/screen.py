@@ -76,7 +76,7 @@ def answers(runs: int) -> dict[str, list[float]]:
         with _at(lesson, step, {}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
-            # Another cell each time, within the rows of a matrix of six tokens.
+            # A different cell each time, within the rows of a matrix of six tokens.
             for _, move in zip(range(runs), itertools.cycle([DOWN] * 5 + [UP] * 5), strict=False):
                 timed(name, terminal, ENTER, "go on")
                 further = name.replace("explanation", "explanation of an operand")
@@ -145,8 +145,8 @@ def _until_still(terminal: Pty) -> bytes:
     return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
 
 
-def _shows(terminal: Pty, place: str, live: bool) -> Callable[[], bool]:
-    return lambda: place in terminal.text and ("   live" in terminal.text or not live)
+def _shows(terminal: Pty, title: str, live: bool) -> Callable[[], bool]:
+    return lambda: title in terminal.text and ("   live" in terminal.text or not live)
 
 
 def _children(pid: int) -> list[int]:

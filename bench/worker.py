@@ -69,7 +69,7 @@ def _stop(session: Session, exercise: ExerciseStep) -> float:
     """Return the seconds from a request to stop until the thread that waits for the verdict goes on."""
     thread = threading.Thread(target=session.check, args=(exercise, ENDLESS))
     thread.start()
-    # Until the loop turns for sure.
+    # Long enough for the loop to run for sure.
     time.sleep(0.5)
     began = time.monotonic()
     session.cancel()

@@ -1,1 +1,1 @@
-"""What an author is told about a course: rules of writing, coverage, claims, proofs, recordings."""
+"""Tools for authors of a course: rules of writing, coverage, claims, proofs of exercises, recordings."""

@@ -112,7 +112,7 @@ def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[t
     prose = CODE.sub(" ", FIELDS.sub("N", text))
     if text.count("`") % 2:
         yield "a backquote is left open", "Close it."
-    # A star between spaces is a product.
+    # A star between spaces is a product, not emphasis.
     elif prose.replace("**", "").replace(" * ", "").count("*") % 2:
         yield "a star is left open", "Close it, or write a product in backquotes."
     if "\t" in text or re.search(r"\S {2,}\S", text):

@@ -30,7 +30,7 @@ def first_open(lesson: Lesson, progress: Progress) -> str:
     states = _states(lesson, progress)
     left = [step.id for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
     skipped = [step.id for step, state in zip(lesson.steps, states, strict=True) if state == "skipped"]
-    # A learner who has tested out has skipped nothing that is to be done.
+    # What a learner who tested out has skipped need not be done.
     return next(iter([*left, *([] if tested_out(lesson, progress) else skipped)]), lesson.steps[0].id)
 
 

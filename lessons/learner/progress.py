@@ -50,7 +50,7 @@ class Progress:
 
     Attributes:
         on_exchange: called after rows of other sessions have arrived, or two sessions were found to have edited one
-            exercise, with the conflicts of this session; in the background from another thread.
+            exercise, with the conflicts of this session; in the background, from a different thread.
     """
 
     on_exchange: Callable[[tuple[Conflict, ...]], object] | None = None
@@ -63,10 +63,10 @@ class Progress:
         self._drafts_saved = 0
         self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         tables.make_tables(self._memory)
-        # `close` leaves the memory open, so that an event which comes late, from a thread, does no harm.
+        # `close` leaves the memory open, so that a late event from a thread does no harm.
         weakref.finalize(self, self._memory.close)
 
-        # Never waited for while the other lock is held: the screen waits for that one.
+        # Never acquire this lock while holding `_lock`, which the screen waits for.
         self._file_lock = threading.RLock()
         self._file = ProgressFile(path, self._everything)
         self._unwritten: dict[str, list[dict[str, str]]] = {}
@@ -164,7 +164,7 @@ class Progress:
     def save_draft(self, exercise: str, code: str, seen: str = "") -> str:
         """Save the learner's code for an exercise as its draft.
 
-        A draft of another session that was not seen is archived as `session`, and `on_exchange` is told.
+        A draft of another session that was not seen is archived as `session`, and `on_exchange` is called.
 
         Args:
             exercise: its id.
@@ -312,13 +312,13 @@ class Progress:
 
     def _add_row(self, table: str, **values: str) -> None:
         """Put a row into memory and into the queue of rows to be written."""
-        # Half of a surrogate pair, from a strange paste, has no place in a file of UTF-8.
+        # Half of a surrogate pair, from a strange paste, cannot be written as UTF-8.
         row = {name: value.encode("utf-8", "replace").decode() for name, value in values.items()}
         row = {"time": self._now(), **row}
         tables.merge(self._memory, {table: [row]}, live=True)
         waiting = self._unwritten.setdefault(table, [])
         if table == "drafts":
-            # However fast somebody types on a slow disk: only the newest draft waits.
+            # Only the newest draft is queued, however fast the learner types and however slow the disk is.
             waiting[:] = [each for each in waiting if each["exercise"] != row["exercise"]]
         waiting.append(row)
 
@@ -359,7 +359,7 @@ class Progress:
         """Merge an exchange into memory, and notify the listener."""
         rows = arrived.rows
         if self._thread is not None and self._moved:
-            # Wherever other sessions go, the learner stays at the step that this screen shows.
+            # The learner stays at the step that this screen shows, wherever other sessions go.
             rows = {table: entries for table, entries in rows.items() if table != "position"}
         with self._lock:
             tables.merge(self._memory, rows)

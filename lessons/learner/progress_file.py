@@ -28,7 +28,7 @@ RETRY_PATIENCE = 0.3
 TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-# An SQLITE_ERROR comes from tables that are not ours.
+# SQLITE_ERROR means that the tables are not ours.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
 NO_HOME = (
@@ -129,7 +129,7 @@ class ProgressFile:
             if not isinstance(error, _Damaged) and _error_code(error) not in _DAMAGED:
                 raise
             salvaged = salvage(path)
-            # Another session may have dealt with it meanwhile; then what stands there now is its new file.
+            # Another session may have replaced the file in the meantime.
             if _file_identity(path) == found:
                 try:
                     aside = move_aside(path)
@@ -161,15 +161,15 @@ class ProgressFile:
             tables.make_tables(file)
             # Written every time, because only a write shows that writing works.
             file.execute(f"PRAGMA user_version = {VERSION}")
-            # Not before: somebody may have made the file read-only on purpose.
+            # Only after a successful write: somebody may have made the file read-only on purpose.
             with suppress(OSError):
                 path.chmod(0o600)
             conflicts = tables.merge(file, rows)
             everything = tables.read_all(file)
-            # Within the transaction: a change right after it is news.
+            # Read within the transaction, so that a change right after it is noticed.
             (self._data_version,) = file.execute("PRAGMA data_version").fetchone()
             file.execute("COMMIT")
-            # Not WAL: that needs shared memory, which a home on a network does not have.
+            # Not WAL, which needs shared memory: a home directory on a network has none.
             with suppress(sqlite3.OperationalError):
                 file.execute("PRAGMA journal_mode = DELETE")
             file.execute(f"PRAGMA busy_timeout = {round(PATIENCE * 1000)}")
@@ -203,7 +203,7 @@ def default_path() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     if os.path.isabs(state):
         return Path(state, "attn-tutor", "progress.db")
-    # Imported here, because a program that is given a path need not pay for it.
+    # Imported here, because a program that gets a path does not need it.
     from platformdirs import user_state_path
 
     path = user_state_path("attn-tutor")
@@ -217,7 +217,7 @@ def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
     file = sqlite3.connect(
         f"{path.as_uri()}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
-    # Text that is not UTF-8 is damage in one value, no reason to lose all others.
+    # Text that is not UTF-8 is damage to one value, and no reason to lose all others.
     file.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return file
 
@@ -225,7 +225,7 @@ def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
 def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
     """Return what can be read of a file that cannot be used, without changing it."""
     rows: dict[str, list[dict[str, str]]] = {table: [] for table in COLUMNS}
-    # A journal that waits to be rolled back, or a folder in which no lock can be made, needs the second way.
+    # A journal that must be rolled back, or a folder that allows no lock, needs the second mode.
     for how in ("mode=ro", "mode=ro&immutable=1"):
         try:
             with closing(open_database(path, how, 0)) as file:
@@ -247,7 +247,7 @@ def move_aside(path: Path) -> Path:
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     path.rename(aside)
-    # SQLite would apply a journal that is left behind to the new file.
+    # SQLite would apply an old journal to the new file.
     for suffix in ("-journal", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))

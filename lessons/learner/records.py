@@ -98,7 +98,7 @@ class Help:
         if kind == GAVE_UP:
             return replace(self, give_ups=(*self.give_ups, time), gave_up=True)
         if kind == TOOK_BACK:
-            # Takes back only the give-up right before it: earlier ones belong to other tries.
+            # Only the latest give-up is taken back: earlier ones belong to earlier tries.
             return replace(self, give_ups=self.give_ups[: -1 if self.gave_up else None], gave_up=False)
         if kind == SOLUTION:
             return replace(self, solution=True)

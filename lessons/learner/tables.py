@@ -55,7 +55,7 @@ DEFAULTS = {"mistake": "", "message": "", "version": "", "base": ""}
 Row = Mapping[str, str]
 Rows = Mapping[str, Iterable[Row]]
 
-# What the learner does now (:live) always counts, even if the clock was set back; what comes late only if it is newer.
+# What the learner does now (:live) always counts, even if the clock was set back; other rows count only if newer.
 _MERGE = {
     "position": """INSERT INTO position (lesson, step, time) VALUES (:lesson, :step, :time)
         ON CONFLICT (slot) DO UPDATE SET lesson = excluded.lesson, step = excluded.step, time = max(time, excluded.time)
@@ -63,7 +63,7 @@ _MERGE = {
     "states": """INSERT INTO states (lesson, step, state, time) VALUES (:lesson, :step, :state, :time)
         ON CONFLICT (lesson, step) DO UPDATE SET state = excluded.state, time = excluded.time
         WHERE (state = 'seen' AND excluded.state <> 'seen') OR (state = 'skipped' AND excluded.state = 'done')""",
-    # A unique key with the code in it would hold the code a second time.
+    # A unique index on the code would store the code a second time.
     "attempts": """INSERT INTO attempts (exercise, time, verdict, code, mistake, message)
         SELECT :exercise, :time, :verdict, :code, :mistake, :message WHERE NOT EXISTS (SELECT 1 FROM attempts
         WHERE exercise = :exercise AND time = :time AND verdict = :verdict AND code = :code)""",

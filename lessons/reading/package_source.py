@@ -37,5 +37,5 @@ def _without_docstrings(lines: list[str], top: ast.ClassDef | ast.FunctionDef) -
                 end += 1
             skip.update(range(doc.lineno, end + 1))
     first = min([top.lineno, *(decorator.lineno for decorator in top.decorator_list)])
-    kept = [lines[number - 1] for number in range(first, (top.end_lineno or first) + 1) if number not in skip]
-    return "\n".join(kept) + "\n"
+    lines_left = [lines[number - 1] for number in range(first, (top.end_lineno or first) + 1) if number not in skip]
+    return "\n".join(lines_left) + "\n"

@@ -177,8 +177,8 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
     if given == "NoneType":
         return explain_none(scene, argument)
     if given in ("list", "tuple"):
-        holds = scene.value(argument)
-        if is_exactly(holds, list, tuple) and holds and tensor_info(holds[0]) is not None:
+        value = scene.value(argument)
+        if is_exactly(value, list, tuple) and value and tensor_info(value[0]) is not None:
             return f"{code} is a {given} of tensors: `torch.stack({scene.code(argument) or '...'})` makes one of them."
         return f"{code} is a {given}: `torch.tensor({scene.code(argument) or '...'})` makes a tensor of it."
     if name in ("triu", "tril") and call is not None:

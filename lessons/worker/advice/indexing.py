@@ -61,13 +61,13 @@ def count_axes(count: int) -> str:
 def outside_list(scene: Scene, match: Match) -> str | None:
     """Explain an index beyond the end of a list or tuple."""
     for node in scene.find(ast.Subscript):
-        held = scene.value(node.value)
-        if is_exactly(held, list, tuple):
+        container = scene.value(node.value)
+        if is_exactly(container, list, tuple):
             code = scene.quote(node.value, f"The {match[1]}")
-            if not held:
+            if not container:
                 return f"{code} is empty."
-            count = f"{len(held)} entries" if len(held) > 1 else "one entry"
-            return f"{code} has {count}, counted from 0: the last is {len(held) - 1}, or -1."
+            count = f"{len(container)} entries" if len(container) > 1 else "one entry"
+            return f"{code} has {count}, counted from 0: the last is {len(container) - 1}, or -1."
     return "The places are counted from 0; the last is -1."
 
 
@@ -83,15 +83,15 @@ def no_such_key(scene: Scene, match: Match) -> str | None:
     """Explain a key that a dictionary does not have."""
     for node in scene.find(ast.Subscript, ast.Call):
         base = node.value if isinstance(node, ast.Subscript) else node.func
-        held = scene.value(base)
-        if not is_exactly(held, dict, OrderedDict):
-            held = attributes(held).get("_modules") if held is not UNKNOWN else None
-        if not is_exactly(held, dict, OrderedDict):
+        container = scene.value(base)
+        if not is_exactly(container, dict, OrderedDict):
+            container = attributes(container).get("_modules") if container is not UNKNOWN else None
+        if not is_exactly(container, dict, OrderedDict):
             continue
-        keys = [key for key in held if type(key) is str]
+        keys = [key for key in container if type(key) is str]
         if near := nearest(match[2], keys, 0.6):
             return f'Did you mean "{near}"?'
-        if not held:
+        if not container:
             return f"{scene.quote(base, 'The dictionary')} is empty."
         if not keys:
             return None

@@ -180,12 +180,12 @@ def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
 @rule(RuntimeError, r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast")
 def einsum_sizes(scene: Scene, match: Match) -> str | None:
     """Explain a letter of einsum that stands for two different sizes."""
-    letter, place = match[1], int(match[3])
+    letter, position = match[1], int(match[3])
     for call, terms in einsum_calls(scene):
         first = next((number for number, term in enumerate(terms) if letter in term), None)
-        if first is None or place >= len(terms):
+        if first is None or position >= len(terms):
             continue
-        sentence = [scene.describe(call.args[number + 1]) for number in (first, place)]
+        sentence = [scene.describe(call.args[number + 1]) for number in (first, position)]
         if None in sentence:
             continue
         return (

@@ -164,34 +164,36 @@ def item(value: object, index: object) -> Any:
 
 def indexed(tensor: TensorInfo, index: object) -> Any:
     """Index a tensor by integers, slices, None and `...`; returns its `TensorInfo`, or `UNKNOWN`."""
-    every = index if type(index) is tuple else (index,)
-    axes = sum(is_exactly(one, int, slice) for one in every)
+    entries = index if type(index) is tuple else (index,)
+    axes = sum(is_exactly(entry, int, slice) for entry in entries)
     if axes > len(tensor.shape):
         return UNKNOWN
-    left, made = list(tensor.shape), list[int]()
-    for place, one in enumerate(every):
-        if one is None:
-            made.append(1)
-        elif one is Ellipsis:
-            count = len(left) - (axes - sum(is_exactly(done, int, slice) for done in every[:place]))
-            made += left[:count]
+    left, sizes = list(tensor.shape), list[int]()
+    for position, entry in enumerate(entries):
+        if entry is None:
+            sizes.append(1)
+        elif entry is Ellipsis:
+            count = len(left) - (axes - sum(is_exactly(earlier, int, slice) for earlier in entries[:position]))
+            sizes += left[:count]
             del left[:count]
-        elif type(one) is int:
+        elif type(entry) is int:
             size = left.pop(0)
-            if not -size <= one < size:
+            if not -size <= entry < size:
                 return UNKNOWN
-        elif type(one) is slice and all(part is None or type(part) is int for part in (one.start, one.stop, one.step)):
-            made.append(len(range(*one.indices(left.pop(0)))))
+        elif type(entry) is slice and all(
+            part is None or type(part) is int for part in (entry.start, entry.stop, entry.step)
+        ):
+            sizes.append(len(range(*entry.indices(left.pop(0)))))
         else:
             return UNKNOWN
-    return TensorInfo((*made, *left), tensor.dtype)
+    return TensorInfo((*sizes, *left), tensor.dtype)
 
 
 def message_of(error: BaseException) -> str:
     """Return the message of an exception, or "" if code of its class would have to run."""
     how = class_attribute(type(error), "__str__")
     details = (tuple,) if is_a(error, SyntaxError) else ()
-    plain = all(is_exactly(one, str, int, float, type(None), *details) for one in _arguments(error))
+    plain = all(is_exactly(entry, str, int, float, type(None), *details) for entry in _arguments(error))
     return str(error) if type(how) is WrapperDescriptorType and plain else ""
 
 

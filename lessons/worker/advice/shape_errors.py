@@ -48,7 +48,7 @@ def elementwise_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
         if not is_torch(scene.value(call.func.value)):
             given.insert(0, call.func.value)
         tensors = [node for node in given if scene.tensor_info(node) is not None]
-        pairs += [(one, other) for place, one in enumerate(tensors) for other in tensors[place + 1 :]]
+        pairs += [(one, other) for position, one in enumerate(tensors) for other in tensors[position + 1 :]]
     return pairs
 
 
@@ -103,8 +103,8 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
     statement = scene.statement
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if isinstance(target, ast.Subscript) and isinstance(statement, ast.Assign):
-        place, value = scene.quote(target, "The place"), scene.quote(statement.value, "the value")
-        return f"{place} is {room}, but {value} is {given}: what is written into a place must have its shape."
+        target_text, value = scene.quote(target, "The place"), scene.quote(statement.value, "the value")
+        return f"{target_text} is {room}, but {value} is {given}: what is written into a place must have its shape."
     return f"It is {given} and cannot become {room}: `expand` and the like repeat only axes of size 1."
 
 
@@ -194,11 +194,11 @@ def listed_tensors(scene: Scene) -> list[tuple[ast.expr, Shape]]:
 @rule(RuntimeError, r"Sizes of tensors must match except in dimension (-?\d+)\. .* for tensor number (\d+)")
 def wrong_cat(scene: Scene, match: Match) -> str | None:
     """Explain `torch.cat` along one axis if a different axis does not agree."""
-    axis, place = int(match[1]), int(match[2])
-    held = listed_tensors(scene)
-    if place >= len(held):
+    axis, position = int(match[1]), int(match[2])
+    tensors = listed_tensors(scene)
+    if position >= len(tensors):
         return f"Joined along axis {axis}, the tensors must have the same size in all others."
-    (first, one), (other, shape) = held[0], held[place]
+    (first, one), (other, shape) = tensors[0], tensors[position]
     sentence = (
         f"{scene.describe(first)} and {scene.describe(other)}: joined along axis {axis}, all other sizes must agree."
     )
@@ -211,10 +211,10 @@ def wrong_cat(scene: Scene, match: Match) -> str | None:
 @rule(RuntimeError, r"stack expects each tensor to be equal size", r"Tensors must have same number of dimensions: got")
 def wrong_stack(scene: Scene, match: Match) -> str | None:
     """Explain `torch.stack` or `torch.cat` of different shapes."""
-    held = listed_tensors(scene)
-    odd = [node for node, shape in held if shape != held[0][1]]
+    tensors = listed_tensors(scene)
+    odd = [node for node, shape in tensors if shape != tensors[0][1]]
     stack = match[0].startswith("stack")
-    sentence = f"{scene.describe(held[0][0])} and {scene.describe(odd[0])}. " if odd else ""
+    sentence = f"{scene.describe(tensors[0][0])} and {scene.describe(odd[0])}. " if odd else ""
     if stack:
         return f"{sentence}torch.stack needs equal shapes; torch.cat joins along an axis that is there already."
     return f"{sentence}torch.cat needs tensors with the same number of axes; `.unsqueeze(0)` adds one."

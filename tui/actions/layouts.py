@@ -29,6 +29,6 @@ def twins(character: str, layouts: Sequence[str] = LAYOUTS) -> tuple[str, ...]:
     Returns:
         The characters of the other layouts, each once; none for a character that QWERTY has no key for.
     """
-    place = QWERTY.find(character)
-    found = (layout[place] for layout in layouts if place >= 0)
+    index = QWERTY.find(character)
+    found = (layout[index] for layout in layouts if index >= 0)
     return tuple(dict.fromkeys(each for each in found if not each.isascii()))

@@ -54,8 +54,8 @@ def table() -> str:
 
 def _rows() -> Iterator[str]:
     for where in SECTIONS:
-        for place, entry in enumerate(entries(where)):
-            cells = ("" if place else where, entry.keys, entry.sentence)
+        for index, entry in enumerate(entries(where)):
+            cells = ("" if index else where, entry.keys, entry.sentence)
             yield "|" + "|".join(f" {_escaped(cell)} " if cell else " " for cell in cells) + "|\n"
 
 

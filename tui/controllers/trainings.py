@@ -24,14 +24,14 @@ class TrainingController:
 
     def go(self, view: TrainingView) -> None:
         """Start the training that a view shows, let it wait, or let it go on."""
-        film = view.film
-        if film.state in ("starting", "running"):
+        replay = view.replay
+        if replay.state in ("starting", "running"):
             self._engine.pause()
-            film.pause()
-        elif film.state == "paused":
+            replay.pause()
+        elif replay.state == "paused":
             self._engine.resume()
-            film.resume()
-        elif not film.busy:
+            replay.resume()
+        elif not replay.busy:
             # Of the same group as runs: what is run next stops it.
             self._frame.start(partial(self._train, view, self._steps.lesson, self._steps.index), RUNS)
         view.changed()
@@ -40,15 +40,15 @@ class TrainingController:
         """Have a step train, with the learner's changes, and show its pictures as they come."""
         step, changes, loop = lesson.steps[index], self._steps.changes, asyncio.get_running_loop()
         assert isinstance(step, TrainStep)
-        film = self._replays.begin(lesson, step, changes)
+        replay = self._replays.begin(lesson, step, changes)
         context = contextvars.copy_context()
 
         def take(snapshot: TrainingSnapshot) -> None:
             # In another thread, which knows nothing of the app; and perhaps after that has been left.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self.add, view, film, snapshot, context=context)
+                loop.call_soon_threadsafe(self.add, view, replay, snapshot, context=context)
 
-        view.begins(film)
+        view.begins(replay)
         self._frame.show_keys()
         ended = Training((), stopped=True)
         try:
@@ -59,15 +59,15 @@ class TrainingController:
             self._frame.problem = str(error)
             ended = Training((), Failure("crash", str(error)))
         finally:
-            self._replays.end(film, ended)
-            view.ends(film, self._replays.of(lesson, step, changes))
+            self._replays.end(replay, ended)
+            view.ends(replay, self._replays.of(lesson, step, changes))
             self._frame.show_lines()
-        if film.state == "trained":
+        if replay.state == "trained":
             self._steps.forget_results()
             if (self._steps.lesson, self._steps.index) == (lesson, index):
                 self._steps.run()
 
-    def add(self, view: TrainingView, film: TrainingReplay, snapshot: TrainingSnapshot) -> None:
+    def add(self, view: TrainingView, replay: TrainingReplay, snapshot: TrainingSnapshot) -> None:
         """Add a picture to a training, and show it if the training is still in view."""
-        film.add(snapshot)
-        view.comes(film)
+        replay.add(snapshot)
+        view.comes(replay)

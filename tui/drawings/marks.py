@@ -103,8 +103,8 @@ def _patterns(cells: Cells, shape: tuple[int, ...]) -> Iterator[Pattern]:
     for position in cells.flat:
         index: list[int] = []
         for size in reversed(shape):
-            position, index_on_axis = divmod(position, max(1, size))
-            index.insert(0, index_on_axis)
+            position, on_axis = divmod(position, max(1, size))
+            index.insert(0, on_axis)
         yield (*outer, *index)
 
 

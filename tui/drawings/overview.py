@@ -38,7 +38,7 @@ class BlockPlan:
         return row // self.rows, col // self.cols
 
 
-def plan(face: Face, width: int, height: int, shades: bool | None = None) -> BlockPlan:
+def divide(face: Face, width: int, height: int, shades: bool | None = None) -> BlockPlan:
     """Divide a matrix into the smallest blocks that all fit into `width` by `height` cells.
 
     `shades` says whether the learner wants shades or numbers; None decides by how many numbers fit.

@@ -66,7 +66,7 @@ class QuestionLayout:
     answer: int
 
 
-def plan(width: int, height: int, needs: Needs, answer: AnswerLines, active: int) -> QuestionLayout:
+def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: int) -> QuestionLayout:
     """Divide `height` lines among the parts of a question.
 
     Args:

@@ -35,7 +35,9 @@ class TrainingLayout:
     panel: int = 0
 
 
-def plan(width: int, height: int, needs: Needs, curves: int, word: int, active: int, *, folded: bool) -> TrainingLayout:
+def lay_out(
+    width: int, height: int, needs: Needs, curves: int, word: int, active: int, *, folded: bool
+) -> TrainingLayout:
     """Divide `height` lines among the parts of a training.
 
     Args:

@@ -48,7 +48,7 @@ class Zoom:
 
     def division(self, cells: Scene) -> BlockPlan:
         """Return how the overview divides the matrix into blocks."""
-        return overview.plan(cells.face, cells.layout.width, cells.layout.height, self.shades)
+        return overview.divide(cells.face, cells.layout.width, cells.layout.height, self.shades)
 
     def thumbs(self, cells: Scene) -> ThumbnailGrid | None:
         """Return the arrangement of all heads, None if there is only one or they do not fit."""

@@ -61,7 +61,7 @@ class DifferenceView(Box):
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._sentence = TextPane(ellipsis=terminal.ellipsis, way=short_keys("screen.pane"), id="parting")
-        self._matrices = [MatrixView(terminal, id=f"side{place}") for place in range(VIEWS)]
+        self._matrices = [MatrixView(terminal, id=f"side{index}") for index in range(VIEWS)]
         self._sides = Box(*self._matrices, id="sides")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id="sides-detail")
         self._shown: tuple[before_after.MatrixContent, ...] = ()
@@ -77,12 +77,12 @@ class DifferenceView(Box):
         self._shown = before_after.answered(difference)
         self._active = 0
         self._sentence.show(verdict_text.departure(difference))
-        for place, view in enumerate(self._matrices):
-            picture = self._shown[place] if place < len(self._shown) else None
-            view.show(picture.tensor if picture else None)
-            if picture is not None:
-                view.caption(picture.caption)
-                view.mark(Marks(changed=picture.changed))
+        for index, view in enumerate(self._matrices):
+            content = self._shown[index] if index < len(self._shown) else None
+            view.show(content.tensor if content else None)
+            if content is not None:
+                view.caption(content.caption)
+                view.mark(Marks(changed=content.changed))
         wrong = self._shown[-1].changed.flat
         if wrong:
             self._matrices[0].go_to(_index(min(wrong), difference.yours.shape))
@@ -133,9 +133,9 @@ class DifferenceView(Box):
         below = sum(lines for _, lines in sizes) <= room
         self._all = beside or below
         self._sides.set_class(beside, "beside")
-        for place, view in enumerate(self._matrices):
-            there = place < len(sizes) and (self._all or place == self._active)
-            natural = sizes[place][1] if place < len(sizes) else 0
+        for index, view in enumerate(self._matrices):
+            there = index < len(sizes) and (self._all or index == self._active)
+            natural = sizes[index][1] if index < len(sizes) else 0
             set_height(view, 0 if not there else natural if below and not beside else max(1, room))
 
     @on(MatrixView.CursorMoved)
@@ -167,8 +167,8 @@ class DifferenceView(Box):
         # With fewer digits where they do not fit.
         for form in (exact, short):
             told = [
-                f"{picture.caption} {form(view.value, picture.tensor.dtype) if view.value is not None else '?'}"
-                for picture, view in zip(self._shown, views, strict=True)
+                f"{content.caption} {form(view.value, content.tensor.dtype) if view.value is not None else '?'}"
+                for content, view in zip(self._shown, views, strict=True)
             ]
             text = f" {name}: {'   '.join(told)}"
             if cell_len(text) < self.room.width:
@@ -180,6 +180,6 @@ class DifferenceView(Box):
 def _index(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     index: list[int] = []
     for size in reversed(shape):
-        position, place = divmod(position, max(1, size))
-        index.insert(0, place)
+        position, on_axis = divmod(position, max(1, size))
+        index.insert(0, on_axis)
     return tuple(index)

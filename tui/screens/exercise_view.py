@@ -110,9 +110,9 @@ class ExerciseView(Box):
         if not self._folded:
             text.append("\n")
             text.append_text(self._prose(exercise.prose))
-            for place in range(self._hints):
-                text.append(f"\nHint {place + 1} of {len(exercise.hints)}: ", BOLD)
-                text.append_text(self._prose(exercise.hints[place]))
+            for index in range(self._hints):
+                text.append(f"\nHint {index + 1} of {len(exercise.hints)}: ", BOLD)
+                text.append_text(self._prose(exercise.hints[index]))
         # The newest hint is the last line.
         self.task_pane.show(text, at_end=at_end and self._hints > 0)
         self._arrange()
@@ -176,9 +176,9 @@ class ExerciseView(Box):
         """Put code in the place of what stands in the editor. An edit, not a load: it can be undone like any other."""
         if code != self._editor.text:
             self._editor.history.checkpoint()
-            place = self._editor.cursor_location
+            location = self._editor.cursor_location
             self._editor.replace(code, (0, 0), self._editor.document.end, maintain_selection_offset=False)
-            self._editor.move_cursor(place)
+            self._editor.move_cursor(location)
             self._editor.history.checkpoint()
 
     def move_pane(self, step: int, editor: bool = False) -> None:
@@ -187,8 +187,8 @@ class ExerciseView(Box):
         Tab does not lead into the editor, since it would indent there.
         """
         panes: list[Widget] = [self.task_pane, self._verdict, *([self._editor] if editor else [])]
-        place = next((place for place, pane in enumerate(panes) if pane.has_focus), -1)
-        panes[(place + step) % len(panes)].focus(scroll_visible=False)
+        index = next((index for index, pane in enumerate(panes) if pane.has_focus), -1)
+        panes[(index + step) % len(panes)].focus(scroll_visible=False)
 
     def on_editor_left(self) -> None:
         """Escape: keys work as in a lesson then."""

@@ -48,7 +48,7 @@ class ExplainingView(Box):
         """Initialise the view; `names` begins the IDs of its `most` matrices and of the line that reads a cell out."""
         super().__init__(id=id)
         self._terminal = terminal
-        self._matrices = [MatrixView(terminal, id=f"{names}{place}") for place in range(most)]
+        self._matrices = [MatrixView(terminal, id=f"{names}{index}") for index in range(most)]
         self._active = -1
         self._result = StepResult("")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id=f"{names}-detail")

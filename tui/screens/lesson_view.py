@@ -78,14 +78,14 @@ class LessonView(QuietStepView, ExplainingView):
         self._whatif_open = False
         self._lesson: Lesson | None = None
         self._altered: Lesson | None = None
-        self._pictures: tuple[before_after.MatrixContent, ...] = ()
+        self._contents: tuple[before_after.MatrixContent, ...] = ()
         self._shown = ShownResult(self._result)
         self._mode: Mode = "after"
         self._changed_lines: frozenset[int] = frozenset()
         self._line: int | None = None
         self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
-        self._text_place = (False, 0)
+        self._text_layout = (False, 0)
 
     def _parts(self) -> tuple[Widget, ...]:
         """What stands in the column of text, from its top."""
@@ -165,13 +165,13 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _show_matrices(self) -> None:
         """The matrices, before or after the learner's changes, or the difference."""
-        pictures = before_after.contents(self._shown.base, self._result, self._mode, self._cells_shown())
-        for place, view in enumerate(self._matrices):
-            picture = pictures[place] if place < len(pictures) else None
-            view.show(picture.tensor if picture else None, self._shown.note)
-            if picture is not None:
-                view.caption(picture.caption)
-        self._pictures = pictures
+        contents = before_after.contents(self._shown.base, self._result, self._mode, self._cells_shown())
+        for index, view in enumerate(self._matrices):
+            content = contents[index] if index < len(contents) else None
+            view.show(content.tensor if content else None, self._shown.note)
+            if content is not None:
+                view.caption(content.caption)
+        self._contents = contents
         self._light()
 
     def _cells_shown(self) -> list[CellChange]:
@@ -211,8 +211,8 @@ class LessonView(QuietStepView, ExplainingView):
         """The widths of code and matrices; the heights are not known yet."""
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
         ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
-        places = range(min(len(self._result.tensors), len(self._matrices)))
-        sizes = tuple(self._matrices[place].natural_size() for place in places)
+        indices = range(min(len(self._result.tensors), len(self._matrices)))
+        sizes = tuple(self._matrices[index].natural_size() for index in indices)
         return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
@@ -248,19 +248,19 @@ class LessonView(QuietStepView, ExplainingView):
         width, height = self.room.width, self.room.height - 1
         if not width or height < 2:
             return
-        plan = arrange(width, height, self._needs(), self._active)
-        self._body.set_class(plan.wide, "wide")
+        layout = arrange(width, height, self._needs(), self._active)
+        self._body.set_class(layout.wide, "wide")
         for panel in (self._explanation, self._whatif):
-            panel.set_class(plan.wide, "wide")
-        set_height(self._explanation, plan.panel if self.explaining else 0)
-        set_height(self._whatif, 0 if self.explaining else plan.panel)
-        if (plan.wide, plan.text_width) != self._text_place:
-            self._text_place = (plan.wide, plan.text_width)
-            self._text.styles.width = plan.text_width
-        for widget, lines in ((self._prose, plan.prose), (self._code, plan.code), (self._output, plan.output)):
+            panel.set_class(layout.wide, "wide")
+        set_height(self._explanation, layout.panel if self.explaining else 0)
+        set_height(self._whatif, 0 if self.explaining else layout.panel)
+        if (layout.wide, layout.text_width) != self._text_layout:
+            self._text_layout = (layout.wide, layout.text_width)
+            self._text.styles.width = layout.text_width
+        for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
-        for place, view in enumerate(self._matrices):
-            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+        for index, view in enumerate(self._matrices):
+            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
 
     def _needs(self) -> Needs:
         columns = self._text_width()
@@ -295,8 +295,8 @@ class LessonView(QuietStepView, ExplainingView):
             return
         if not self._panes:
             return
-        place = self._panes.index(self._active)
-        self._active = self._panes[(place + step) % len(self._panes)]
+        index = self._panes.index(self._active)
+        self._active = self._panes[(index + step) % len(self._panes)]
         self._arrange()
         self.focus_active()
         self._describe()
@@ -312,9 +312,9 @@ class LessonView(QuietStepView, ExplainingView):
         """Light up the operands in their matrices, and mark the line that joined them."""
         explanation = self._explanation.explanation
         lit = (explanation.lit or {}) if explanation is not None else {}
-        for view, picture in zip(self._matrices, self._pictures, strict=False):
-            operands = Cells(patterns=lit.get(picture.tensor.name, ()))
-            view.mark(Marks(operands, picture.changed, picture.set))
+        for view, content in zip(self._matrices, self._contents, strict=False):
+            operands = Cells(patterns=lit.get(content.tensor.name, ()))
+            view.mark(Marks(operands, content.changed, content.set))
         line = None
         if explanation is not None and self._step is not None:
             line = explanation.line if explanation.file == self._step.id else None
@@ -362,7 +362,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def _comparable(self) -> bool:
-        return self._shown.base is not None and before_after.comparable(self._pictures)
+        return self._shown.base is not None and before_after.comparable(self._contents)
 
     def _spot(self) -> Spot | None:
         """The cell under the cursor, as something to change."""
@@ -380,11 +380,11 @@ class LessonView(QuietStepView, ExplainingView):
 
     def action_flip(self) -> None:
         """After, difference, before; what would look the same is passed over."""
-        before = self._pictures
+        before = self._contents
         for _ in MODES:
             self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
             self._show_matrices()
-            if self._pictures != before:
+            if self._contents != before:
                 break
         self._describe()
 
@@ -445,7 +445,7 @@ class LessonView(QuietStepView, ExplainingView):
         """What the keys of the panes do: nothing to say of a step without panes."""
         if not self._panes:
             return []
-        hidden = [place for place in self._panes if not (self._matrices[place] if place >= 0 else self._code).display]
+        hidden = [index for index in self._panes if not (self._matrices[index] if index >= 0 else self._code).display]
         to = "code" if CODE in hidden else "more" if hidden else "pane"
         tab = [hint("screen.pane", to)] if len(self._panes) > 1 else []
         return [*tab, *(self._matrices[self._active].hints if self._active >= 0 else [hint("text.scroll")])]

@@ -48,8 +48,8 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 def entry(code: str, played: PromptResult, theme: str, unicode: bool = True) -> Text:
     """An input and what came of it, as the transcript tells it."""
     text = Text()
-    for place, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
-        text.append("... " if place else ">>> ", DIM)
+    for index, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
+        text.append("... " if index else ">>> ", DIM)
         text.append_text(line)
         text.append("\n")
     printed = clean(played.stdout).rstrip("\n").split("\n") if played.stdout else []
@@ -77,8 +77,8 @@ def welcome(names: Names) -> Text:
     """What an input can use, where nothing has been entered yet."""
     text = Text("Python with the variables of this step. The lesson stays as it is, whatever you do here.\n")
     told = [(name, kind) for name, kind in names if kind != "module"]
-    for place, (name, kind) in enumerate(told):
-        text.append("   " if place else "")
+    for index, (name, kind) in enumerate(told):
+        text.append("   " if index else "")
         text.append(visible(name), BOLD)
         text.append(f" {visible(kind)}", DIM)
     return text.append("\n" if told else "")
@@ -87,10 +87,10 @@ def welcome(names: Names) -> Text:
 def heights(room: int, wanted: list[int], active: int) -> list[int]:
     """Lines for each matrix: the active one first, then as many of the others as fit."""
     found = [0] * len(wanted)
-    for place in sorted(range(len(wanted)), key=lambda place: (place != active, place)):
-        if wanted[place] <= room or (place == active and room > 0):
-            found[place] = min(wanted[place], room)
-            room -= found[place]
+    for index in sorted(range(len(wanted)), key=lambda index: (index != active, index)):
+        if wanted[index] <= room or (index == active and room > 0):
+            found[index] = min(wanted[index], room)
+            room -= found[index]
     return found
 
 
@@ -226,8 +226,8 @@ class PromptView(ExplainingView):
     def _show_result(self, result: StepResult) -> None:
         self._result = result
         self._explanation.clear()
-        for place, view in enumerate(self._matrices):
-            view.show(result.tensors[place] if place < len(result.tensors) else None)
+        for index, view in enumerate(self._matrices):
+            view.show(result.tensors[index] if index < len(result.tensors) else None)
             view.mark(Marks())
         if self._active >= len(result.tensors):
             self._active = PROMPT
@@ -256,8 +256,8 @@ class PromptView(ExplainingView):
         set_height(self._prompt, prompt)
         self._made.display = count > 0
         self._detail.display = count > 0
-        for place, view in enumerate(self._matrices):
-            set_height(view, lines[place] if place < count else 0)
+        for index, view in enumerate(self._matrices):
+            set_height(view, lines[index] if index < count else 0)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""
@@ -281,8 +281,8 @@ class PromptView(ExplainingView):
         if self.explaining:
             order.append(self._explanation)
         order.append(self._transcript)
-        place = order.index(self._focused) if self._focused in order else 0
-        self._go_to(order[(place + step) % len(order)])
+        index = order.index(self._focused) if self._focused in order else 0
+        self._go_to(order[(index + step) % len(order)])
 
     def _go_to(self, pane: Widget) -> None:
         # Noted here: the focus itself moves later.

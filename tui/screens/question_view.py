@@ -189,8 +189,8 @@ class QuestionView(ExplainingView):
         if self._answer.line.value.strip() == text:
             self._answer.line.value = ""
         if isinstance(self._step, ChoiceStep):
-            place = answer_reading.choice_of(self._step, self._result, text)
-            self._answer.options.chosen = self._answer.options.chosen if place is None else place
+            index = answer_reading.choice_of(self._step, self._result, text)
+            self._answer.options.chosen = self._answer.options.chosen if index is None else index
         if judgement.passed:
             self._end("passed")
         else:
@@ -228,8 +228,8 @@ class QuestionView(ExplainingView):
         if step is None:
             return
         self._shown = question_facts.visible_tensors(step, self._result, answered=not self._state.is_open)[:MATRICES]
-        for place, view in enumerate(self._matrices):
-            tensor = self._shown[place] if place < len(self._shown) else None
+        for index, view in enumerate(self._matrices):
+            tensor = self._shown[index] if index < len(self._shown) else None
             view.show(tensor, self._note, blank=tensor is not None and self._is_hidden(tensor))
         if self._active >= len(self._shown):
             self._active = CODE
@@ -319,7 +319,7 @@ class QuestionView(ExplainingView):
     def _needs(self, width: int) -> Needs:
         """What text and matrices would like."""
         code = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
-        sizes = tuple(self._matrices[place].natural_size() for place in range(len(self._shown)))
+        sizes = tuple(self._matrices[index].natural_size() for index in range(len(self._shown)))
         needs = Needs(0, 0, 0, sizes, max(code), max(code))
         columns = text_width(width, needs)
         return replace(
@@ -337,22 +337,22 @@ class QuestionView(ExplainingView):
         height -= int(bool(self._shown))
         needs = self._needs(width)
         wanted = self._answer.lines_at(text_width(width, needs))
-        plan = question_layout.plan(width, height, needs, wanted, self._active)
-        if plan.wide:
-            self._body.styles.grid_columns = f"{plan.text_width} 1fr"
-            self._body.styles.grid_rows = f"{max(1, plan.prose + plan.code)} 1fr"
-        self._body.set_class(plan.wide, "wide")
-        self._explanation.set_class(plan.wide, "wide")
-        set_height(self._explanation, plan.panel if self.explaining else 0)
-        set_height(self._prose, plan.prose)
-        set_height(self._code, plan.code)
+        layout = question_layout.lay_out(width, height, needs, wanted, self._active)
+        if layout.wide:
+            self._body.styles.grid_columns = f"{layout.text_width} 1fr"
+            self._body.styles.grid_rows = f"{max(1, layout.prose + layout.code)} 1fr"
+        self._body.set_class(layout.wide, "wide")
+        self._explanation.set_class(layout.wide, "wide")
+        set_height(self._explanation, layout.panel if self.explaining else 0)
+        set_height(self._prose, layout.prose)
+        set_height(self._code, layout.code)
         self._figures.display = bool(self._shown)
-        for place, view in enumerate(self._matrices):
-            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
-        self._answer.display = plan.answer > 0
-        self._figures.styles.height = "1fr" if plan.wide else plan.figures
-        self._answer.styles.height = "1fr" if plan.wide else max(1, plan.answer)
-        self._answer.give_lines(wanted.within(plan.answer, remark=bool(self._state.remark)))
+        for index, view in enumerate(self._matrices):
+            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
+        self._answer.display = layout.answer > 0
+        self._figures.styles.height = "1fr" if layout.wide else layout.figures
+        self._answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
+        self._answer.give_lines(wanted.within(layout.answer, remark=bool(self._state.remark)))
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange again."""
@@ -384,7 +384,7 @@ class QuestionView(ExplainingView):
         return list(dict.fromkeys(order))
 
     def focus_active(self) -> None:
-        """Give the keys to the active matrix, or to the place for the answer."""
+        """Give the keys to the active matrix, or to the answer box."""
         self._go_to(self._matrices[self._active] if self._active >= 0 else self._first_pane())
 
     def move_pane(self, step: int) -> None:
@@ -394,8 +394,8 @@ class QuestionView(ExplainingView):
             self.focus_active()
             return
         order = self._panes()
-        place = order.index(self._focused) if self._focused in order else 0
-        self._go_to(order[(place + step) % len(order)])
+        index = order.index(self._focused) if self._focused in order else 0
+        self._go_to(order[(index + step) % len(order)])
 
     def _go_to(self, pane: Widget) -> None:
         # Noted here: the focus itself moves later.

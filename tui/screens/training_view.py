@@ -70,7 +70,7 @@ DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=Tr
 
 
 class TrainingView(LessonView):
-    """A step whose training is started here. It posts when it is to go, wait or go on, and is told what comes of it."""
+    """A step whose training is started here. It posts when to start, pause or resume it, and shows what it is given."""
 
     DEFAULT_CSS = """
     TrainingView {
@@ -93,10 +93,10 @@ class TrainingView(LessonView):
             self.view = view
             super().__init__()
 
-    def __init__(self, terminal: Terminal, code_theme: str, films: TrainingReplays, *, id: str | None = None) -> None:
-        self._films = films
-        self._film = TrainingReplay()
-        self._standing = TextLine(ellipsis=terminal.ellipsis, id="standing")
+    def __init__(self, terminal: Terminal, code_theme: str, replays: TrainingReplays, *, id: str | None = None) -> None:
+        self._replays = replays
+        self._replay = TrainingReplay()
+        self._status = TextLine(ellipsis=terminal.ellipsis, id="status")
         self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
         self._curves = Curves(terminal, id="curves")
         self._said = ""
@@ -110,19 +110,19 @@ class TrainingView(LessonView):
         super().__init__(terminal, code_theme, id=id)
 
     def _parts(self) -> tuple[Widget, ...]:
-        return self._prose, self._standing, self._word, self._curves, self._code, self._output
+        return self._prose, self._status, self._word, self._curves, self._code, self._output
 
     def compose(self) -> ComposeResult:
         """As every step, with the training between prose and code."""
         yield from super().compose()
-        self._tick = self.set_interval(TICK, self._show_standing, pause=True)
+        self._tick = self.set_interval(TICK, self._show_status, pause=True)
 
     # What is shown -----------------------------------------------------------------------------------------------
 
     @property
-    def film(self) -> TrainingReplay:
+    def replay(self) -> TrainingReplay:
         """The training that is looked at."""
-        return self._film
+        return self._replay
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
@@ -135,39 +135,39 @@ class TrainingView(LessonView):
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
             self._folded, self._said = False, ""
             self._surveyed.clear()
-        self._film = self._films.of(lesson, step, self._whatif.history.current)
+        self._replay = self._replays.of(lesson, step, self._whatif.history.current)
         self._keep_time()
         self._word.show(self._word_text(shown.result))
         super()._show(lesson, step, shown)
-        self._show_film()
+        self._show_replay()
 
-    def begins(self, film: TrainingReplay) -> None:
+    def begins(self, replay: TrainingReplay) -> None:
         """A training has been started."""
-        self._film = film
+        self._replay = replay
         self._folded, self._said = True, ""
         self._keep_time()
         self._show_all()
 
-    def comes(self, film: TrainingReplay) -> None:
+    def comes(self, replay: TrainingReplay) -> None:
         """There is another picture: it is drawn now, or soon, with those that come meanwhile."""
-        if film is not self._film or self._due is not None:
+        if replay is not self._replay or self._due is not None:
             return
         wait = self._drawn_at + self._interval - time.monotonic()
         if wait <= 0:
-            self._show_film()
+            self._show_replay()
         else:
             self._due = self.set_timer(wait, self._show_due)
 
-    def ends(self, film: TrainingReplay, now: TrainingReplay) -> None:
+    def ends(self, replay: TrainingReplay, now: TrainingReplay) -> None:
         """A training has ended; `now` is what is to be looked at: another one if nothing has come of it."""
-        if film is not self._film:
+        if replay is not self._replay:
             return
-        self._film = now
-        if now is not film and film.failure is not None:
-            self._said = film.failure.message
+        self._replay = now
+        if now is not replay and replay.failure is not None:
+            self._said = replay.failure.message
         self._keep_time()
-        if film.failure is not None and film.failure.line is not None:
-            self._line = film.failure.line
+        if replay.failure is not None and replay.failure.line is not None:
+            self._line = replay.failure.line
             self._show_code(keep=True)
         self._show_all()
 
@@ -178,22 +178,22 @@ class TrainingView(LessonView):
 
     def _show_due(self) -> None:
         self._due = None
-        self._show_film()
+        self._show_replay()
 
     def _show_all(self) -> None:
         """Show the training, where more or fewer lines may be needed for it."""
         self._word.show(self._word_text(self._result))
-        self._show_film()
+        self._show_replay()
         self._fit()
 
-    def _show_film(self) -> None:
+    def _show_replay(self) -> None:
         """Show the picture in view."""
         if not isinstance(self._step, TrainStep):
             return
         self._drawn_at = time.monotonic()
         before = self._figures
-        self._curves.show(plots(self._film, self._step.curves))
-        self._show_standing()
+        self._curves.show(plots(self._replay, self._step.curves))
+        self._show_status()
         self._show_matrices()
         if len(self._figures) != len(before):
             if not before and self._folded:
@@ -233,46 +233,46 @@ class TrainingView(LessonView):
                     view.action_zoom_out()
         self._describe()
 
-    def _show_standing(self) -> None:
+    def _show_status(self) -> None:
         """Where the training is."""
         if not isinstance(self._step, TrainStep) or self._lesson is None:
             return
-        about = self._films.about(self._lesson, self._step)
-        self._standing.set(*self._told(training_status.training_status(self._film, about)))
+        about = self._replays.about(self._lesson, self._step)
+        self._status.set(*self._status_line(training_status.training_status(self._replay, about)))
 
-    def _told(self, standing: TrainingStatus) -> tuple[Text, str]:
+    def _status_line(self, status: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")
-        told = standing.message
+        message = status.message
         if self._elsewhere:
-            told = BEFORE
+            message = BEFORE
         # Beside the view, an empty column at each end, three between, and two after the bar.
-        room = self._text_width() - cell_len(standing.current) - 5
-        least = 0 if standing.share is None else SHORTEST_BAR + 2
-        if standing.short and room - cell_len(told) < least:
-            told = standing.short
-        left = room - cell_len(told) - 2
-        if standing.share is not None and left >= SHORTEST_BAR:
-            full, rest = training_status.bar(standing.share, min(BAR, left), self._terminal.unicode)
+        room = self._text_width() - cell_len(status.current) - 5
+        least = 0 if status.share is None else SHORTEST_BAR + 2
+        if status.short and room - cell_len(message) < least:
+            message = status.short
+        left = room - cell_len(message) - 2
+        if status.share is not None and left >= SHORTEST_BAR:
+            full, rest = training_status.bar(status.share, min(BAR, left), self._terminal.unicode)
             text.append(full, FULL).append(rest, DIM).append("  ")
-        text.append(told, BOLD)
-        return text, standing.current + " "
+        text.append(message, BOLD)
+        return text, status.current + " "
 
     @property
     def _elsewhere(self) -> bool:
         """Whether the pictures are of a training without the learner's changes."""
-        return not self._film.busy and self._film.changes != self._whatif.history.current
+        return not self._replay.busy and self._replay.changes != self._whatif.history.current
 
     def _word_text(self, result: StepResult) -> Text:
         """What went wrong, or what else is to be known about the training."""
         said = [self._said] if self._said else []
-        if self._film.failure is not None:
-            line = self._film.failure.line
-            where = f"Line {line}: " if line and f"line {line}" not in self._film.failure.message else ""
-            said.append(where + self._film.failure.message)
-        elif not self._film.busy:
+        if self._replay.failure is not None:
+            line = self._replay.failure.line
+            where = f"Line {line}: " if line and f"line {line}" not in self._replay.failure.message else ""
+            said.append(where + self._replay.failure.message)
+        elif not self._replay.busy:
             if result.error is not None:
                 said.append(result.error.message)
-            elif result.trained == "own" and self._film.state == "recorded":
+            elif result.trained == "own" and self._replay.state == "recorded":
                 said.append(OWN)
         return Text("\n".join(map(clean, [*said, *result.notes])))
 
@@ -289,7 +289,7 @@ class TrainingView(LessonView):
 
     def _tensors(self) -> tuple[Tensor, ...]:
         """The tensors of the picture in view."""
-        return self._film.current.tensors if self._film.current is not None else ()
+        return self._replay.current.tensors if self._replay.current is not None else ()
 
     @property
     def _of_picture(self) -> bool:
@@ -309,18 +309,18 @@ class TrainingView(LessonView):
         if not tensors and self.busy and self._figures:
             # Those of before stay, and say so, until there is a picture: so cursor and view stay where they are.
             return
-        for place, view in enumerate(self._matrices):
-            view.show(tensors[place] if place < len(tensors) else None, training_status.note(self._film))
+        for index, view in enumerate(self._matrices):
+            view.show(tensors[index] if index < len(tensors) else None, training_status.note(self._replay))
         self._pictures = ()
 
     def action_look(self, step: int) -> None:
         """Look at another picture: so many back, or on."""
-        if not self._film.snapshots:
+        if not self._replay.snapshots:
             self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
             return
         folded, self._folded = self._folded, True
-        self._film.look(step)
-        self._show_film()
+        self._replay.look(step)
+        self._show_replay()
         if not folded:
             self._fit()
         self.post_message(self.PanesChanged())
@@ -329,7 +329,7 @@ class TrainingView(LessonView):
 
     def action_go(self) -> None:
         """Start the training; let it wait; let it go on."""
-        if self._film.state == "stopping":
+        if self._replay.state == "stopping":
             return
         if self._whatif_open:
             self._whatif_open = False
@@ -338,18 +338,18 @@ class TrainingView(LessonView):
 
     def changed(self) -> None:
         """It waits, goes on, or is about to stop."""
-        self._show_standing()
+        self._show_status()
         self.post_message(self.PanesChanged())
 
     def stop(self) -> None:
         """Take note that the learner has stopped the training."""
-        self._film.stop()
+        self._replay.stop()
         self.changed()
 
     @property
     def busy(self) -> bool:
         """Whether the training that is shown has been started and has not ended."""
-        return self._film.busy
+        return self._replay.busy
 
     def may_leave(self) -> bool:
         """Whether the learner may go elsewhere: what runs is stopped by that, so a key has to be pressed twice."""
@@ -396,7 +396,7 @@ class TrainingView(LessonView):
         if not self._of_picture:
             super().action_explain()
         elif self._active >= 0 and self._tensors():
-            self.notify(training_status.about_number(self._film), markup=False, timeout=8)
+            self.notify(training_status.about_number(self._replay), markup=False, timeout=8)
 
     def action_what_if(self) -> None:
         """Not while it trains: a change has the lesson run again."""
@@ -425,22 +425,22 @@ class TrainingView(LessonView):
             return
         needs = self._needs()
         word = self._word.lines_at(text_width(width, needs))
-        plan = training_layout.plan(
+        layout = training_layout.lay_out(
             width, height, needs, len(self._step.curves), word, self._active, folded=self._folded
         )
-        self._body.set_class(plan.wide, "wide")
+        self._body.set_class(layout.wide, "wide")
         for panel in (self._explanation, self._whatif):
-            panel.set_class(plan.wide, "wide")
-        set_height(self._explanation, plan.panel if self.explaining else 0)
-        set_height(self._whatif, 0 if self.explaining else plan.panel)
-        if (plan.wide, plan.text_width) != self._text_place:
-            self._text_place = (plan.wide, plan.text_width)
-            self._text.styles.width = plan.text_width
-        parts = ((self._prose, plan.prose), (self._word, plan.word), (self._curves, plan.curves))
-        for widget, lines in (*parts, (self._code, plan.code), (self._output, plan.output)):
+            panel.set_class(layout.wide, "wide")
+        set_height(self._explanation, layout.panel if self.explaining else 0)
+        set_height(self._whatif, 0 if self.explaining else layout.panel)
+        if (layout.wide, layout.text_width) != self._text_layout:
+            self._text_layout = (layout.wide, layout.text_width)
+            self._text.styles.width = layout.text_width
+        parts = ((self._prose, layout.prose), (self._word, layout.word), (self._curves, layout.curves))
+        for widget, lines in (*parts, (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
-        for place, view in enumerate(self._matrices):
-            set_height(view, plan.matrices[place] if place < len(plan.matrices) else 0)
+        for index, view in enumerate(self._matrices):
+            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
 
     def move_pane(self, step: int) -> None:
         """To the next pane; the prose comes back with the code."""
@@ -455,10 +455,10 @@ class TrainingView(LessonView):
         """What keys do here, for the line of keys: as many as fit."""
         if self._whatif.has_focus_within or self.explaining:
             return super().keys
-        words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._film.state)
+        words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._replay.state)
         go = [hint("training.go", words)] if words else []
         busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
-        pictures = [hint("training.look")] if self._film.snapshots else []
+        pictures = [hint("training.look")] if self._replay.snapshots else []
         others = ("step.what-if", "tutor.next", "tutor.back", "tutor.map", "tutor.quit")
         parts = [*busy, *pictures, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
         return key_line(parts, self.size.width)

@@ -91,7 +91,7 @@ def text(shown: Scene | Heads) -> str:
     ],
 )
 def test_division(width: int, height: int, shades: bool | None, plan: BlockPlan) -> None:
-    assert overview.plan(face(large()), width, height, shades) == plan
+    assert overview.divide(face(large()), width, height, shades) == plan
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(12, 200), st.integers(4, 60), st.booleans())

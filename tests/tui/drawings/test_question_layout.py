@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.drawings.question_layout import ROOMY, AnswerLines, plan
+from tui.drawings.question_layout import ROOMY, AnswerLines, lay_out
 from tui.render.step_layout import CODE, WIDE, Needs
 
 LINES = st.integers(0, 40)
@@ -35,13 +35,13 @@ def test_the_answer_never_gets_more_than_there_is(answer: AnswerLines, room: int
 
 def test_beside_an_explanation_the_answer_is_shown_where_there_is_room() -> None:
     needs, answer = Needs(3, 2, 0, ((30, 8),), 20, 20, panel=True), AnswerLines(1, 4, 0, 0)
-    assert plan(80, ROOMY + 5, needs, answer, CODE).answer == 5
-    assert plan(80, ROOMY + 4, needs, answer, CODE).answer == 0
+    assert lay_out(80, ROOMY + 5, needs, answer, CODE).answer == 5
+    assert lay_out(80, ROOMY + 4, needs, answer, CODE).answer == 0
 
 
 @given(st.integers(20, 200), st.integers(4, 60), LINES, LINES, ANSWERS)
 def test_nothing_stands_below_the_screen(width: int, height: int, prose: int, code: int, answer: AnswerLines) -> None:
-    layout = plan(width, height, Needs(prose, code, 0, ((30, 8),), 20, 20), answer, 0)
+    layout = lay_out(width, height, Needs(prose, code, 0, ((30, 8),), 20, 20), answer, 0)
     assert layout.wide == (width >= WIDE)
     if not layout.wide:
         assert layout.prose + layout.code + sum(layout.matrices) + layout.answer <= height

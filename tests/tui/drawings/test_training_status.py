@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lessons.format.lesson import Curve
 from lessons.results.result import Failure, Training, TrainingSnapshot
-from tui.drawings.training_layout import plan, plots, shared
+from tui.drawings.training_layout import lay_out, plots, shared
 from tui.drawings.training_status import bar, line, note, seconds, training_status
 from tui.render.step_layout import CODE, Needs
 from tui.state.training_replay import TrainingReplay
@@ -32,7 +32,7 @@ def picture(done: int, total: int = 40, **numbers: float) -> TrainingSnapshot:
     return TrainingSnapshot(done, total, numbers or {"loss": 4 - done / 10, "score": done / 40})
 
 
-def film(*done: int, clock: Clock | None = None, running: bool = False) -> TrainingReplay:
+def replay(*done: int, clock: Clock | None = None, running: bool = False) -> TrainingReplay:
     made = (
         TrainingReplay(state="starting", clock=clock or Clock())
         if running
@@ -44,7 +44,7 @@ def film(*done: int, clock: Clock | None = None, running: bool = False) -> Train
 
 
 def test_the_newest_picture_is_in_view_until_the_learner_looks_back() -> None:
-    made = film(0, 10, 20, running=True)
+    made = replay(0, 10, 20, running=True)
     assert made.current == picture(20)
     made.look(-1)
     made.add(picture(30))
@@ -58,7 +58,7 @@ def test_the_newest_picture_is_in_view_until_the_learner_looks_back() -> None:
 
 
 def test_nobody_looks_beyond_the_ends() -> None:
-    made = film(0, 10, 20)
+    made = replay(0, 10, 20)
     made.look(-1000)
     assert made.current == picture(0)
     made.look(-1)
@@ -108,7 +108,7 @@ def test_the_clock_runs_from_the_first_picture_and_not_in_pauses() -> None:
     ],
 )
 def test_how_it_ends(training: Training, state: str) -> None:
-    made = film(0, 10, running=True)
+    made = replay(0, 10, running=True)
     made.stop()
     assert made.busy
     made.end(training)
@@ -120,14 +120,14 @@ def test_how_it_ends(training: Training, state: str) -> None:
 
 
 def test_what_has_ended_neither_waits_nor_stops() -> None:
-    made = film(0, 10)
+    made = replay(0, 10)
     for act in (made.pause, made.resume, made.stop):
         act()
         assert made.state == "recorded"
 
 
 def test_plots() -> None:
-    made = film(0, 10, 20)
+    made = replay(0, 10, 20)
     made.add(picture(30, loss=1.5))
     made.look(-1)
     loss, score = plots(made, CURVES)
@@ -140,11 +140,11 @@ def test_plots() -> None:
     assert plots(TrainingReplay(), CURVES)[0].points == ()
 
 
-def test_the_standing() -> None:
+def test_the_status() -> None:
     clock = Clock()
-    assert training_status(film(0, 40)).message == "recorded   g: train it here"
-    assert training_status(film(0, 40), 38.4).message == "recorded   g: train it here, about 38 s"
-    recorded = TrainingReplay(film(0, 40).snapshots, seconds=19.8)
+    assert training_status(replay(0, 40)).message == "recorded   g: train it here"
+    assert training_status(replay(0, 40), 38.4).message == "recorded   g: train it here, about 38 s"
+    recorded = TrainingReplay(replay(0, 40).snapshots, seconds=19.8)
     assert training_status(recorded).message == "recorded in 20 s   g: train it here"
     assert training_status(recorded, 38.4).message == "recorded in 20 s   g: train it here, about 38 s"
     assert training_status(TrainingReplay()).message == "not trained yet   g: train it here"
@@ -169,8 +169,8 @@ def test_the_standing() -> None:
 
 
 def test_what_the_matrix_says() -> None:
-    assert note(film(0, 10)) == "step 10, recorded"
-    assert note(film(0, 10, running=True)) == "step 10"
+    assert note(replay(0, 10)) == "step 10, recorded"
+    assert note(replay(0, 10, running=True)) == "step 10"
     assert note(TrainingReplay()) == ""
 
 
@@ -205,35 +205,35 @@ HEADS = ((90, 27), (90, 27))
 
 def test_at_first_there_is_prose_and_as_much_of_the_matrix_as_fits() -> None:
     needs = Needs(prose=5, code=20, output=0, matrices=HEADS)
-    made = plan(80, 20, needs, 2, 0, 0, folded=False)
+    made = lay_out(80, 20, needs, 2, 0, 0, folded=False)
     assert (made.prose, made.curves, made.code, made.matrices) == (5, 6, 0, (8, 0))
     # Who looks at the pictures has read it.
-    made = plan(80, 20, needs, 2, 0, 0, folded=True)
+    made = lay_out(80, 20, needs, 2, 0, 0, folded=True)
     assert (made.prose, made.curves, made.matrices) == (0, 6, (13, 0))
     # And what fits beside them stays.
-    made = plan(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0, folded=True)
+    made = lay_out(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0, folded=True)
     assert (made.prose, made.matrices) == (5, (6,))
 
 
 def test_curves_are_lower_if_all_is_in_view_then() -> None:
-    made = plan(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0, folded=False)
+    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0, folded=False)
     assert (made.prose, made.curves, made.matrices) == (5, 4, (10,))
-    made = plan(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=False)
+    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=False)
     assert (made.prose, made.curves, made.matrices) == (5, 6, (8,))
     # Not when the prose gives way: then they need not be.
-    made = plan(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=True)
+    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=True)
     assert (made.prose, made.curves, made.matrices) == (0, 8, (11,))
-    made = plan(80, 20, Needs(5, 20, 0, ((70, 8),)), 2, 0, 0, folded=True)
+    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 8),)), 2, 0, 0, folded=True)
     assert (made.prose, made.curves, made.matrices) == (5, 6, (8,))
 
 
 def test_the_code_comes_with_the_prose() -> None:
-    made = plan(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE, folded=False)
+    made = lay_out(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE, folded=False)
     assert (made.prose, made.word, made.curves, made.code, made.matrices) == (5, 1, 6, 6, (0, 0))
 
 
 def test_wide_has_the_curves_left_and_the_matrices_right() -> None:
-    made = plan(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1, folded=True)
+    made = lay_out(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1, folded=True)
     assert made.wide
     assert (made.prose, made.curves, made.code) == (8, 12, 20)
     assert made.matrices == (0, 48)
@@ -265,7 +265,7 @@ def test_nothing_is_pushed_off_the_screen(
 ) -> None:
     active = min(active, len(matrices) - 1)
     needs = Needs(prose, code, 0, tuple(matrices), 40, 60, panel)
-    made = plan(width, height, needs, curves, word, active, folded=folded)
+    made = lay_out(width, height, needs, curves, word, active, folded=folded)
     parts = (made.prose, made.word, made.curves, made.code, made.output, made.panel, *made.matrices)
     assert min(parts) >= 0
     text = made.prose + made.word + made.curves + made.code + made.output

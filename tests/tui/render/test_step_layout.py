@@ -29,34 +29,34 @@ needs = st.builds(
 sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 
 
-def column_heights(plan: Arrangement) -> list[int]:
+def column_heights(layout: Arrangement) -> list[int]:
     """How many lines each column of the screen takes."""
-    text = plan.prose + plan.code + plan.output
-    below = sum(plan.matrices)
-    return [text + plan.panel, below + plan.panel] if plan.wide else [text + below + plan.panel]
+    text = layout.prose + layout.code + layout.output
+    below = sum(layout.matrices)
+    return [text + layout.panel, below + layout.panel] if layout.wide else [text + below + layout.panel]
 
 
-def height_of(plan: Arrangement, pane: int) -> int:
-    return plan.code + plan.output if pane == CODE else plan.matrices[pane]
+def height_of(layout: Arrangement, pane: int) -> int:
+    return layout.code + layout.output if pane == CODE else layout.matrices[pane]
 
 
 @given(sizes, needs, st.integers(-2, 5))
 def test_nothing_is_negative_or_beyond_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
     width, height = size
-    plan = arrange(width, height, wanted, active)
-    assert min(plan.prose, plan.code, plan.output, *plan.matrices, 0) >= 0
-    assert max(column_heights(plan)) <= height
-    assert 0 < plan.text_width <= width
-    assert len(plan.matrices) == len(wanted.matrices)
+    layout = arrange(width, height, wanted, active)
+    assert min(layout.prose, layout.code, layout.output, *layout.matrices, 0) >= 0
+    assert max(column_heights(layout)) <= height
+    assert 0 < layout.text_width <= width
+    assert len(layout.matrices) == len(wanted.matrices)
 
 
 @given(sizes, needs, st.integers(-2, 5))
 def test_nobody_gets_lines_that_they_do_not_need(size: tuple[int, int], wanted: Needs, active: int) -> None:
-    plan = arrange(*size, wanted, active)
-    assert plan.prose <= wanted.prose
-    assert plan.code <= wanted.code
-    assert plan.output <= wanted.output
-    for got, (_, asked) in zip(plan.matrices, wanted.matrices, strict=True):
+    layout = arrange(*size, wanted, active)
+    assert layout.prose <= wanted.prose
+    assert layout.code <= wanted.code
+    assert layout.output <= wanted.output
+    for got, (_, asked) in zip(layout.matrices, wanted.matrices, strict=True):
         assert got <= asked + 1  # an empty line below it
 
 
@@ -73,18 +73,18 @@ def test_all_at_once_if_it_fits(size: tuple[int, int], wanted: Needs, active: in
     beside = width >= WIDE and bool(wanted.matrices)
     if (max(text, matrices) if beside else text + matrices) > height:
         return
-    plan = arrange(width, height, wanted, active)
-    assert (plan.prose, plan.code, plan.output) == (wanted.prose, wanted.code, wanted.output)
-    assert all(got >= asked for got, (_, asked) in zip(plan.matrices, wanted.matrices, strict=True))
+    layout = arrange(width, height, wanted, active)
+    assert (layout.prose, layout.code, layout.output) == (wanted.prose, wanted.code, wanted.output)
+    assert all(got >= asked for got, (_, asked) in zip(layout.matrices, wanted.matrices, strict=True))
 
 
 @given(sizes, needs, st.integers(-2, 5))
 def test_a_matrix_has_its_heading_or_is_not_shown(size: tuple[int, int], wanted: Needs, active: int) -> None:
     """Only the chosen one may be cut: it scrolls."""
-    plan = arrange(*size, wanted, active)
+    layout = arrange(*size, wanted, active)
     cut = [
         place
-        for place, (got, (_, asked)) in enumerate(zip(plan.matrices, wanted.matrices, strict=True))
+        for place, (got, (_, asked)) in enumerate(zip(layout.matrices, wanted.matrices, strict=True))
         if 0 < got < asked
     ]
     assert cut in ([], [active if active in range(len(wanted.matrices)) else 0])
@@ -105,8 +105,8 @@ def test_an_ssh_screen() -> None:
 
 def test_a_large_screen() -> None:
     """160x50: text left, matrices right, everything at once."""
-    plan = arrange(160, 46, Needs(6, 20, 3, (SIX, SIX), 70))
-    assert plan == Arrangement(True, 70, 6, 20, 3, (10, 9))
+    layout = arrange(160, 46, Needs(6, 20, 3, (SIX, SIX), 70))
+    assert layout == Arrangement(True, 70, 6, 20, 3, (10, 9))
     # Without matrices the text has the whole width.
     assert arrange(160, 46, Needs(6, 20, 3)) == Arrangement(False, 160, 6, 20, 3, ())
 
@@ -134,19 +134,19 @@ def test_the_width_of_the_text(width: int, code: int, with_shapes: int, matrix: 
 @given(sizes, needs, st.integers(-2, 5))
 def test_a_panel_stays_on_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
     width, height = size
-    plan = arrange(width, height, replace(wanted, panel=True), active)
-    assert plan.panel >= 0
-    assert max(column_heights(plan)) <= height
+    layout = arrange(width, height, replace(wanted, panel=True), active)
+    assert layout.panel >= 0
+    assert max(column_heights(layout)) <= height
     # Somebody waits for it: it is to be seen where anything is.
-    assert plan.panel or height < 3 or plan.wide
+    assert layout.panel or height < 3 or layout.wide
 
 
 def test_a_panel_takes_the_place_of_the_prose() -> None:
     without = arrange(80, 20, Needs(6, 3, 0, (SIX,)))
-    plan = arrange(80, 20, Needs(6, 3, 0, (SIX,), panel=True))
-    assert plan.prose == 0
-    assert plan.panel >= without.prose
-    assert (plan.code, plan.matrices) == (without.code, without.matrices)
+    layout = arrange(80, 20, Needs(6, 3, 0, (SIX,), panel=True))
+    assert layout.prose == 0
+    assert layout.panel >= without.prose
+    assert (layout.code, layout.matrices) == (without.code, without.matrices)
     wide = arrange(120, 36, Needs(6, 3, 0, (SIX,), panel=True))
     assert wide.panel == PANEL
     assert wide.prose == 6

@@ -98,8 +98,8 @@ def session_of(learner: Learner) -> FakeSession:
     return cast(FakeSession, learner.app._session)
 
 
-def film_of(learner: Learner) -> TrainingReplay:
-    return learner.training_view.film
+def replay_of(learner: Learner) -> TrainingReplay:
+    return learner.training_view.replay
 
 
 def told(learner: Learner, what: str) -> Callable[[], bool]:
@@ -114,7 +114,7 @@ async def started(learner: Learner, *done: int) -> FakeSession:
     await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
     for each in done:
         session.events.put(picture(each))
-    await learner.sees(lambda: [each.done for each in film_of(learner).snapshots] == list(done))
+    await learner.sees(lambda: [each.done for each in replay_of(learner).snapshots] == list(done))
     if done:
         await learner.sees(f"step {done[-1]}")
     return session
@@ -180,7 +180,7 @@ async def test_curves_that_changed_out_of_sight() -> None:
         await learner.sees("loss  0")
         await learner.press("n")
         await learner.sees("step 3 of 3")
-        film_of(learner).look(-2)
+        replay_of(learner).look(-2)
         await learner.press("b")
         await learner.sees("step 20   picture 3 of 5", "loss  2.0000", "▲20")
 
@@ -283,7 +283,7 @@ async def test_nobody_is_told_to_start_what_is_starting() -> None:
         assert not told(learner, "g starts the training")()
 
 
-async def test_the_standing_gives_way_in_words_and_not_in_the_middle_of_one() -> None:
+async def test_the_status_gives_way_in_words_and_not_in_the_middle_of_one() -> None:
     async with tutor(FakeSession(), (110, 30)) as learner:
         await opened(learner)
         await started(learner, 0, 10)
@@ -326,16 +326,16 @@ async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch:
         await opened(learner)
         session = await started(learner, 0)
         drawn: list[int] = []
-        show = learner.training_view._show_film
+        show = learner.training_view._show_replay
 
         def counted() -> None:
             drawn.append(1)
             show()
 
-        monkeypatch.setattr(learner.training_view, "_show_film", counted)
+        monkeypatch.setattr(learner.training_view, "_show_replay", counted)
         for done in range(1, 301):
             session.events.put(picture(done, 300))
-        await learner.sees("300 of 300", lambda: len(film_of(learner).snapshots) == 301)
+        await learner.sees("300 of 300", lambda: len(replay_of(learner).snapshots) == 301)
         await learner.sees("first[0,0,0] = 0.3 ")
         assert len(drawn) < 60
 
@@ -380,7 +380,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         await learner.press("f2")
         await learner.sees(lambda: learner.app.frame.shown == "glossary")
         session.events.put(picture(10))
-        await learner.sees(lambda: len(film_of(learner).snapshots) == 2)
+        await learner.sees(lambda: len(replay_of(learner).snapshots) == 2)
         await learner.press("f2")
         await learner.sees("10 of 40", "first[0,0,0] = 0.01", "loss  3.0000")
         assert not session.controls[-1].stopped
@@ -402,11 +402,11 @@ async def test_pictures_that_come_too_late_harm_nothing() -> None:
         await started(learner, 0)
         await learner.press("n", "n")
         await learner.sees("step 3 of 3")
-        film = film_of(learner)
-        learner.app.parts.trainings.add(learner.training_view, film, picture(10))
+        replay = replay_of(learner)
+        learner.app.parts.trainings.add(learner.training_view, replay, picture(10))
         await learner.pilot.pause()
         assert "step 3 of 3" in learner.text
-        assert not film.busy
+        assert not replay.busy
 
 
 # Changes ------------------------------------------------------------------------------------------------------------
@@ -452,7 +452,7 @@ async def test_a_failure_is_told_with_its_line_and_the_pictures_stay() -> None:
         session.events.put(Failure("error", "ZeroDivisionError: division by zero.", 2))
         await learner.sees("failed after 10 of 40 steps", "Line 2: ZeroDivisionError: division by zero.")
         await learner.sees("step 10   picture 2 of 2", "first[0,0,0] = 0.01")
-        assert learner.training_view.film.state == "failed"
+        assert learner.training_view.replay.state == "failed"
         await learner.press("n")
         await learner.sees("step 3 of 3")
 
@@ -504,11 +504,11 @@ async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: T
         await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
         for done in (0, 10):
             session.events.put(picture(done, size=24))
-        await learner.sees(lambda: len(film_of(learner).snapshots) == 2)
+        await learner.sees(lambda: len(replay_of(learner).snapshots) == 2)
         await learner.press(*(key for key in KEYS if key != "r"))
-        await learner.sees(lambda: film_of(learner).busy)
+        await learner.sees(lambda: replay_of(learner).busy)
         session.events.put(None)
-        await learner.sees(lambda: film_of(learner).state == "trained")
+        await learner.sees(lambda: replay_of(learner).state == "trained")
         if not terminal.unicode:
             learner.app.clear_notifications()
             await learner.pilot.pause()

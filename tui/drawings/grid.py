@@ -2,150 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Sequence
 from math import inf, isnan
 
 from rich.cells import cell_len
-from rich.style import Style
 
-from lessons.results.explanation import label
-from lessons.results.result import Tensor, Window
+from lessons.results.result import Tensor
 from tui.actions.hints import GAP, hint
-from tui.drawings.marks import CHANGED, OPERAND, SET, UNMARKED, Marked, sign
-from tui.drawings.styled_line import Runs, StyledLine, over
-from tui.render.numbers import NumberFormat, exact, number_format, short, truncated, visible
-from tui.render.palette import Look, Palette, Scale
+from tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
+from tui.drawings.header import axes_short, axes_text, describe, draw_header, draw_lead, legend_runs, legend_text, title
+from tui.drawings.marks import sign
+from tui.drawings.scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
+from tui.drawings.styled_line import Runs, StyledLine
+from tui.render.numbers import truncated
 
-TILE = 64
-"""Rows and columns of a window that is requested from the worker."""
-
-LABEL_WIDTH = 14
-"""The maximum width of a label."""
-
-NOTE_WIDTH = 12
-"""The width reserved for the note, so that the legend does not move when the note gets shorter."""
+__all__ = ["UNIT", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
 
 OVERVIEW = GAP + hint("matrix.overview")
 """The hint on how to see all of a matrix that is only partly visible."""
-
-NO_WINDOWS: Mapping[object, Window] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Face:
-    """Everything about a drawing that depends on neither cursor nor size, computed once per tensor.
-
-    Attributes:
-        tensor: what is drawn.
-        numbers, scale: how its values are written and colored.
-        row_labels, col_labels: for every row and column; `..._width` is that of the widest, as far as it is drawn.
-        shape: what the header says that the shape is.
-        shades: cells are two columns of shade, without digits.
-    """
-
-    tensor: Tensor
-    numbers: NumberFormat
-    scale: Scale
-    row_labels: tuple[str, ...]
-    col_labels: tuple[str, ...]
-    row_label_width: int
-    col_label_width: int
-    shape: tuple[int, ...]
-    shades: bool = False
-
-    @property
-    def least_period(self) -> int:
-        """The minimum cells per column: a space, the digits, a glyph."""
-        return 2 if self.shades else self.numbers.width + 2
-
-    @property
-    def wanted_period(self) -> int:
-        """The preferred cells per column."""
-        return 2 if self.shades else max(self.numbers.width + 3, self.col_label_width + 1)
-
-    @classmethod
-    def of(cls, tensor: Tensor, colors: Palette) -> Face:
-        """Return the face of a tensor."""
-        space = "␣" if colors.unicode else "_"
-        rows, cols = tensor.matrix_shape
-        dimensions = len(tensor.shape)
-        row_labels = _labels(tensor, dimensions - 2, rows, space) if dimensions > 1 else ()
-        col_labels = _labels(tensor, dimensions - 1, cols, space) if dimensions else ()
-        return cls(
-            tensor,
-            number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values),
-            colors.scale(tensor.kind, tensor.low, tensor.high),
-            row_labels,
-            col_labels,
-            min(LABEL_WIDTH, max(map(cell_len, row_labels), default=0)),
-            min(LABEL_WIDTH, max(map(cell_len, col_labels), default=0)),
-            tensor.shape,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class GridLayout:
-    """Where each part of a tensor is drawn. The y of a line that is not drawn is -1.
-
-    Attributes:
-        width, height: of the widget.
-        header, lead, labels, first, hint: the y of the header, of the line of the leading axes, of the column labels,
-            of the first row and of the line that says how much more there is.
-        gutter: cells left of the first column: a space, the row label, a space.
-        period: cells that a column takes.
-        top, left: the first row and column that are drawn.
-        rows, cols: how many are drawn.
-    """
-
-    width: int
-    height: int
-    header: int
-    lead: int
-    labels: int
-    first: int
-    hint: int
-    gutter: int
-    period: int
-    top: int
-    left: int
-    rows: int
-    cols: int
-
-    def row_y(self, row: int) -> int:
-        """Return the y of a row, -1 if it is not drawn."""
-        return self.first + row - self.top if self.top <= row < self.top + self.rows else -1
-
-    def cell_at(self, x: int, y: int) -> tuple[int, int] | None:
-        """Return row and column of the cell at x and y, None if there is none."""
-        row, col = y - self.first, (x - self.gutter) // self.period
-        if 0 <= row < self.rows and 0 <= col < self.cols and y < self.height:
-            return self.top + row, self.left + col
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Everything that a drawing depends on.
-
-    If something other than the tensor's values is drawn, `caption` says what. `keys` are hints to the keys that change
-    the drawing.
-    """
-
-    face: Face
-    layout: GridLayout
-    palette: Palette
-    lead: tuple[int, ...]
-    row: int
-    col: int
-    note: str = ""
-    focused: bool = True
-    windows: Mapping[object, Window] = field(default_factory=lambda: NO_WINDOWS)
-    caption: str = ""
-    marked: Marked = UNMARKED
-    keys: tuple[str, ...] = ()
-
 
 UNIT = "cell"
 
@@ -196,7 +70,7 @@ def natural_size(face: Face) -> tuple[int, int]:
     """Return the columns and lines that show everything, not counting the axes in the header."""
     rows, cols = face.tensor.matrix_shape
     grid = face.row_label_width + 2 + cols * face.wanted_period + 1
-    parts = [title(face), *([text] if (text := _legend_text(face)) else [])]
+    parts = [title(face), *([text] if (text := legend_text(face)) else [])]
     header = 2 + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
     lines = 1 + bool(face.tensor.lead_shape) + bool(face.tensor.shape) + rows
     return max(grid, header), lines
@@ -231,7 +105,7 @@ def draw(scene: Scene, y: int) -> Runs:
     line = StyledLine()
     if y == layout.header:
         face = scene.face
-        draw_header(scene, line, [*_axes_text(face.tensor), *_axes_short(face)], _legend(face))
+        draw_header(scene, line, [*axes_text(face.tensor), *axes_short(face)], legend_runs(face))
     elif y == layout.lead:
         draw_lead(scene, line)
     elif y == layout.labels:
@@ -241,126 +115,6 @@ def draw(scene: Scene, y: int) -> Runs:
     elif layout.first <= y < layout.first + layout.rows:
         _draw_row(scene, line, layout.top + y - layout.first)
     return line.runs(layout.width)
-
-
-def values_of(scene: Scene, row: int) -> Sequence[float | None]:
-    """Return the visible values of a row, None for those that have not arrived."""
-    layout = scene.layout
-    left, right = layout.left, layout.left + layout.cols
-    if (known := scene.face.tensor.row(scene.lead, row, left, right)) is not None:
-        return known
-    values: list[float | None] = [None] * layout.cols
-    first = [scene.face.tensor.window] if scene.face.tensor.window else []
-    for window in (*first, *scene.windows.values()):
-        if window.lead == scene.lead and 0 <= row - window.top < len(window.rows):
-            part = window.rows[row - window.top]
-            start, end = max(left, window.left), min(right, window.left + len(part))
-            if start < end:
-                values[start - left : end - left] = part[start - window.left : end - window.left]
-    return values
-
-
-def tiles_missing(scene: Scene) -> list[tuple[int, int, int, int]]:
-    """Return the tiles (top, left, height, width) that contain visible values which have not arrived."""
-    rows, cols = scene.face.tensor.matrix_shape
-    layout = scene.layout
-    if scene.face.tensor.values is not None:
-        return []
-    tiles: dict[tuple[int, int, int, int], None] = {}
-    for row in range(layout.top, layout.top + layout.rows):
-        top = row - row % TILE
-        for offset, value in enumerate(values_of(scene, row)):
-            if value is None:
-                left = (layout.left + offset) // TILE * TILE
-                tiles[top, left, min(TILE, rows - top), min(TILE, cols - left)] = None
-    return list(tiles)
-
-
-def value_at(scene: Scene) -> float | None:
-    """Return the value under the cursor, None if it has not arrived."""
-    return values_of(scene, scene.row)[scene.col - scene.layout.left]
-
-
-def index_of(tensor: Tensor, lead: tuple[int, ...], row: int, col: int) -> tuple[int, ...]:
-    """Return the full index of a cell, one number per dimension of the tensor."""
-    return (*lead, row, col)[-len(tensor.shape) :] if tensor.shape else ()
-
-
-def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """Describe a cell, with its exact value."""
-    tensor = face.tensor
-    parts = [equation(face, lead, row, col, value)]
-    if len(tensor.shape) > 1:
-        parts.append("row: " + index_name(tensor, len(lead), face.row_labels[row], row))
-    if tensor.shape:
-        parts.append("column: " + index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
-    return "   ".join(parts)
-
-
-def equation(face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
-    """Return a cell as Python would write it, with its exact value."""
-    tensor = face.tensor
-    shown = exact(value, tensor.dtype) if value is not None else ("…" if face.scale.palette.unicode else "...")
-    return f"{label(visible(tensor.name), index_of(tensor, lead, row, col))} = {shown}"
-
-
-def draw_header(
-    scene: Scene, line: StyledLine, axes: Sequence[str], legend: Sequence[tuple[str, Style | None]] = ()
-) -> None:
-    """Draw the header: name, shape, the longest description of the axes that fits, legend, and note."""
-    face, layout, colors = scene.face, scene.layout, scene.palette
-    name, shape = visible(face.tensor.name), _shape(face)
-    more = [scene.caption] if scene.caption else []
-    if scene.lead and layout.lead < 0:
-        more.append(_lead_text(face.tensor, scene.lead))
-    note = scene.note
-    room = layout.width - 1
-
-    def width(left: str, with_legend: bool, with_note: bool) -> int:
-        parts = [left]
-        if with_legend and legend:
-            parts.append("".join(text for text, _ in legend))
-        if with_note and note:
-            parts.append(note.ljust(NOTE_WIDTH))
-        return cell_len(name) + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
-
-    choices = (
-        *(("  ".join(["", shape, *more, text]), True, True) for text in axes),
-        ("  ".join(["", shape, *more]), True, True),
-        ("  ".join(["", shape, *more]), False, True),
-        ("  ".join(["", *more]), False, True),
-        ("  ".join(["", shape, *more]), False, False),
-        ("  ".join(["", *more]), False, False),
-    )
-    left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
-    line.add(" ")
-    line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colors)), colors.name)
-    line.add(left)
-    right = StyledLine()
-    if with_legend:
-        for text, style in legend:
-            right.add(text, style)
-    if with_note and note:
-        right.add(("   " if right.width else "") + note.ljust(NOTE_WIDTH))
-    line.pad_to(layout.width - right.width)
-    for text, style in right.runs(right.width):
-        line.add(text, style)
-
-
-def draw_lead(scene: Scene, line: StyledLine) -> None:
-    """Draw the line of the leading indices, with the keys that change them."""
-    tensor, colors = scene.face.tensor, scene.palette
-    line.add(" " + _lead_text(tensor, scene.lead), colors.name)
-    keys = []
-    if tensor.lead_shape[-1] > 1:
-        keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or "axis"))
-    if len(scene.lead) > 1 and tensor.lead_shape[0] > 1:
-        keys.append(hint("matrix.batch", axis_name(tensor, 0) or "axis"))
-    keys += scene.keys
-    while keys and line.width + 3 + cell_len("  ".join(keys)) >= scene.layout.width:
-        keys.pop()
-    if keys:
-        line.add("   " + "  ".join(keys), colors.muted)
 
 
 def _draw_labels(scene: Scene, line: StyledLine) -> None:
@@ -485,33 +239,6 @@ def _draw_hint(scene: Scene, line: StyledLine) -> None:
     line.add(text, scene.palette.muted)
 
 
-def marked_style(look: Look, senses: int, colors: Palette) -> Style | None:
-    """Return the style of a marked cell, which is that of the cell itself if it has no marks."""
-    style = look.style
-    for sense, mark in ((OPERAND, colors.operand), (CHANGED, colors.changed), (SET, colors.set)):
-        if senses & sense:
-            style = over(style, mark)
-    return style
-
-
-def mark_style(look: Look, colors: Palette) -> Style | None:
-    """Return the style of the marks beside the digits: the cursor's color on the background of the cell."""
-    if not colors.colored:
-        return None
-    return _on(colors.cursor, look.style)
-
-
-@lru_cache(maxsize=64)
-def background(style: Style | None) -> Style | None:
-    """Reduce a style to its background, which is all that spaces need: half as many bytes."""
-    return Style(bgcolor=style.bgcolor) if style and style.bgcolor else None
-
-
-@lru_cache(maxsize=64)
-def _on(cursor: Style, cell: Style | None) -> Style:
-    return Style(color=cursor.bgcolor, bgcolor=cell.bgcolor if cell else None)
-
-
 def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
     """Return the cells that a column takes, and the cells to the left of the first column."""
     least, wanted = face.least_period, face.wanted_period
@@ -537,85 +264,3 @@ def scrolled(start: int, shown: int, size: int, cursor: int) -> int:
     if not start <= cursor < start + shown:
         start = cursor - shown // 2
     return max(0, min(size - shown, start))
-
-
-def _labels(tensor: Tensor, axis: int, size: int, space: str) -> tuple[str, ...]:
-    given = tensor.labels[axis] if axis < len(tensor.labels) else ()
-    return tuple(visible(given[index], space) if index < len(given) else str(index) for index in range(size))
-
-
-def axis_name(tensor: Tensor, axis: int) -> str:
-    """Return the name of an axis, "" if it has none."""
-    return visible(tensor.axes[axis]) if 0 <= axis < len(tensor.axes) else ""
-
-
-def index_name(tensor: Tensor, axis: int, label: str, index: int) -> str:
-    """Describe an index along an axis."""
-    where = f"{axis_name(tensor, axis)} {index}".strip()
-    return where if label == str(index) else f"{label} ({where})"
-
-
-def _axes_text(tensor: Tensor) -> list[str]:
-    dimensions = len(tensor.shape)
-    names = [("rows", axis_name(tensor, dimensions - 2))] if dimensions > 1 else []
-    if dimensions:
-        names.append(("columns", axis_name(tensor, dimensions - 1)))
-    text = "  ".join(f"{side}: {name}" for side, name in names if name)
-    return [" " + text] if text else []
-
-
-def _axes_short(face: Face) -> list[str]:
-    names = [axis_name(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
-    return [times(face.scale.palette).join(names)] if all(names) else []
-
-
-def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
-    sizes = zip(lead, tensor.lead_shape, strict=True)
-    return "  ".join(f"{axis_name(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
-
-
-def _shape(face: Face) -> str:
-    return times(face.scale.palette).join(map(str, face.shape)) or "scalar"
-
-
-def title(face: Face) -> str:
-    """Return name and shape."""
-    return f"{visible(face.tensor.name)}  {_shape(face)}"
-
-
-def _legend(face: Face) -> list[tuple[str, Style | None]]:
-    """Return the lower bound, the looks between the bounds, and the upper bound."""
-    scale, tensor = face.scale, face.tensor
-    if tensor.low is None or tensor.high is None:
-        return []
-    looks = scale.swatches()
-    if scale.kind == "mask":
-        bounds = dict.fromkeys((tensor.low, tensor.high))
-        runs: list[tuple[str, Style | None]] = []
-        for bound, look in zip(bounds, looks, strict=True):
-            runs += [("  " if runs else "", None), (f" {short(bound, tensor.dtype)}{look.glyph}", look.style)]
-        return runs
-    swatches = [(look.glyph, look.style) for look in looks]
-    if tensor.low == tensor.high:
-        return [(short(tensor.low, tensor.dtype) + " ", None), *swatches]
-    high = " " + short(tensor.high, tensor.dtype) + (" log" if scale.least is not None else "")
-    return [(short(tensor.low, tensor.dtype) + " ", None), *swatches, (high, None)]
-
-
-def _legend_text(face: Face) -> str:
-    return "".join(text for text, _ in _legend(face))
-
-
-def ellipsis(colors: Palette) -> str:
-    """Return the character for omitted text."""
-    return "…" if colors.unicode else "~"
-
-
-def times(colors: Palette) -> str:
-    """Return the sign between sizes."""
-    return "×" if colors.unicode else "x"
-
-
-def dot(colors: Palette) -> str:
-    """Return the placeholder for a number that has not arrived."""
-    return "·" if colors.unicode else "."

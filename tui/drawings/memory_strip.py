@@ -11,22 +11,11 @@ from rich.cells import cell_len
 
 from lessons.results.result import MemoryLayout as Stored
 from lessons.results.result import Tensor
-from tui.drawings.grid import (
-    Face,
-    GridLayout,
-    Scene,
-    dot,
-    draw_header,
-    draw_lead,
-    equation,
-    index_of,
-    mark_style,
-    marked_style,
-    scrolled,
-    step,
-    title,
-)
+from tui.drawings.cell_styles import dot, mark_style, marked_style
+from tui.drawings.grid import scrolled, step
+from tui.drawings.header import draw_header, draw_lead, equation, title
 from tui.drawings.marks import sign
+from tui.drawings.scene import Face, GridLayout, Scene, index_of
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render import memory_text
 

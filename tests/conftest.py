@@ -7,6 +7,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
@@ -21,6 +22,9 @@ def pytest_configure() -> None:
     """Handle ctrl+c as usual, since tests send it; a shell starts background processes with it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Speed is measured in bench/; on a busy machine a time limit for each example would fail without a reason.
+    hypothesis.settings.register_profile("tutor", deadline=None)
+    hypothesis.settings.load_profile("tutor")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -156,8 +156,8 @@ class FakeSession(Session):
         held: while it is clear, runs and checks wait until they are cancelled.
         problem: why nothing can be run, or "".
         printed: the output of a step, by its id.
-        word: the judgement of each answer that is not the solution; by default its checks fail.
-        made: the result of a scratch run; by default one tensor, `made`.
+        wrong_judgement: the judgement of each answer that is not the solution; by default its checks fail.
+        scratch_result: the result of a scratch run; by default one tensor, `made`.
         runs: all runs that were returned.
         events: the next events of a training: a snapshot, a failure, its end (None).
         controls: the controls of all trainings.
@@ -170,8 +170,8 @@ class FakeSession(Session):
         self.held.set()
         self.problem = problem
         self.printed: dict[str, str] = {}
-        self.word: Judgement | None = None
-        self.made: StepResult | None = None
+        self.wrong_judgement: Judgement | None = None
+        self.scratch_result: StepResult | None = None
         self.asked: list[str] = []
         self.runs: list[FakeRun] = []
         self.events: queue.Queue[TrainingSnapshot | Failure | None] = queue.Queue()
@@ -265,7 +265,7 @@ class FakeSession(Session):
         if not self._work("scratch run"):
             run.close()
             return StepResult(STEP, error=Failure("stopped", "Stopped by you.")), False
-        return self.made or StepResult(STEP, tensors=(SCRATCH_TENSOR,), seconds=0.002), True
+        return self.scratch_result or StepResult(STEP, tensors=(SCRATCH_TENSOR,), seconds=0.002), True
 
     def check(
         self,
@@ -279,8 +279,8 @@ class FakeSession(Session):
         if not self._work(f"check {exercise.exercise}"):
             return Judgement(exercise.exercise, "error", "Stopped by you.", stopped=True)
         passed = source.strip() == exercise.solution.strip()
-        if self.word is not None and not passed:
-            return self.word
+        if self.wrong_judgement is not None and not passed:
+            return self.wrong_judgement
         checks = tuple(
             CheckResult(check.name, passed, "" if passed else "it is [b]not[/b] so") for check in exercise.checks
         )

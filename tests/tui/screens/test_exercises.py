@@ -57,7 +57,7 @@ def editor(learner: Learner) -> TextArea:
 
 async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
     session = FakeSession()
-    session.word = Judgement(
+    session.wrong_judgement = Judgement(
         NAME, "failed", "no", 5, (NamedMistake("not-transposed", "not transposed", "Use `.T`."),), seed=7
     )
     async with tutor(session) as learner:
@@ -91,7 +91,7 @@ async def test_a_check_that_was_stopped_is_no_attempt() -> None:
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50)])
 async def test_where_it_differs(size: tuple[int, int]) -> None:
     session = FakeSession()
-    session.word = PARTING
+    session.wrong_judgement = PARTING
     async with tutor(session, size=size) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         # Before a check has told it, the key means nothing.
@@ -120,7 +120,7 @@ async def test_where_it_differs(size: tuple[int, int]) -> None:
 
 async def test_a_result_that_the_model_answer_does_not_have() -> None:
     session = FakeSession()
-    session.word = Judgement(NAME, "failed", "no", difference=AnswerDifference("extra", None, YOURS, None))
+    session.wrong_judgement = Judgement(NAME, "failed", "no", difference=AnswerDifference("extra", None, YOURS, None))
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")
@@ -260,7 +260,7 @@ async def test_a_scratch_run_and_back_as_it_was() -> None:
 
 async def test_a_scratch_run_that_fails() -> None:
     session = FakeSession()
-    session.made = StepResult(STEP, error=Failure("error", "NameError: name 'W' is not defined", 5))
+    session.scratch_result = StepResult(STEP, error=Failure("error", "NameError: name 'W' is not defined", 5))
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f6")
@@ -272,7 +272,7 @@ async def test_a_scratch_run_that_fails() -> None:
 
 async def test_a_scratch_run_with_many_matrices() -> None:
     session = FakeSession()
-    session.made = StepResult(STEP, tensors=tuple(tensor(f"t{place}", (1.0, 2.0)) for place in range(9)))
+    session.scratch_result = StepResult(STEP, tensors=tuple(tensor(f"t{place}", (1.0, 2.0)) for place in range(9)))
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f6")
@@ -612,7 +612,7 @@ async def test_c_and_v_mean_nothing_elsewhere() -> None:
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
 async def test_every_view_at_every_size(size: tuple[int, int], terminal: Terminal) -> None:
     session = FakeSession()
-    session.word = PARTING
+    session.wrong_judgement = PARTING
     async with tutor(session, size=size, terminal=terminal) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")

@@ -1,1 +1,1 @@
-"""What a learner can do with a key: one table, and what is made from it (bindings, key lines, help, the README)."""
+"""One table of everything that a key can do, and what is derived from it: bindings, key lines, help, README."""

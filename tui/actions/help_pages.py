@@ -101,7 +101,7 @@ def says(help: str, *actions: str) -> Entry:
 
 
 def either(help: str, *actions: str) -> Entry:
-    """Return an entry for actions of which either has the effect `help`; "" stands for the sentence in the table."""
+    """Return an entry for actions of which each has the effect `help`; "" stands for the sentence in the table."""
     return Entry(actions, help, same=True)
 
 

@@ -32,7 +32,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "the model answer": ("solution",),
     "the glossary": ("glossary", READING),
 }
-"""Where a learner is, and what they can do there: actions, and whole contexts of them."""
+"""The sections of the table: single actions, and whole contexts of them."""
 
 
 def entries(section: str) -> list[Entry]:

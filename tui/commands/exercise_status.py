@@ -1,4 +1,4 @@
-"""How far a learner is with each exercise."""
+"""The learner's progress on each exercise."""
 
 from __future__ import annotations
 

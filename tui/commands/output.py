@@ -1,4 +1,4 @@
-"""What commands print: lines, JSON documents, code."""
+"""The output of commands: lines, JSON documents, code."""
 
 from __future__ import annotations
 

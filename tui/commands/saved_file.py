@@ -16,7 +16,7 @@ from lessons.engine.judging import MAX_SOURCE
 
 @dataclass(frozen=True, slots=True)
 class FileFingerprint:
-    """What distinguishes one content of a file from a different one without reading it."""
+    """Properties that distinguish two versions of a file without reading it."""
 
     size: int
     mtime_ns: int

@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 
 class Command(Protocol):
-    """What the module of a verb defines."""
+    """The interface of a verb's module."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments that follow the verb."""

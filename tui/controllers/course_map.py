@@ -30,7 +30,7 @@ class MapController:
 
     def show(self) -> None:
         """Show the map with the progress of now, and give it the keys."""
-        self._state.engine.end_play()
+        self._state.engine.close_prompt()
         self._view.show(self._state.course, self._state.store)
         self._frame.show(self._view)
         if self._view.selected is not None:

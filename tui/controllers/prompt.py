@@ -32,7 +32,7 @@ class PromptController:
     async def _start(self, lesson: Lesson, index: int) -> None:
         """Have a run of its own for the prompt, and say what there is to use."""
         try:
-            names = await self._engine.play(lesson, lesson.steps[index].id, self._steps.changes)
+            names = await self._engine.open_prompt(lesson, lesson.steps[index].id, self._steps.changes)
         except (WorkerError, ValueError) as error:
             self._view.say(f"Nothing can be run: {error}")
             return
@@ -53,7 +53,7 @@ class PromptController:
 
     def close(self) -> None:
         """Go back to the step, which knows nothing of the prompt."""
-        self._engine.end_play()
+        self._engine.close_prompt()
         self._frame.show(self._steps.view)
         self._frame.show_title()
         self._steps.view.focus_active()

@@ -76,7 +76,7 @@ class StepController:
             remark: something to be said in the title, as long as this step is shown.
             review: it is an exercise that is to be done again, from the start.
         """
-        self._state.engine.end_play()
+        self._state.engine.close_prompt()
         if lesson is not self._lesson:
             self._history = ChangeHistory()
             self._state.results.forget()

@@ -1,4 +1,4 @@
-"""Which tensors matrices show before and after the learner's changes, and for an answer beside the expected result."""
+"""The tensors that matrices show before and after the learner's changes, and for an answer and the expected result."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ class Face:
 
     Attributes:
         tensor: what is drawn.
-        numbers, scale: how its values are written and colored.
+        numbers, scale: how its values are formatted and colored.
         row_labels, col_labels: for every row and column; `..._width` is that of the widest, as far as it is drawn.
-        shape: what the header says that the shape is.
-        shades: cells are two columns of shade, without digits.
+        shape: the shape that the header shows.
+        shades: whether cells are two columns of shade, without digits.
     """
 
     tensor: Tensor

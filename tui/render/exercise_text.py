@@ -1,4 +1,4 @@
-"""What stands below the editor of an exercise while there is no verdict."""
+"""The text below the editor of an exercise while there is no verdict."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def welcome(
 
 
 def other_code(more: Text | None = None) -> Text:
-    """Say that another session wrote other code and how to see it; and below that something more."""
+    """Say that a different session wrote different code and how to see it, followed by `more`."""
     offer = Text(
         "Another session of yours wrote other code for this exercise. Both are kept.   "
         + mention("exercise.reset", "the other one (again: this one)")

@@ -20,7 +20,7 @@ GAP = 2
 """The minimum number of columns between the longest line and the widest ribbon."""
 
 AXES = {"batch": "b", "head": "heads", "token": "tokens", "query": "queries", "key": "keys", "index": ""}
-"""How axes are called in a ribbon, where that differs from their own names."""
+"""The names of axes in a ribbon, where they differ from the axes' own names."""
 
 _SIGNS = {True: ("→", {"@": "·", ",": ", "}), False: ("->", {"@": " @ ", ",": ", "})}
 

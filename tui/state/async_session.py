@@ -108,12 +108,12 @@ class AsyncSession:
         self._session.cancel()
         return await asyncio.wrap_future(self._jobs.submit(self._session.check, exercise, source))
 
-    async def play(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Names:
-        """Open a prompt on a step, in place of another one. Returns what its first input can use.
+    async def open_prompt(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Names:
+        """Open a prompt on a step, replacing any other. Returns the names that its first input can use.
 
         What is asked of the step `play 1` is then asked of it. Raises `WorkerError` or `ChangeError`.
         """
-        self.end_play()
+        self.close_prompt()
         self._play = Prompt(self._session, lesson, step, changes)
         return await self._in_play(self._play.start)
 
@@ -123,8 +123,8 @@ class AsyncSession:
             raise WorkerError("The prompt is closed.")
         return await self._in_play(self._play.enter, code)
 
-    def end_play(self) -> None:
-        """Close the prompt, and stop what it runs. The run of the lesson stays as it is."""
+    def close_prompt(self) -> None:
+        """Close the prompt and stop what it runs. The run of the lesson stays."""
         play, self._play = self._play, None
         if play is None:
             return

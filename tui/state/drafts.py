@@ -1,4 +1,4 @@
-"""The learner's code as one screen edits it: which draft is in the editor, and what another session wrote beside it."""
+"""The learner's code as one screen edits it: the draft in the editor, and code that another session has written."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class Drafts:
         self._seen[exercise] = self._progress.save_draft(exercise, code, self._seen.get(exercise, ""))
 
     def begin_again(self, step: ExerciseStep) -> None:
-        """Put the starter in place of the draft, which is archived, for a review."""
+        """Replace the draft by the starter for a review; the draft is archived."""
         draft = self._progress.open_draft(step.exercise)
         if draft.code is not None and draft.code != step.starter:
             self._progress.archive(step.exercise, draft.code, "review")
             self._seen[step.exercise] = self._progress.save_draft(step.exercise, step.starter, draft.version)
 
     def last_archived(self, exercise: str) -> str | None:
-        """Return the code that other code replaced last."""
+        """Return the code that was replaced last."""
         archived = self._progress.archived(exercise)
         return archived[-1].code if archived else None
 
     def archive(self, exercise: str, code: str) -> None:
-        """Archive code that the learner takes out of the editor, once."""
+        """Archive code that the learner removes from the editor, once."""
         if all(each.code != code for each in self._progress.archived(exercise)):
             self._progress.archive(exercise, code, "reset")
 
     def beside(self, exercise: str, code: str) -> str | None:
-        """Return what another session wrote beside this code; None if the learner has dealt with it since."""
+        """Return the code that another session has written, None if the learner has dealt with it since."""
         archived = self._progress.archived(exercise)
         if not archived or archived[-1].why != OTHER_SESSION or self._progress.passed(exercise):
             return None

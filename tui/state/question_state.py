@@ -1,4 +1,4 @@
-"""How far a learner is with a question: an immutable value that the question view shows and replaces."""
+"""The learner's progress on a question: an immutable value that the question view shows and replaces."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class QuestionState:
         answers: the answers of this visit, oldest first, each once with its judgement.
         answered_before: it was answered, or given up, at an earlier visit, and so nothing is known of the answers.
         hints: how many hints the learner has read.
-        gives_up_next: the hints are used up and the learner has asked for another: the next time gives up.
-        remark: what is said in place of a judgement.
+        gives_up_next: whether the next request for a hint gives up, because all hints have been read.
+        remark: a message that replaces the judgement.
     """
 
     phase: Phase = "open"

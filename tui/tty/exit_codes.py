@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ExitCode(IntEnum):
-    """How a command ended, with what that means for people. Python and argparse agree on `USAGE`."""
+    """An exit code with its meaning for people. Python and argparse agree on `USAGE`."""
 
     meaning: str
 

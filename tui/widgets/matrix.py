@@ -231,7 +231,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Take the reply to a question.
 
         Args:
-            name: Name of the tensor that it belongs to; what belongs to another one is left.
+            name: Name of the tensor that it belongs to; a reply about a different tensor is ignored.
             part: The reply.
         """
         match part:
@@ -246,7 +246,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Take values that a `WindowQuestion` has requested.
 
         Args:
-            name: Name of the tensor that they belong to; those of another are left.
+            name: Name of the tensor that they belong to; a reply about a different tensor is ignored.
             window: The values.
         """
         if self._face is None or name != self._face.tensor.name or len(window.lead) != len(self.lead):
@@ -266,7 +266,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Take blocks that a `BlocksQuestion` has requested.
 
         Args:
-            name: Name of the tensor that they belong to; those of another are left.
+            name: Name of the tensor that they belong to; a reply about a different tensor is ignored.
             blocks: The blocks.
         """
         if self._face is None or name != self._face.tensor.name or len(blocks.lead) != len(self.lead):
@@ -283,7 +283,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Take the statistics of a row that a `RowQuestion` has requested.
 
         Args:
-            name: Name of the tensor that they belong to; those of another are left.
+            name: Name of the tensor that they belong to; a reply about a different tensor is ignored.
             stats: The statistics.
         """
         if self._face is None or name != self._face.tensor.name:
@@ -633,7 +633,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Repaint whatever has changed.
 
         Args:
-            lines: Lines that may differ; None, or another layout than before, for any.
+            lines: Lines that may differ; None, or a layout that has changed, for all.
         """
         before = self._scene
         self._make_scenes()

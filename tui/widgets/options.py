@@ -30,7 +30,7 @@ CHARACTERS = {
 """The option that each character stands for, on a keyboard of any layout."""
 
 Wrap = Callable[[Text, int], Sequence[Text]]
-"""Wraps a text into lines of at most so many columns."""
+"""Wraps a text into lines of at most the given number of columns."""
 
 
 @dataclass(frozen=True, slots=True)

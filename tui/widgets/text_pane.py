@@ -100,7 +100,7 @@ class TextPane(LineWidget, can_focus=True):
         self._laid_out = self.size
         self._lines = self._wrapped(self.size.width) if self._text.plain and self.size.width else []
         if self._at_end:
-            # Also when the widget gets another height after it was told.
+            # Also when the height of the widget changes later.
             self._top = len(self._lines)
         if self.size:
             self._top = max(0, min(self._top, len(self._lines) - self.size.height))

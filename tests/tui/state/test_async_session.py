@@ -192,20 +192,20 @@ async def test_blocks_and_rows(engine: AsyncSession, course: Course) -> None:
 
 async def test_a_prompt_and_the_lesson_side_by_side(engine: AsyncSession, session: FakeSession, course: Course) -> None:
     await engine.run(course.lesson("one-query"), "scores")
-    assert await engine.play(course.lesson("one-query"), "scores") == (("x", "(2)"),)
+    assert await engine.open_prompt(course.lesson("one-query"), "scores") == (("x", "(2)"),)
     assert (await engine.enter("one")).stdout == "one\n"
     lesson, play = session.runs
     # What is asked goes to the run that it is about.
     assert await engine.ask(WindowQuestion("x", (), 1, 0, 1, 1, CodeUnit.input(1))) is not None
     assert await engine.ask(WindowQuestion("scores", (), 2, 0, 1, 1, CodeUnit.step("scores"))) is not None
     assert (lesson.asked, play.asked) == ([((), 2, 0, 1, 1)], [((), 1, 0, 1, 1)])
-    engine.end_play()
+    engine.close_prompt()
     await until(play.closed.is_set)
     assert not lesson.closed.is_set()
 
 
 async def test_a_prompt_whose_child_dies(engine: AsyncSession, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lesson("one-query"), "scores")
+    await engine.open_prompt(course.lesson("one-query"), "scores")
     await engine.enter("one")
     died = await engine.enter("die")
     assert died.error is not None
@@ -216,7 +216,7 @@ async def test_a_prompt_whose_child_dies(engine: AsyncSession, session: FakeSess
 
 
 async def test_an_input_is_stopped(engine: AsyncSession, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lesson("one-query"), "scores")
+    await engine.open_prompt(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
     await until(lambda: len(session.asked) == 2)
@@ -227,26 +227,26 @@ async def test_an_input_is_stopped(engine: AsyncSession, session: FakeSession, c
 
 
 async def test_leaving_a_prompt_stops_what_it_runs(engine: AsyncSession, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lesson("one-query"), "scores")
+    await engine.open_prompt(course.lesson("one-query"), "scores")
     session.held.clear()
     entered = asyncio.create_task(engine.enter("one"))
     await until(lambda: len(session.asked) == 2)
-    engine.end_play()
+    engine.close_prompt()
     assert (await entered).error is not None
     await until(session.runs[0].closed.is_set)
     # A run of the lesson is none of its business.
     run = asyncio.create_task(engine.run(course.lesson("one-query"), "scores"))
     await until(lambda: len(session.asked) == 3)
     before = session.cancelled
-    engine.end_play()
+    engine.close_prompt()
     assert session.cancelled == before
     session.held.set()
     await run
 
 
 async def test_a_prompt_takes_the_place_of_another(engine: AsyncSession, session: FakeSession, course: Course) -> None:
-    await engine.play(course.lesson("one-query"), "scores")
-    await engine.play(course.lesson("all-queries"), "product")
+    await engine.open_prompt(course.lesson("one-query"), "scores")
+    await engine.open_prompt(course.lesson("all-queries"), "product")
     await until(session.runs[0].closed.is_set)
     assert not session.runs[1].closed.is_set()
     engine.close()

@@ -149,7 +149,6 @@ EXPRESSIONS = [
     "a.unfold(1, 2, 1)",
     "a.sign()",
     "a.round()",
-    "torch.cdist(a, b)",
     "torch.var_mean(a)[0]",
     "torch.logical_and(a, m)",
     "torch.logical_xor(a, m)",
@@ -280,12 +279,19 @@ LOSSES = [
 """Losses of `p`, whose gradient is asked for."""
 
 
+def check_rule(traced: Traced, name: str) -> None:
+    """A cell is explained by a rule: one without would pass every other check, since it has no formula."""
+    told = traced.explain(name, *(0,) * traced.namespace[name].dim())
+    assert not any("has no rule" in note for note in told.notes), told.notes
+
+
 def test_every_expression() -> None:
     """Expressions, one run for all."""
     traced = Traced(SETUP)
     for count, code in enumerate(EXPRESSIONS):
         traced.run(f"r{count} = {code}", f"code{count}")
         traced.check_all(f"r{count}")
+        check_rule(traced, f"r{count}")
 
 
 @pytest.mark.parametrize("code", STATEMENTS)
@@ -294,6 +300,7 @@ def test_every_statement(code: str) -> None:
     traced = Traced(SETUP)
     traced.run("\n".join(code.split("; ")), "more")
     traced.check_all("r")
+    check_rule(traced, "r")
 
 
 @pytest.mark.parametrize("code", LOSSES)
@@ -329,3 +336,11 @@ def test_an_operation_outside_the_list_shows_its_operands() -> None:
     told = Traced(SETUP + "r = torch.lgamma(b)").explain("r", 0, 1)
     assert "lgamma has no rule" in told.notes[0]
     assert [operand.label for operand in told.operands] == ["b[0,1]"]
+
+
+def test_an_operation_outside_the_list_is_followed_to_its_leaves() -> None:
+    """As many operands as anybody reads."""
+    traced = Traced(SETUP)
+    traced.run("r = torch.cdist(a, b)", "more")
+    traced.check_all("r")
+    assert "cdist_forward has no rule" in traced.explain("r", 0, 0).notes[0]

@@ -55,6 +55,15 @@ DEFAULTS = {"mistake": "", "message": "", "version": "", "base": ""}
 Row = Mapping[str, str]
 Rows = Mapping[str, Iterable[Row]]
 
+
+def _insert_once(table: str, *identity: str) -> str:
+    """Return the statement that inserts a row, unless there is one with the same values in the columns `identity`."""
+    names = COLUMNS[table]
+    same = " AND ".join(f"{name} = :{name}" for name in identity)
+    return f"""INSERT INTO {table} ({", ".join(names)}) SELECT {", ".join(f":{name}" for name in names)}
+        WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {same})"""
+
+
 # What the learner does now (:live) always counts, even if the clock was set back; other rows count only if newer.
 _MERGE = {
     "position": """INSERT INTO position (lesson, step, time) VALUES (:lesson, :step, :time)
@@ -64,13 +73,9 @@ _MERGE = {
         ON CONFLICT (lesson, step) DO UPDATE SET state = excluded.state, time = excluded.time
         WHERE (state = 'seen' AND excluded.state <> 'seen') OR (state = 'skipped' AND excluded.state = 'done')""",
     # A unique index on the code would store the code a second time.
-    "attempts": """INSERT INTO attempts (exercise, time, verdict, code, mistake, message)
-        SELECT :exercise, :time, :verdict, :code, :mistake, :message WHERE NOT EXISTS (SELECT 1 FROM attempts
-        WHERE exercise = :exercise AND time = :time AND verdict = :verdict AND code = :code)""",
-    "help": """INSERT INTO help (exercise, kind, time) SELECT :exercise, :kind, :time WHERE NOT EXISTS (
-        SELECT 1 FROM help WHERE exercise = :exercise AND kind = :kind AND time = :time)""",
-    "kept": """INSERT INTO kept (exercise, code, time, why) SELECT :exercise, :code, :time, :why WHERE NOT EXISTS (
-        SELECT 1 FROM kept WHERE exercise = :exercise AND code = :code AND time = :time AND why = :why)""",
+    "attempts": _insert_once("attempts", "exercise", "time", "verdict", "code"),
+    "help": _insert_once("help", "exercise", "kind", "time"),
+    "kept": _insert_once("kept", "exercise", "code", "time", "why"),
 }
 
 _WRITE_DRAFT = """INSERT INTO drafts (exercise, code, time, version, base)

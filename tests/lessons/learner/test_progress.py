@@ -787,7 +787,7 @@ def test_values_that_nobody_wrote_are_left_out(path: Path, session: Open) -> Non
     fill(session())
     with closing(sqlite3.connect(path)) as file:
         file.execute("INSERT INTO states VALUES ('one', 'odd', 'half', '')")
-        file.execute("INSERT INTO attempts VALUES ('task', x'ff', 'passed', 1.5, '', '')")
+        file.execute("INSERT INTO attempts (exercise, time, verdict, code) VALUES ('task', x'ff', 'passed', 1.5)")
         file.execute("INSERT INTO help VALUES ('task', 'hint-many', '')")
         file.execute("INSERT INTO help VALUES ('task', x'ff', x'ff')")
         file.commit()

@@ -1,0 +1,26 @@
+"""The tables of the progress file: what is merged into them is there, column by column."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from lessons.learner import tables
+from lessons.learner.tables import COLUMNS
+
+WORDS = {"state": "done", "verdict": "failed", "kind": "hint-2"}
+"""Values of columns that hold words of the program; any text will do for the others."""
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_every_column_of_a_row_is_kept(table: str) -> None:
+    row = {name: WORDS.get(name, f"a {name}") for name in COLUMNS[table]}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        tables.make_tables(database)
+        tables.merge(database, {table: [row]})
+        assert tables.read_all(database)[table] == [row]
+        # Once more it adds nothing.
+        tables.merge(database, {table: [row]})
+        assert tables.read_all(database)[table] == [row]

@@ -64,7 +64,7 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
         text.append(f"{yes} Passed.", GOOD)
         text.append(f"{help and f'   {help}'}   {mention('tutor.next-anywhere', 'go on')}", DIM)
     elif judgement.verdict == "failed" and _looked_at(judgement):
-        text.append(f"{no} Not yet.", BAD)
+        text.append(f"{no} {WORDS['failed']}.", BAD)
         # Repeat the key here: the sentence about the difference may be below the end of the pane.
         both = (
             f"   {mention('exercise.difference', 'see where it differs')}" if judgement.difference is not None else ""

@@ -1204,7 +1204,7 @@ def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, 
                 progress.archive(name, value, "reset")
                 kept[name].append(value)
             elif kind == "draft":
-                progress.save_draft(name, value)
+                progress.save_draft(name, value, progress.open_draft(name).version)
                 drafts[name] = value
             elif kind == "attempt":
                 progress.add_attempt(name, "code", "passed" if value == "passed" else "failed")

@@ -1,4 +1,4 @@
-"""The tutor on the screen: composes the views, and passes messages and keys on to the controllers."""
+"""The Textual app: composes the views, and passes messages and keys on to the controllers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
 
 if TYPE_CHECKING:
-    # Imported when they are needed, after the first paint: together they take longer than that.
+    # Imported after the first paint, when they are needed: importing them takes longer than painting.
     from lessons.engine.session import Session
     from lessons.format.lesson import Lesson
     from tui.controllers.assembly import Assembly
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from tui.screens.training_view import TrainingView
 
 STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "play"})
-"""What can be done where a step is, and not on the map."""
+"""The actions that need a step and therefore do nothing on the map."""
 
 
 class TutorApp(OrderedInputApp):
-    """The tutor. The course is loaded after the first paint, PyTorch in the worker after that."""
+    """The tutor. It paints first, then loads the course, and then has the worker load PyTorch."""
 
     CSS_PATH = "app.tcss"
     TITLE = "attn-tutor"
@@ -67,16 +67,16 @@ class TutorApp(OrderedInputApp):
         self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way="down, up", id="help")
 
     def get_default_screen(self) -> Screen[None]:
-        """The one screen."""
+        """Return the only screen of the tutor."""
         return TutorScreen(id="_default")
 
     def compose(self) -> ComposeResult:
-        """Title, progress of the lesson, the views, keys; help on top of them."""
+        """Compose the title, the progress of the lesson, the views and the line of keys; help covers them."""
         frame = self.frame
         yield from (frame.title_line, frame.rule, frame.views, frame.keys, self.help_pane)
 
     def on_mount(self) -> None:
-        """Let a lost line end the tutor properly, then load the rest after the first paint."""
+        """Have a lost connection end the tutor properly, and load the rest after the first paint."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, partial(self.exit, None, 0))
@@ -101,13 +101,13 @@ class TutorApp(OrderedInputApp):
             self.frame.notify(state.store.problem, "warning", timeout=15)
         self.warm_up()
 
-        # In a thread as well: importing them takes a while, and keys shall not wait for it.
+        # Also in a thread: importing the views takes a while, and keys must not wait for it.
         await asyncio.to_thread(startup.import_views)
         from tui.controllers.assembly import assemble
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.parts = assemble(self.frame, state, self.terminal, code_theme, self.map.show)
-        # Together: after each by itself the map would be sent once more.
+        # In one batch: otherwise the map would be painted again after each view.
         with self.batch_update():
             for view in self.parts.views:
                 await self.frame.add(view)
@@ -115,7 +115,7 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
-        """Load PyTorch; until then recorded results stand in."""
+        """Have the worker load PyTorch; recorded results are shown until it is ready."""
         self.frame.show_title()
         try:
             await self.state.engine.start()
@@ -126,7 +126,7 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="open")
     async def open_when_made(self, lesson: Lesson, step: str, review: bool = False) -> None:
-        """Open a step; a learner who is quicker than the loading waits for the views, and their keys do."""
+        """Open a step as soon as the views are assembled; hold the keys that are pressed before that."""
         with self.input_held():
             await self.assembled.wait()
         self.parts.steps.open(lesson, lesson.index(step), review=review)
@@ -134,32 +134,32 @@ class TutorApp(OrderedInputApp):
     # Messages ----------------------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """The rule is as wide as the screen."""
-        # Later: the app takes on its new size after this.
+        """Draw the title and the rule for the new width of the screen."""
+        # Later, because the app takes on its new size only after this event.
         self.call_later(self.frame.show_title)
 
     def on_descendant_focus(self) -> None:
-        """The keys depend on which pane has the focus."""
+        """Update the line of keys, which depends on the pane that has the focus."""
         self.frame.show_keys()
 
     def on_explaining_view_panes_changed(self) -> None:
-        """The keys depend on which panes are hidden as well."""
+        """Update the line of keys, which depends on the panes that are shown."""
         self.frame.show_keys()
 
     def on_workbench_changed(self) -> None:
-        """In an exercise the title does, too."""
+        """Update the title and the line of keys of the exercise."""
         self.frame.show_lines()
 
     def on_glossary_view_turned(self) -> None:
-        """From the terms to the references, or back."""
+        """Update the title and the keys when the glossary switches between terms and references."""
         self.frame.show_lines()
 
     def on_map_view_open(self, event: MapView.Open) -> None:
-        """Open a lesson."""
+        """Open a lesson at the step that the learner has chosen on the map."""
         self.open_when_made(event.lesson, event.step)
 
     def on_map_view_selected(self, event: MapView.Selected) -> None:
-        """Tell about a lesson."""
+        """Describe the lesson that is selected on the map."""
         self.map.describe(event.lesson)
 
     def on_map_view_challenge(self, event: MapView.Challenge) -> None:
@@ -167,48 +167,48 @@ class TutorApp(OrderedInputApp):
         self.map.open_challenge(event.lesson)
 
     def on_map_view_review(self) -> None:
-        """Open the next exercise that is to be done again."""
+        """Open the next exercise that is due for review."""
         if self.loaded.is_set():
             self.map.open_review()
 
     @work(group="windows", exit_on_error=False)
     async def on_explaining_view_missing(self, event: ExplainingView.Missing) -> None:
-        """Fetch from the worker what a matrix wants of a large tensor."""
+        """Fetch the part of a large tensor that a matrix needs from the worker."""
         from tui.controllers import tensor_answers
 
         await tensor_answers.fetch(self.state.engine, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_view_asked(self, event: ExplainingView.Asked) -> None:
-        """Have a number explained by the worker that made it."""
+        """Have the worker explain how it computed a number."""
         from tui.controllers import tensor_answers
 
         if why_not := await tensor_answers.explain(self.state.engine, event):
             self.frame.notify(why_not, timeout=6)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
-        """Run the step again with other changes."""
+        """Run the step again with the learner's new changes."""
         self.parts.steps.change(event.lesson, event.history)
 
     def on_training_view_go(self, event: TrainingView.Go) -> None:
-        """Start the training, let it wait, or let it go on."""
+        """Start, pause or resume the training of a view."""
         self.parts.trainings.go(event.view)
 
     @work(group="play-input", exit_on_error=False)
     async def on_prompt_view_entered(self, event: PromptView.Entered) -> None:
-        """Run an input of the prompt."""
+        """Run the code that the learner has entered at the prompt."""
         await self.parts.prompt.enter(event.code)
 
     def on_prompt_view_stopped(self) -> None:
-        """Stop what the prompt runs."""
+        """Stop the code that was entered at the prompt."""
         self.state.engine.stop()
 
     def on_prompt_view_closed(self) -> None:
-        """Go back to the step."""
+        """Close the prompt and go back to its step."""
         self.parts.prompt.close()
 
     def on_glossary_view_closed(self) -> None:
-        """Go back to where the learner was."""
+        """Close the glossary and go back to where the learner was."""
         self.parts.glossary.close()
 
     def on_glossary_view_go_to(self, event: GlossaryView.GoTo) -> None:
@@ -218,17 +218,17 @@ class TutorApp(OrderedInputApp):
     # Actions -----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now: there is no step on the map, and at first nothing but the map."""
+        """Return whether an action applies now: some need a step, the glossary needs the views to be assembled."""
         if action in STEP_ACTIONS:
             return self.frame.shown != MAP
         return action != "glossary" or self.assembled.is_set()
 
     def action_next(self) -> None:
-        """Go on to the next step; what was read or run is done then."""
+        """Go on to the next step, and count the current one as done if it was read or run."""
         self.parts.steps.next()
 
     def action_previous(self) -> None:
-        """Go back to the step before."""
+        """Go back to the previous step."""
         self.parts.steps.previous()
 
     def action_map(self) -> None:
@@ -248,40 +248,40 @@ class TutorApp(OrderedInputApp):
         self.parts.glossary.toggle()
 
     def action_stop(self) -> None:
-        """Stop what is running."""
+        """Stop the code or the training that is running."""
         if self.loaded.is_set():
             self.state.engine.stop()
         if self.frame.shown != MAP:
             self.parts.steps.stop()
 
     def action_pane(self, step: int) -> None:
-        """Go to the next pane of the view, or to the one before."""
+        """Move the focus `step` panes on within the view; -1 is the previous pane."""
         self.frame.view.move_pane(step)
 
     def action_next_pane(self) -> None:
-        """Go to the next pane, the editor among them."""
+        """Move the focus to the next pane of the view; the editor counts as a pane."""
         self.frame.view.next_pane()
 
     async def action_export(self) -> None:
-        """Write progress and code to a file."""
+        """Write the learner's progress and code to a file."""
         if self.loaded.is_set():
             await progress_export.export(self.frame, self.state.store)
 
     def action_help(self) -> None:
-        """Show the keys of where the learner is, or hide them."""
+        """Show the help for the current view, or hide it."""
         self.help_pane.toggle(self.frame.view.topic, *self.size)
 
     def action_help_quit(self) -> None:
-        """Say on ctrl+c what quits: it does not, since it also copies."""
+        """Name the key that quits when the learner presses ctrl+c, which copies and does not quit."""
         quit_key = short_keys("tutor.quit")
         self.frame.notify(f"{quit_key} quits (in the editor: {full_keys('editor.leave')}, then {quit_key})")
 
     async def action_quit(self) -> None:
-        """Quit; everything is kept."""
+        """Quit the tutor; progress and code are saved already."""
         self.exit()
 
     async def on_event(self, event: Event) -> None:
-        """Pass every event on, but a key to the help as long as it is shown."""
+        """Pass events on as usual, except that the help takes all keys while it is shown."""
         if isinstance(event, Key) and self.help_pane.display:
             self.help_pane.take_key(event.key)
             event.prevent_default()
@@ -290,7 +290,7 @@ class TutorApp(OrderedInputApp):
         await super().on_event(event)
 
     def close(self) -> str:
-        """End the worker and write what is still to be written. Returns what to say on the way out."""
+        """End the worker, write pending progress, and return the message to print after the tutor has ended, or ""."""
         if not self.loaded.is_set():
             return self._farewell
         self.state.engine.close()

@@ -60,14 +60,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _VerbParser(argparse.ArgumentParser):
-    """The parser of what follows a verb. It knows the arguments only once the command line has named the verb."""
+    """The parser for the arguments of one verb, which loads the verb's module only when the command line names it."""
 
     def __init__(self, *, verb: Verb, **settings: Any) -> None:
         super().__init__(**settings)
         self._verb = verb
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Load the verb's module, then parse."""
+        """Load the verb's module, add its arguments, and parse the rest of the command line."""
         command = self._verb.load()
         command.add_arguments(self)
         self.set_defaults(run=command.run)

@@ -1,1 +1,1 @@
-"""Connect what views ask for with the worker and the progress store."""
+"""Controllers, which connect the views with the worker and the learner's progress."""

@@ -1,4 +1,4 @@
-"""The views besides the map, and the controllers that connect them with the worker and the progress store."""
+"""The views other than the map, and the controllers that connect them with the worker and the progress."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tui.tty.terminal import Terminal
 
 
 class Assembly(NamedTuple):
-    """Views and controllers that know each other.
+    """The views and controllers of the tutor, connected with each other.
 
     Attributes:
-        views: every view besides the map, once.
+        views: every view other than the map, without repetition.
         step_views: the view of each kind of step.
     """
 
@@ -37,7 +37,7 @@ class Assembly(NamedTuple):
 def assemble(
     frame: Frame, state: LearningState, terminal: Terminal, code_theme: str, show_map: Callable[[], None]
 ) -> Assembly:
-    """Make views and controllers; `show_map` goes back to the map."""
+    """Make the views and controllers, and return them; controllers call `show_map` to go back to the map."""
     step_views = make_views(ViewContext(terminal, code_theme, state.engine, state.store, state.replays))
     prompt_view = PromptView(terminal, code_theme, id=PLAY)
     glossary_view = GlossaryView(terminal, id=GLOSSARY)

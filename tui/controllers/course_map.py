@@ -1,4 +1,4 @@
-"""The course map: what it shows of the learner's progress, and where it leads."""
+"""The controller of the course map: shows the learner's progress and opens lessons, challenges and reviews."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tui.controllers.frame import Frame
 from tui.screens.map_view import MapView
 
 if TYPE_CHECKING:
-    # The map is shown before the rest is imported.
+    # Not imported at run time, because the map is shown before the rest is loaded.
     from lessons.format.lesson import Lesson
     from tui.controllers.learning_state import LearningState
 
 
 class MapController:
-    """What a learner does on the map."""
+    """The controller of the course map."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class MapController:
         self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
 
     def show(self) -> None:
-        """Show the map with the progress of now, and give it the keys."""
+        """Show the map with the current progress, and focus its list."""
         self._state.engine.close_prompt()
         self._view.show(self._state.course, self._state.store)
         self._frame.show(self._view)
@@ -39,24 +39,24 @@ class MapController:
         self._view.list.focus()
 
     def describe(self, lesson: Lesson) -> None:
-        """Show what a lesson teaches, with its thumbnail, and what is due for review."""
+        """Show what a lesson teaches, its thumbnail, and the exercises that are due for review."""
         state = self._state
         due = milestones.due(state.course, state.store)
         self._view.about(lesson, state.store, state.results.thumbnail(lesson), due)
 
     def open(self, lesson: Lesson, step: str) -> None:
-        """Open a lesson at a step, by the id of the step."""
+        """Open a lesson at the step with this id."""
         self._open_step(lesson, step, False)
 
     def open_challenge(self, lesson: Lesson) -> None:
-        """Open the challenge of a lesson."""
+        """Open the challenge of a lesson, or say that there is none."""
         if lesson.challenge is None:
             self._frame.notify("This lesson has no challenge.", timeout=4)
         else:
             self._open_step(lesson, lesson.challenge.id, False)
 
     def open_review(self) -> None:
-        """Open the next exercise that is to be done again."""
+        """Open the next exercise that is due for review, or say that nothing is due."""
         due = milestones.due(self._state.course, self._state.store)
         if due:
             lesson, exercise = due[0]

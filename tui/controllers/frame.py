@@ -1,4 +1,4 @@
-"""The views, of which one is shown, and the lines around them; controllers know no more of the app than this."""
+"""The frame of the screen: the current view and the lines around it. Controllers know only this part of the app."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
 
 if TYPE_CHECKING:
-    # The frame is painted before the rest is imported.
+    # Not imported at run time, because the frame is painted before the rest is loaded.
     from lessons.learner.progress import Progress
     from tui.screens.step_view import View
     from tui.state.async_session import AsyncSession
 
 MAP, PLAY, GLOSSARY = "map", "play", "glossary"
-"""The ids of the views that show no step."""
+"""The ids of the views that do not show a step."""
 
 DIM = Style(dim=True)
 
 
 @dataclass(frozen=True, slots=True)
 class CoursePosition:
-    """The step that the learner is at, as the title tells it.
+    """The position of the learner in the course, for the title line.
 
     Attributes:
         lesson: the number of the lesson.
         step, of: the number of the step, from 1, and how many the lesson has.
-        remark: something to be said as long as the step is shown.
-        changed: whether the learner's changes to the lesson hold in this step.
+        remark: a message that stays in the title while the step is shown, "" for none.
+        changed: whether the learner's changes to the lesson apply to this step.
     """
 
     lesson: int
@@ -51,18 +51,18 @@ class CoursePosition:
 
 
 class Frame:
-    """What is on the screen. Besides it says things in passing and runs tasks in the background."""
+    """The content of the screen; it also shows notifications and runs background tasks for the controllers."""
 
     def __init__(self, app: App[None], terminal: Terminal, course_map: View) -> None:
         self._app, self._terminal = app, terminal
-        self._known: dict[str, View] = {}
+        self._views_by_id: dict[str, View] = {}
         self._engine: AsyncSession | None = None
         self._store: Progress | None = None
         self.position = CoursePosition(0, 0, 1)
         self.problem = ""
-        """Why the worker cannot run anything, "" if it can."""
+        """The reason why the worker cannot run code, "" if it can."""
         self.behind_glossary = MAP
-        """The view that the glossary stands in front of."""
+        """The id of the view that the glossary covers."""
 
         self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
         self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
@@ -70,18 +70,18 @@ class Frame:
         self.keys = TextLine(ellipsis=terminal.ellipsis, id="keys")
 
     def _widget(self, view: View) -> Widget:
-        """The same view as a widget, which is found by its id from now on."""
+        """Register a view under its id, and return it as a widget."""
         assert isinstance(view, Widget)
         assert view.id is not None
-        self._known[view.id] = view
+        self._views_by_id[view.id] = view
         return view
 
     async def add(self, view: View) -> None:
-        """Add a view, which is not shown yet."""
+        """Add a view without showing it."""
         await self.views.add_content(self._widget(view))
 
     def watch(self, engine: AsyncSession, store: Progress) -> None:
-        """Have the title tell whether code can be run and progress is saved, now that course and progress are read."""
+        """Have the title report from now on whether code can be run and whether progress is saved."""
         self._engine, self._store = engine, store
 
     # Views -----------------------------------------------------------------------------------------------------------
@@ -93,23 +93,23 @@ class Frame:
 
     @property
     def behind(self) -> str:
-        """The id of the view that is shown, or that the glossary stands in front of."""
+        """The id of the view that is shown, or of the one that the glossary covers."""
         return self.behind_glossary if self.shown == GLOSSARY else self.shown
 
     @property
     def view(self) -> View:
         """The view that is shown."""
-        return self._known[self.shown]
+        return self._views_by_id[self.shown]
 
     def show(self, view: View) -> None:
-        """Show one of the views."""
+        """Show a view that was added before, in place of the current one."""
         self.views.current = view.id
 
     # Lines -----------------------------------------------------------------------------------------------------------
 
     def show_title(self) -> None:
-        """Bring the lines above the view up to date."""
-        title, words, width = self.view.title, self._words(), self._app.size.width
+        """Update the title line and the rule above the view."""
+        title, words, width = self.view.title, self._status_notes(), self._app.size.width
         left = title_text.title(title)
         if self.shown == GLOSSARY:
             self.title_line.set(left, title_text.GAP.join(words))
@@ -124,19 +124,19 @@ class Frame:
         self.title_line.set(left, right)
         self.rule.set(title_text.rule(width, here.step, here.of, unicode=self._terminal.unicode))
 
-    def _words(self) -> list[str]:
-        """What is to be known about the tutor itself, each in a few words."""
+    def _status_notes(self) -> list[str]:
+        """Return short notes about the state of the tutor: loading, unable to run code, not saved."""
         if self._engine is None or self._store is None:
             return ["loading the course"]
         words = ["cannot run code"] if self.problem else [] if self._engine.ready else ["loading PyTorch"]
         return words if self._store.saved else [*words, f"not saved ({mention('tutor.export')})"]
 
     def show_keys(self) -> None:
-        """Bring the line below the view up to date."""
+        """Update the line of keys below the view."""
         self.keys.set(Text(f" {self.view.keys}", DIM))
 
     def show_lines(self) -> None:
-        """Bring all lines around the view up to date."""
+        """Update the title, the rule and the line of keys."""
         self.show_title()
         self.show_keys()
 
@@ -144,13 +144,13 @@ class Frame:
 
     @property
     def focused(self) -> Widget | None:
-        """The widget that has the keys."""
+        """The widget that has the focus, None if no widget has it."""
         return self._app.focused
 
     def notify(self, text: str, severity: SeverityLevel = "information", timeout: float | None = None) -> None:
-        """Say something in passing, for some seconds."""
+        """Show a notification for `timeout` seconds, by default as long as Textual does."""
         self._app.notify(text, severity=severity, markup=False, timeout=timeout)
 
     def start(self, task: Callable[[], Coroutine[None, None, None]], group: str) -> None:
-        """Run a task in the background, in place of those of the same group."""
+        """Run a task in the background, and cancel the running tasks of the same group."""
         _: Worker[None] = self._app.run_worker(task, group=group, exclusive=True, exit_on_error=False)

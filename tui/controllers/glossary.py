@@ -1,4 +1,4 @@
-"""The glossary in front of the other views: opens it, and leads back or to the step of a term."""
+"""The controller of the glossary: opens and closes it, and goes to the step that introduces a term."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tui.screens.glossary_view import GlossaryView
 
 
 class GlossaryController:
-    """The glossary, and where the learner was when they opened it."""
+    """The controller of the glossary, which remembers where the learner was when they opened it."""
 
     def __init__(self, frame: Frame, course: Course, steps: StepController, view: GlossaryView) -> None:
         self._frame, self._course, self._steps, self._view = frame, course, steps, view
-        self._behind = frame.view
-        self._focused: Widget | None = None
+        self._view_before = frame.view
+        self._focus_before: Widget | None = None
 
     def toggle(self) -> None:
-        """Show the glossary, the terms of the step first, or go back to where the learner was."""
+        """Open the glossary with the terms of the current step first, or close it if it is open."""
         frame = self._frame
         if frame.shown == GLOSSARY:
             self.close()
@@ -31,21 +31,21 @@ class GlossaryController:
         except LessonError as error:
             frame.notify(f"The glossary cannot be read: {error}", "error")
             return
-        self._behind, self._focused, frame.behind_glossary = frame.view, frame.focused, frame.shown
+        self._view_before, self._focus_before, frame.behind_glossary = frame.view, frame.focused, frame.shown
         step = None if frame.shown == MAP else self._steps.step
         frame.show(self._view)
         self._view.open(words, self._course, step)
         frame.show_lines()
 
     def close(self) -> None:
-        """Go back to where the learner was."""
-        self._frame.show(self._behind)
-        if self._focused is not None:
-            self._focused.focus(scroll_visible=False)
+        """Close the glossary, and restore the view and the focus of before."""
+        self._frame.show(self._view_before)
+        if self._focus_before is not None:
+            self._focus_before.focus(scroll_visible=False)
         self._frame.show_lines()
 
     def go_to(self, place: str) -> None:
-        """Go to a step (`lesson/step`)."""
+        """Go to a step, named as `lesson/step`."""
         lesson, _, step = place.partition("/")
         found = self._course.lesson(lesson)
         self._steps.open(found, found.index(step))

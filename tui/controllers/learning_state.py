@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # the first paint imports this module before the others
+if TYPE_CHECKING:  # the first paint needs this module before the others are loaded
     from lessons.format.lesson import Course
     from lessons.learner.progress import Progress
     from tui.state.async_session import AsyncSession
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the first paint imports this module before the others
 
 
 class LearningState(NamedTuple):
-    """The course, what the learner has done, and what runs code."""
+    """The course, the learner's progress, the session that runs code, and the results that are known so far."""
 
     course: Course
     store: Progress

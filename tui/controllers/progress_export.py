@@ -1,4 +1,4 @@
-"""Progress and code written to a file: when the learner wants it, and when they would be lost otherwise."""
+"""The export of progress and code to a file: when the learner asks for it, and when they would be lost otherwise."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 async def export(frame: Frame, store: Progress) -> None:
-    """Write progress and code to a file, and say where it is."""
+    """Write progress and code to a temporary file, and notify the learner of its path or of the error."""
     from lessons.learner.exports import export_to_temporary_file
 
     try:
-        # In a thread, since no key shall wait for a disk.
+        # In a thread, because keys must not wait for a disk.
         file = await asyncio.to_thread(export_to_temporary_file, store)
         frame.notify(f"Written to {file}", timeout=15)
     except OSError as error:
@@ -24,7 +24,7 @@ async def export(frame: Frame, store: Progress) -> None:
 
 
 def farewell(store: Progress) -> str:
-    """Write progress and code to a file if they are nowhere else; return what to say on the way out, or ""."""
+    """Export progress and code if they could not be saved; return the message to print on exit, "" if there is none."""
     from lessons.learner.exports import export_to_temporary_file
 
     if store.saved:

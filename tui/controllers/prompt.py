@@ -1,4 +1,4 @@
-"""The Python prompt on a step: opens and closes it, and has its inputs run."""
+"""The controller of the Python prompt on a step: opens and closes it, and has its inputs run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tui.state.async_session import AsyncSession
 
 
 class PromptController:
-    """A prompt that starts with the variables of a step, as the learner's changes have made them."""
+    """The controller of the prompt, which starts with the variables of a step after the learner's changes."""
 
     def __init__(self, frame: Frame, engine: AsyncSession, steps: StepController, view: PromptView) -> None:
         self._frame, self._engine, self._steps, self._view = frame, engine, steps, view
 
     def open(self) -> None:
-        """Open a prompt on the step that is shown, if the learner's changes hold there."""
+        """Open a prompt on the step that is shown, if the learner's changes apply to it."""
         steps = self._steps
         if not steps.shown or steps.runner is not Runner.WITH_CHANGES or not steps.may_leave():
             return
@@ -30,7 +30,7 @@ class PromptController:
         self._frame.start(partial(self._start, steps.lesson, steps.index), "play")
 
     async def _start(self, lesson: Lesson, index: int) -> None:
-        """Have a run of its own for the prompt, and say what there is to use."""
+        """Start a separate run for the prompt, and show the names that its inputs can use."""
         try:
             names = await self._engine.open_prompt(lesson, lesson.steps[index].id, self._steps.changes)
         except (WorkerError, ValueError) as error:
@@ -40,19 +40,19 @@ class PromptController:
             self._view.know(names)
 
     async def enter(self, code: str) -> None:
-        """Run an input and show what came of it."""
+        """Run an input and show its result, or the reason why it could not be run."""
         prompt = self._view.opened
         try:
-            played = await self._engine.enter(code)
+            result = await self._engine.enter(code)
         except (WorkerError, ValueError) as error:
             if self._view.opened == prompt:
                 self._view.say(f"This could not be run: {error}")
             return
         if self._view.opened == prompt and self._frame.shown == PLAY:
-            self._view.show_result(played)
+            self._view.show_result(result)
 
     def close(self) -> None:
-        """Go back to the step, which knows nothing of the prompt."""
+        """Close the prompt and go back to the step, which the prompt has not changed."""
         self._engine.close_prompt()
         self._frame.show(self._steps.view)
         self._frame.show_title()

@@ -1,4 +1,4 @@
-"""A question with what keeps its answers: it judges them by the run, and notes what becomes of them."""
+"""The view of a question connected with the progress: judges answers against the run, and records the outcomes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tui.tty.terminal import Terminal
 
 
 class QuestionSession(QuietStepView, QuestionView):
-    """The question of a step, from its first sight to its answer."""
+    """The view of a question step, which judges and records the learner's answers."""
 
     def __init__(self, terminal: Terminal, code_theme: str, store: Progress, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, id=id)
         self._store = store
-        # Questions that are asked once more, without what is known of them.
+        # Questions under review: they are asked again as if they had not been answered.
         self._reviewed: set[str] = set()
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
-        """Return a view that shows nothing yet."""
+        """Return a view that does not show a question yet."""
         return cls(context.terminal, context.code_theme, context.store, id="question")
 
     def open_step(
         self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
     ) -> None:
-        """Show a question with what the learner has done about it, or for a review without, and take the keys."""
+        """Show a question with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, Question)
         if review:
             self._reviewed.add(step.exercise)
@@ -42,7 +42,7 @@ class QuestionSession(QuietStepView, QuestionView):
         self._go_to(self._first_pane())
 
     def show_result(self, shown: ShownResult) -> None:
-        """Show what a run of the question gave that was opened last."""
+        """Show the results of a run of the question that was opened last."""
         if self._lesson is not None and self._step is not None:
             self._show_question(self._lesson, self._step, shown)
 
@@ -62,7 +62,7 @@ class QuestionSession(QuietStepView, QuestionView):
         )
 
     def on_question_view_answered(self, event: QuestionView.Answered) -> None:
-        """Judge an answer by what the run gave, and keep it."""
+        """Judge an answer against the results of the run, and record the outcome."""
         event.stop()
         if self._lesson is None:
             return
@@ -79,12 +79,12 @@ class QuestionSession(QuietStepView, QuestionView):
             self.notify(more, markup=False, timeout=10)
 
     def on_question_view_hint_used(self, event: QuestionView.HintUsed) -> None:
-        """Keep how many hints were read."""
+        """Record how many hints the learner has read."""
         event.stop()
         self._store.use_hint(event.step.exercise, event.n)
 
     def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
-        """Keep that the learner gave up."""
+        """Record that the learner has given up."""
         event.stop()
         self._reviewed.discard(event.step.exercise)
         self._store.give_up(event.step.exercise)

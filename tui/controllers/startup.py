@@ -1,4 +1,4 @@
-"""What follows the first paint in a thread of its own: reading course and progress, and importing the views."""
+"""The work that a thread does after the first paint: reading course and progress, and importing the views."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from lessons.engine.session import Session
 
 NICE = 10
+"""The niceness of the worker, so that the screen stays responsive while it computes."""
 
 
 def read(session: Session | None) -> LearningState | str:
-    """Read the course and the learner's progress; return a text for the author if the course cannot be read."""
+    """Read the course and the learner's progress; return an error message if the course cannot be read."""
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading.loader import LessonError, load_course
@@ -29,5 +30,5 @@ def read(session: Session | None) -> LearningState | str:
 
 
 def import_views() -> None:
-    """Import the modules of views and controllers."""
+    """Import the modules of the views and controllers, so that assembling them does not block the event loop."""
     from tui.controllers import assembly  # noqa: F401

@@ -1,4 +1,4 @@
-"""The kinds of steps: how the results of each come, and which view shows it. A new kind is a line here."""
+"""The registry of step kinds: how each kind gets its results, and which view shows it. A new kind is one line here."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tui.screens.workbench import Workbench
 
 
 class Runner(Enum):
-    """How the results of a step come."""
+    """The way in which a step gets its results."""
 
     WITH_CHANGES = auto()
     """The lesson is run up to the step, with the learner's changes; a prompt can be opened there."""
     AS_WRITTEN = auto()
     """The lesson is run up to the step as its author wrote it."""
     ON_REQUEST = auto()
-    """Nothing runs until the learner asks the view for it."""
+    """The step runs only when the learner asks its view for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepKind:
-    """How the results of steps of one kind come, and the class of the view that shows them."""
+    """A kind of step: the way in which it gets its results, and the class of the view that shows it."""
 
     runner: Runner
     view: type[StepView]
@@ -41,10 +41,10 @@ STEP_KINDS: Mapping[str, StepKind] = {
     "predict": StepKind(Runner.AS_WRITTEN, QuestionSession),
     "point": StepKind(Runner.AS_WRITTEN, QuestionSession),
 }
-"""What is done with a step, by its `kind`."""
+"""The entry of each kind of step, by the `kind` that lesson files use."""
 
 
 def make_views(context: ViewContext) -> dict[str, StepView]:
-    """Return the view of each kind of step; kinds whose views have the same class share one."""
+    """Return the view of each kind of step; kinds with the same class of view share one view."""
     views = {kind.view: kind.view.make(context) for kind in dict.fromkeys(STEP_KINDS.values())}
     return {name: views[kind.view] for name, kind in STEP_KINDS.items()}

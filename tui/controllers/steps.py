@@ -1,4 +1,4 @@
-"""Where the learner is in the course: opens steps, has them run, and goes from one to the next."""
+"""The controller of steps: opens them, has them run, and goes from one to the next."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tui.controllers.step_kinds import STEP_KINDS, Runner
 from tui.screens.step_view import StepView
 
 RUNS = "run"
-"""The group of what the worker runs for steps: what is started next takes its place."""
+"""The group of background tasks that run steps: a new task cancels the one before it."""
 
 
 class StepController:
-    """The step that the learner is at, and their changes to its lesson, of which it is the owner."""
+    """The controller of the learner's current step, and the owner of their changes to its lesson."""
 
     def __init__(
         self, frame: Frame, state: LearningState, views: Mapping[str, StepView], show_map: Callable[[], None]
     ) -> None:
-        """Initialize a learner who is at no step yet; `views` are those that show steps, by kind of step."""
+        """Initialize without a current step; `views` has the view of each kind of step."""
         self._frame, self._state, self._views, self._show_map = frame, state, views, show_map
         self._lesson: Lesson | None = None
         self.index = 0
@@ -38,7 +38,7 @@ class StepController:
 
     @property
     def lesson(self) -> Lesson:
-        """The lesson that the learner is in; that there is one is up to the caller: none is shown before one is."""
+        """The lesson that the learner is in. Callers use it only after a step was opened."""
         assert self._lesson is not None
         return self._lesson
 
@@ -49,32 +49,32 @@ class StepController:
 
     @property
     def view(self) -> StepView:
-        """The view of this step."""
+        """The view that shows the current step."""
         return self._views[self.step.kind]
 
     @property
     def runner(self) -> Runner:
-        """How the results of this step come."""
+        """The way in which the current step gets its results."""
         return STEP_KINDS[self.step.kind].runner
 
     @property
     def shown(self) -> bool:
-        """Whether the view of this step is the one that is shown."""
+        """Whether the view of the current step is on the screen."""
         return self._lesson is not None and self._frame.shown == self.view.id
 
     def is_at(self, lesson: Lesson, index: int) -> bool:
-        """Return whether the learner is still where they were when something was asked of the worker."""
+        """Return whether the learner is still at this step, so that a late reply of the worker is of use."""
         return (self._lesson, self.index) == (lesson, index) and self._frame.behind != MAP
 
     # Opening and running ---------------------------------------------------------------------------------------------
 
     def open(self, lesson: Lesson, index: int, *, remark: str = "", review: bool = False) -> None:
-        """Show a step: at once with what is recorded, then live.
+        """Show a step with its recorded results at once, then with live ones.
 
         Args:
             lesson, index: the step.
-            remark: something to be said in the title, as long as this step is shown.
-            review: it is an exercise that is to be done again, from the start.
+            remark: a message that stays in the title while this step is shown.
+            review: whether the step is an exercise to be done again from the start.
         """
         self._state.engine.close_prompt()
         if lesson is not self._lesson:
@@ -87,13 +87,13 @@ class StepController:
         self._frame.show(self.view)
         shown = self._state.results.at_once(lesson, self.step)
         self.view.open_step(lesson, self.step, shown, self._history, review=review)
-        self._tell_position()
+        self._show_position()
         self._frame.show_keys()
         if self.runner is not Runner.ON_REQUEST:
             self.run()
 
     def run(self) -> None:
-        """Run the lesson up to this step, and show the results if the learner is still there."""
+        """Run the lesson up to the current step, and show the results if the learner is still there."""
         self._frame.start(partial(self._run, self.lesson, self.index), RUNS)
 
     async def _run(self, lesson: Lesson, index: int) -> None:
@@ -106,37 +106,37 @@ class StepController:
             return
         except WorkerError as error:
             self._frame.problem = str(error)
-            self._tell_position()
+            self._show_position()
             return
         self._frame.problem = ""
-        # Also behind the prompt: the learner comes back to it.
+        # Also while the prompt covers the step, because the learner comes back to it.
         if self.is_at(lesson, index):
             self.view.show_result(shown)
-            self._tell_position()
+            self._show_position()
 
     def rerun(self) -> None:
-        """Run this step again."""
+        """Run the current step again."""
         if self.shown and self.runner is not Runner.ON_REQUEST and self.may_leave():
             self.run()
 
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:
-        """Have other changes hold in a lesson, and run this step again with them."""
+        """Apply the learner's new changes to a lesson, and run the current step again with them."""
         if lesson is self._lesson:
             self._history = history
             if self.shown:
                 self.run()
 
     def forget_results(self) -> None:
-        """Forget what was run in this lesson: something that it rests on is different now."""
+        """Forget the results of the lesson, because something that they depend on has changed."""
         self._state.results.forget()
 
     def stop(self) -> None:
-        """Tell the view of this step that the learner has stopped what runs."""
+        """Tell the view of the current step that the learner has stopped its run."""
         if self.shown:
             self.view.stop()
 
-    def _tell_position(self) -> None:
-        """Have the title say where the learner is."""
+    def _show_position(self) -> None:
+        """Show the learner's position in the title."""
         changed = self.runner is Runner.WITH_CHANGES and bool(self.changes)
         number, steps = self.lesson.number, len(self.lesson.steps)
         self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed)
@@ -145,7 +145,7 @@ class StepController:
     # From step to step -----------------------------------------------------------------------------------------------
 
     def may_leave(self) -> bool:
-        """Return whether the learner may go elsewhere; what would be lost by that is stopped then."""
+        """Return whether the learner may leave the current step; if they may, stop what runs in it."""
         if self._lesson is None or self._frame.behind != self.view.id:
             return True
         busy, leaves = self.view.busy, self.view.may_leave()
@@ -154,7 +154,7 @@ class StepController:
         return leaves
 
     def next(self) -> None:
-        """Go on to the next step; what was read or run is done then."""
+        """Go on to the next step, and count the current one as done if it was read or run."""
         if not self.may_leave():
             return
         remark = milestones.leave(self._state.store, self.lesson, self.step)
@@ -168,7 +168,7 @@ class StepController:
             self._show_map()
 
     def previous(self) -> None:
-        """Go back to the step before."""
+        """Go back to the previous step, which may be the last one of the previous lesson."""
         if not self.may_leave():
             return
         if self.index > 0:
@@ -180,7 +180,7 @@ class StepController:
             self.open(before, len(before.steps) - 1)
 
     def leave(self) -> None:
-        """Go back to the course map."""
+        """Stop what is running and go back to the course map, if the learner may leave the step."""
         if self.may_leave():
             self._state.engine.stop()
             self._show_map()

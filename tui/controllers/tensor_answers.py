@@ -1,4 +1,4 @@
-"""What the worker replies to the questions of a view: parts of large tensors, and how numbers were made."""
+"""The worker's replies to the questions of a view: parts of large tensors, and explanations of numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN = "This number explains itself as soon as the step has run here."
 
 
 async def fetch(engine: AsyncSession, event: ExplainingView.Missing) -> None:
-    """Give a matrix what it wants of a large tensor, if it still shows that."""
+    """Fetch a part of a large tensor for a matrix, and pass it on if the matrix still shows this tensor."""
     view, tensor = event.view, event.tensor
     # Typed as a union, the question would lose the type of its reply.
     question: TensorQuestion[Window | Blocks | RowStats] = event.question
@@ -25,7 +25,7 @@ async def fetch(engine: AsyncSession, event: ExplainingView.Missing) -> None:
 
 
 async def explain(engine: AsyncSession, event: ExplainingView.Asked) -> str:
-    """Have a number explained to the view that asks, if it still does. Returns why there is nothing to tell, or ""."""
+    """Have a number explained to a view, unless the learner has moved on. Return why there is no explanation, or ""."""
     about = event.view.result
     reply = await engine.ask(event.question)
     if event.view.result is not about or not event.view.has_focus_within:

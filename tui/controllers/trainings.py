@@ -1,4 +1,4 @@
-"""Trainings: starts them, lets them wait and go on, and shows their pictures as they come."""
+"""The controller of trainings: starts, pauses and resumes them, and shows their snapshots as they arrive."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tui.state.training_replay import TrainingReplay
 
 
 class TrainingController:
-    """What a learner does with the training of a step."""
+    """The controller of the training of a step."""
 
     def __init__(self, frame: Frame, state: LearningState, steps: StepController) -> None:
         self._frame, self._engine, self._replays, self._steps = frame, state.engine, state.replays, steps
 
     def go(self, view: TrainingView) -> None:
-        """Start the training that a view shows, let it wait, or let it go on."""
+        """Start, pause or resume the training that a view shows, whichever applies."""
         replay = view.replay
         if replay.state in ("starting", "running"):
             self._engine.pause()
@@ -32,19 +32,19 @@ class TrainingController:
             self._engine.resume()
             replay.resume()
         elif not replay.busy:
-            # Of the same group as runs: what is run next stops it.
+            # In the same group as runs, so that the next run stops the training.
             self._frame.start(partial(self._train, view, self._steps.lesson, self._steps.index), RUNS)
         view.changed()
 
     async def _train(self, view: TrainingView, lesson: Lesson, index: int) -> None:
-        """Have a step train, with the learner's changes, and show its pictures as they come."""
+        """Run the training of a step with the learner's changes, and show its snapshots as they arrive."""
         step, changes, loop = lesson.steps[index], self._steps.changes, asyncio.get_running_loop()
         assert isinstance(step, TrainStep)
         replay = self._replays.begin(lesson, step, changes)
         context = contextvars.copy_context()
 
         def take(snapshot: TrainingSnapshot) -> None:
-            # In another thread, which knows nothing of the app; and perhaps after that has been left.
+            # Called from a thread that does not have the context of the app, perhaps after the app has ended.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self.add, view, replay, snapshot, context=context)
 
@@ -68,6 +68,6 @@ class TrainingController:
                 self._steps.run()
 
     def add(self, view: TrainingView, replay: TrainingReplay, snapshot: TrainingSnapshot) -> None:
-        """Add a picture to a training, and show it if the training is still in view."""
+        """Add a snapshot to a training, and show it if the training is still in view."""
         replay.add(snapshot)
         view.comes(replay)

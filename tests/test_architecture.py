@@ -1,4 +1,4 @@
-"""`docs/architecture.md` against the code: its rooms, the files it names, and its list of messages."""
+"""The papers against the code: the files that they name, the rooms, and the list of messages."""
 
 from __future__ import annotations
 
@@ -24,19 +24,26 @@ def rooms(package: str) -> list[str]:
     return sorted(folder.parent.name for folder in (ROOT / package).glob("*/__init__.py"))
 
 
+PAPERS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
+
+
 @pytest.mark.parametrize("package", ["tui", "lessons", "lessons/worker"])
 def test_every_room_is_drawn(package: str) -> None:
     drawn = section("Rooms")
     assert [room for room in rooms(package) if not re.search(rf"(?<![\w/]){room}(?!\w)", drawn)] == []
 
 
-def test_files_that_are_named_exist() -> None:
-    named = {*re.findall(r"`((?:tui|lessons|attention|tests|bench)/[\w./-]+)`", TEXT)}
-    assert len(named) > 20
+@pytest.mark.parametrize("paper", PAPERS)
+def test_files_that_are_named_exist(paper: str) -> None:
+    text = (ROOT / paper).read_text(encoding="utf-8")
+    named = {*re.findall(r"`((?:tui|lessons|attention|tests|bench|docs)/[\w./-]+)`", text)}
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
-    alone = {*re.findall(r"`(\w+\.py)`", TEXT)}
+    linked = {*re.findall(r"\]\(([\w./-]+\.md)[)#]", text)}
+    assert sorted(path for path in linked if not (ROOT / paper).parent.joinpath(path).exists()) == []
+    alone = {*re.findall(r"`(\w+\.py)`", text)}
     known = {path.name for package in ("tui", "lessons", "attention") for path in (ROOT / package).rglob("*.py")}
     assert alone <= known
+    assert named or linked
 
 
 def test_every_message_is_listed_and_no_other() -> None:

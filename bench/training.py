@@ -33,23 +33,23 @@ def rows(session: Session, lesson: Lesson, step: TrainStep, seeds: Sequence[int]
     for seed in seeds if knob else (None,):
         changes = UNCHANGED if knob is None or seed is None else UNCHANGED.with_knob(lesson, knob.name, seed)
         with tempfile.TemporaryDirectory() as folder:
-            result = session.train_for(Path(folder), lesson, step.id, lambda picture: None, changes=changes)
+            result = session.train_into(Path(folder), lesson, step.id, lambda snapshot: None, changes=changes)
         numbers = (
             f"  {result.error.message}"
             if result.error
             else "".join(
-                f"{result.pictures[-1].numbers[name]:12.4f}{changed_at(result.pictures, name):9}" for name in names
+                f"{result.snapshots[-1].numbers[name]:12.4f}{changed_at(result.snapshots, name):9}" for name in names
             )
         )
         yield f"{'-' if seed is None else seed:>8}{result.seconds:9.1f}{numbers}"
 
 
-def changed_at(pictures: Sequence[TrainingSnapshot], name: str) -> int:
+def changed_at(snapshots: Sequence[TrainingSnapshot], name: str) -> int:
     """Return the step by which a curve had gone most of its way."""
-    first, last = (pictures[index].numbers[name] for index in (0, -1))
-    progress = [(picture.numbers[name] - first) / ((last - first) or 1) for picture in pictures]
+    first, last = (snapshots[index].numbers[name] for index in (0, -1))
+    progress = [(snapshot.numbers[name] - first) / ((last - first) or 1) for snapshot in snapshots]
     return next(
-        picture.done for picture, fraction in zip(pictures, progress, strict=True) if fraction >= MOST_OF_THE_WAY
+        snapshot.done for snapshot, fraction in zip(snapshots, progress, strict=True) if fraction >= MOST_OF_THE_WAY
     )
 
 

@@ -153,7 +153,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
             name = f"{trained_models.key(altered, again)}.pt"
             if name in current:
                 continue
-            outcome = session.train_for(folder, lesson, step.id, lambda picture: None, changes=changes)
+            outcome = session.train_into(folder, lesson, step.id, lambda snapshot: None, changes=changes)
             if outcome.error:
                 raise RuntimeError(f"{lesson.id}/{step.id}: {outcome.error.message}")
             current.add(name)
@@ -163,7 +163,7 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
         if file.name not in current:
             file.unlink()
     if shown:
-        training.save_pictures(lesson, shown)
+        training.save_snapshots(lesson, shown)
 
 
 def _settings(lesson: Lesson, step: TrainStep) -> Iterator[Changes]:

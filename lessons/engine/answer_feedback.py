@@ -11,7 +11,7 @@ from lessons.engine.question_facts import Index, is_same_number
 _DECIMALS = re.compile(r"[.,](\d+)$")
 
 
-def how_far_off(answer: float, right: float, text: str, within: float) -> str:
+def describe_number_error(answer: float, right: float, text: str, within: float) -> str:
     """Say how far off a number is, and in which direction. `text` is how the learner wrote it."""
     if math.isnan(answer):
         return "It is a number."
@@ -34,7 +34,7 @@ def how_far_off(answer: float, right: float, text: str, within: float) -> str:
     return f"Too {where}."
 
 
-def what_is_wrong_with_shape(answer: Index, right: Index) -> str:
+def describe_shape_error(answer: Index, right: Index) -> str:
     """Say what distinguishes a shape from the right one."""
     if len(answer) != len(right):
         return f"It has {'fewer' if len(answer) > len(right) else 'more'} axes."
@@ -49,7 +49,7 @@ def what_is_wrong_with_shape(answer: Index, right: Index) -> str:
     return f"As many axes as it has, but only {good} of the {len(right)} sizes {'is' if good == 1 else 'are'} right."
 
 
-def what_is_wrong_with_order(answer: Sequence[int], right: Sequence[int]) -> str:
+def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
     """Say how much of an order is right."""
     if tuple(answer) == tuple(reversed(right)):
         return "Right, but the wrong way round: yours begins where it should end."
@@ -57,7 +57,7 @@ def what_is_wrong_with_order(answer: Sequence[int], right: Sequence[int]) -> str
     return f"{good} of {len(right)} {'is' if good == 1 else 'are'} in the right place."
 
 
-def where_else(cell: Index, right: Sequence[Index]) -> str:
+def point_elsewhere(cell: Index, right: Sequence[Index]) -> str:
     """Say where to look instead of at this cell."""
     if len(cell) == 1:
         before, after = any(other < cell for other in right), any(other > cell for other in right)

@@ -41,7 +41,7 @@ def read_option(options: Sequence[Choice], text: str) -> int | None:
     sign = match[1] if match else ""
     if sign and sign in LETTERS[: len(options)]:
         return LETTERS.index(sign)
-    found = {place for place, option in enumerate(options) if bare(option.text) == bare(text)}
+    found = {position for position, option in enumerate(options) if bare(option.text) == bare(text)}
     if sign.isdecimal() and 1 <= int(sign) <= len(options):
         found.add(int(sign) - 1)
     if len(found) > 1:
@@ -110,23 +110,23 @@ def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) 
     if len(parts) == 1 and highest < 10 and parts[0].isdecimal():
         # Single digits need nothing between them.
         parts = list(parts[0])
-    places = [_place(part, names) for part in parts]
-    if not parts or any(place is None for place in places):
+    positions = [_position(part, names) for part in parts]
+    if not parts or any(position is None for position in positions):
         raise unreadable(step, result, "This cannot be read as an order.")
-    found = tuple(place for place in places if place is not None)
+    found = tuple(position for position in positions if position is not None)
     if len(set(found)) < len(found):
         raise UnreadableAnswer("One of them stands there twice.")
-    if any(not 1 <= place <= highest for place in found):
+    if any(not 1 <= position <= highest for position in found):
         raise UnreadableAnswer(f"The numbers are those from 1 to {highest}.")
     if len(found) != len(right):
         raise UnreadableAnswer(f"These are {len(found)}, but {len(right)} are asked for.")
     return found
 
 
-def _place(part: str, names: Sequence[str]) -> int | None:
+def _position(part: str, names: Sequence[str]) -> int | None:
     if re.fullmatch(r"[0-9]{1,9}", part):
         return int(part)
-    same = [place for place, name in enumerate(names, 1) if bare(name) == bare(part)]
+    same = [position for position, name in enumerate(names, 1) if bare(name) == bare(part)]
     return same[0] if same else None
 
 
@@ -143,10 +143,10 @@ def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
     found = [0] * leading
     for axis, part in enumerate(parts, leading):
         labels = tensor.labels[axis] if tensor is not None and axis < len(tensor.labels) else ()
-        place = _along(part, shape[axis], labels)
-        if place is None:
+        position = _index_along(part, shape[axis], labels)
+        if position is None:
             raise unreadable(step, result, f"There is no {part or 'empty label'} along that axis.")
-        found.append(place)
+        found.append(position)
     return tuple(found)
 
 
@@ -158,14 +158,14 @@ def cell_of(step: PointStep, result: StepResult, text: str) -> Index | None:
         return None
 
 
-def _along(part: str, size: int, labels: Sequence[str]) -> int | None:
+def _index_along(part: str, size: int, labels: Sequence[str]) -> int | None:
     """Return the index that a text means along an axis, None if it means none. Raises `UnreadableAnswer`."""
     if re.fullmatch(r"-?[0-9]{1,9}", part):
         index = int(part)
         if -size <= index < size:
             return index % size
         raise UnreadableAnswer(f"There is no {index} along that axis: it goes from 0 to {size - 1}.")
-    same = [place for place, name in enumerate(labels) if bare(name) == bare(part)]
+    same = [position for position, name in enumerate(labels) if bare(name) == bare(part)]
     if len(same) > 1:
         raise UnreadableAnswer(f"{part} stands there {len(same)} times: write its index.")
     return same[0] if same else None

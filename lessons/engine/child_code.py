@@ -57,14 +57,14 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
         job.set_idle(True)
         return result, True
     except TimeoutError:
-        failure = child_failures.timed_out(job, request.wall)
+        failure = child_failures.timeout_failure(job, request.wall)
     except Exception as error:
         # Whatever a child sends that cannot be read is its own end.
-        failure = child_failures.died(job, error, request.limits, cancelled())
+        failure = child_failures.exit_failure(job, error, request.limits, cancelled())
     return request.failed(failure, job, time.monotonic() - began), False
 
 
-def drawn_as(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
+def shown_tensor_for(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
     """Tell how a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
     known = axis_labels.declaration_of(lesson, step, report.name, len(report.shape))
     kind: Kind = "mask" if report.dtype == "bool" else "vector"

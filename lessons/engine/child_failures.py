@@ -12,7 +12,7 @@ from lessons.worker import exit_codes, wire
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
 
-def timed_out(job: ChildProcess, wall: float) -> Failure:
+def timeout_failure(job: ChildProcess, wall: float) -> Failure:
     """End a child that is past its deadline, and tell where it was."""
     job.end(ask_line=True)
     line = line_of(job)
@@ -20,7 +20,7 @@ def timed_out(job: ChildProcess, wall: float) -> Failure:
     return Failure("timeout", f"Stopped after {wall:g} seconds.{where}", line)
 
 
-def died(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
+def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
     """Why a child ended without saying so, or said something unreadable: `error` is what its connection gave."""
     ended = job.end()
     line = line_of(job)

@@ -74,7 +74,7 @@ def walk(node: Node, level: int = 0) -> Iterator[tuple[Node, int]]:
         yield from walk(operand, level + 1)
 
 
-def showing(lesson: Lesson, step_id: str, name: str) -> Lesson:
+def with_shown(lesson: Lesson, step_id: str, name: str) -> Lesson:
     """The lesson with a step that shows this tensor, which may be any expression, if it does not yet.
 
     Raises `KeyError` if that is no step that runs, `pydantic.ValidationError` if the name is no expression.

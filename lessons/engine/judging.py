@@ -83,7 +83,7 @@ class Request:
     def of(cls, exercise: ExerciseStep, source: str, seed: int | None, rounds: int) -> Request:
         """The request; without a seed the hidden inputs are others each time."""
         first = secrets.randbelow(SEEDS) if seed is None else seed % SEEDS
-        seeds = tuple((first + place) % SEEDS for place in range(rounds))
+        seeds = tuple((first + offset) % SEEDS for offset in range(rounds))
         return cls(exercise, source.encode("utf-8", "surrogatepass"), seeds)
 
     @property
@@ -205,9 +205,9 @@ def _run(
         try:
             answer = _converse(job, request, hidden, trace)
         except TimeoutError:
-            answer = _Answer(failure=child_failures.timed_out(job, limits.wall))
+            answer = _Answer(failure=child_failures.timeout_failure(job, limits.wall))
         except wire.WireError as error:
-            answer = _Answer(failure=child_failures.died(job, error, limits, cancelled()))
+            answer = _Answer(failure=child_failures.exit_failure(job, error, limits, cancelled()))
         job.end()
         return replace(answer, printed=output(job.out))
 

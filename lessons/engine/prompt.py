@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, CodeRequest, Names, drawn_as
+from lessons.engine.child_code import GONE, CodeRequest, Names, shown_tensor_for
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -78,13 +78,13 @@ class Prompt:
         problem = self._rebuild()
         if problem is not None:
             return replace(_unrun(self._last, problem), names=self._names)
-        played, survived = self._enter(self._last, code)
+        result, survived = self._enter(self._last, code)
         if not survived:
             # What the next input can use, since it will find all as it was.
-            return replace(played, names=self._names)
+            return replace(result, names=self._names)
         self._history.append((self._last, code))
-        self._names = played.names
-        return played
+        self._names = result.names
+        return result
 
     def close(self) -> None:
         """End the child for good; may be called from another thread."""
@@ -98,8 +98,8 @@ class Prompt:
 
     def _enter(self, number: int, code: str) -> tuple[PromptResult, bool]:
         run = self.run
-        asked = request(self._altered, self._step, number, code, self._wall)
-        reply = self._session.run_code(run, asked) if run is not None else None
+        code_request = request(self._altered, self._step, number, code, self._wall)
+        reply = self._session.run_code(run, code_request) if run is not None else None
         return reply or (_unrun(number, CLOSED if self._closed.is_set() else GONE), False)
 
     def _rebuild(self) -> Failure | None:
@@ -117,15 +117,15 @@ class Prompt:
         if not run.alive:
             return next((step.error for step in reversed(run.steps) if step.error), GONE)
         for count, (number, code) in enumerate(self._history):
-            played, survived = self._enter(number, code)
+            result, survived = self._enter(number, code)
             if not survived:
-                assert played.error is not None
-                if played.error.kind == "stopped":
-                    return played.error
+                assert result.error is not None
+                if result.error.kind == "stopped":
+                    return result.error
                 # Chance or the clock decided: what can no longer be reached is given up.
                 self._history[count:] = []
-                message = f"What you had entered before did not go well again, and is forgotten: {played.error.message}"
-                return Failure(played.error.kind, message)
+                message = f"What you had entered before did not go well again, and is forgotten: {result.error.message}"
+                return Failure(result.error.kind, message)
         return None
 
 
@@ -146,7 +146,7 @@ def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> C
             stdout=output(job.out, 0, report.printed),
             error=replies.failure_of(report.error),
             tensors=tuple(
-                replies.tensor_of(lesson, drawn_as(lesson, step, tensor), tensor, report.blob)
+                replies.tensor_of(lesson, shown_tensor_for(lesson, step, tensor), tensor, report.blob)
                 for tensor in report.tensors
             ),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),

@@ -6,7 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lessons.engine.answer_feedback import how_far_off, what_is_wrong_with_order, what_is_wrong_with_shape, where_else
+from lessons.engine.answer_feedback import (
+    describe_number_error,
+    describe_order_error,
+    describe_shape_error,
+    point_elsewhere,
+)
 from lessons.engine.answer_reading import (
     LONGEST,
     UnreadableAnswer,
@@ -101,7 +106,7 @@ def _judge_number(step: PredictStep, result: StepResult, text: str) -> Judgement
         result,
         name,
         lambda fact: any(is_same_number(reading, as_number(fact), step.within) for reading in readings),
-        how_far_off(answer, right, text, step.within),
+        describe_number_error(answer, right, text, step.within),
     )
 
 
@@ -114,7 +119,7 @@ def _judge_shape(step: PredictStep, result: StepResult, text: str) -> Judgement:
     if answer == right:
         return _right(step, result, name)
     return _wrong(
-        step, result, name, lambda fact: as_whole_numbers(fact) == answer, what_is_wrong_with_shape(answer, right)
+        step, result, name, lambda fact: as_whole_numbers(fact) == answer, describe_shape_error(answer, right)
     )
 
 
@@ -125,7 +130,7 @@ def _judge_order(step: PredictStep, result: StepResult, text: str) -> Judgement:
     if answer == right:
         return _right(step, result, name)
     return _wrong(
-        step, result, name, lambda fact: as_whole_numbers(fact) == answer, what_is_wrong_with_order(answer, right)
+        step, result, name, lambda fact: as_whole_numbers(fact) == answer, describe_order_error(answer, right)
     )
 
 
@@ -136,4 +141,4 @@ def _judge_cell(step: PointStep, result: StepResult, text: str) -> Judgement:
     name = "the right cell"
     if cell in right:
         return _right(step, result, name)
-    return _wrong(step, result, name, lambda fact: cell in set(true_cells(fact, shape)), where_else(cell, right))
+    return _wrong(step, result, name, lambda fact: cell in set(true_cells(fact, shape)), point_elsewhere(cell, right))

@@ -87,12 +87,12 @@ def program_of(
     for step in steps:
         request = step_request(lesson, step)
         if isinstance(step, TrainStep):
-            kept = found[step.id] = trained_models.find(lesson, step, cells)
-            if kept.origin == "missing":
+            model = found[step.id] = trained_models.find(lesson, step, cells)
+            if model.origin == "missing":
                 request = replace(request, untrained=trained_models.untrained_message(step, changed=changed))
             else:
-                request = replace(request, trained=(len(blob), len(blob) + len(kept.data)))
-                blob += kept.data
+                request = replace(request, trained=(len(blob), len(blob) + len(model.data)))
+                blob += model.data
         requests.append(request)
     return Program(lesson.seed, lesson.setup, tuple(map(_cell_write, cells)), tuple(requests)), found, bytes(blob)
 

@@ -130,10 +130,10 @@ class Session:
                 results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
                 printed = report.stdout[1]
         except TimeoutError:
-            failure = child_failures.timed_out(job, lesson.limits.wall)
+            failure = child_failures.timeout_failure(job, lesson.limits.wall)
         except Exception as error:
             # Whatever a child sends that cannot be read is its own end.
-            failure = child_failures.died(job, error, lesson.limits, self._cancelled.is_set())
+            failure = child_failures.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
         return False
@@ -142,24 +142,24 @@ class Session:
         self,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[TrainingSnapshot], None],
+        on_snapshot: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
         """Train what a step trains, with the learner's changes, in a child of its own, and keep it.
 
-        Calls `on_picture` from this thread with every picture as it comes. `control` and `cancel` stop it, and then
+        Calls `on_snapshot` from this thread with every picture as it comes. `control` and `cancel` stop it, and then
         nothing is kept. Raises `WorkerError` if nothing can be run at all, `ChangeError` if the lesson cannot be
         changed like that, `KeyError` for a step that trains nothing.
         """
-        return self.train_for(trained_models.own_folder(), lesson, step_id, on_picture, control, changes)
+        return self.train_into(trained_models.own_folder(), lesson, step_id, on_snapshot, control, changes)
 
-    def train_for(
+    def train_into(
         self,
         folder: Path | None,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[TrainingSnapshot], None],
+        on_snapshot: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
@@ -173,7 +173,7 @@ class Session:
         request = replies.training_request(lesson, step, cells, changed=bool(changes))
         with self._child(step.limits) as job:
             cancelled = self._cancelled.is_set
-            ended, data = training.watch(job, lesson, step, request, on_picture, control or Control(), cancelled)
+            ended, data = training.watch(job, lesson, step, request, on_snapshot, control or Control(), cancelled)
         if ended.stopped or ended.error:
             return ended
         try:

@@ -18,7 +18,7 @@ from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
-from lessons.results.result import MOST_PICTURES, WHOLE, Failure, Tensor, Training, TrainingSnapshot
+from lessons.results.result import MOST_SNAPSHOTS, WHOLE, Failure, Tensor, Training, TrainingSnapshot
 from lessons.worker import channel, wire
 from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed
 
@@ -149,27 +149,27 @@ def watch(
     lesson: Lesson,
     step: TrainStep,
     request: Train,
-    on_picture: Callable[[TrainingSnapshot], None],
+    on_snapshot: Callable[[TrainingSnapshot], None],
     control: Control,
     cancelled: Callable[[], bool],
 ) -> tuple[Training, bytes]:
     """Start a training in a child and follow it to its end. Returns what was seen, and the file of what was kept."""
-    pictures: list[TrainingSnapshot] = []
+    snapshots: list[TrainingSnapshot] = []
     began = time.monotonic()
 
     def ended(failure: Failure | None = None, *, stopped: bool = False) -> Training:
         if failure is not None and failure.kind == "stopped":
             failure, stopped = None, True
-        return Training(tuple(pictures), failure, stopped, time.monotonic() - began)
+        return Training(tuple(snapshots), failure, stopped, time.monotonic() - began)
 
     with control.listening() as bell:
         following = _Watch(job, control, bell, step.limits.wall)
         try:
             channel.send(job.talk, request)
         except wire.Closed as error:
-            return ended(child_failures.died(job, error, step.limits, cancelled())), b""
+            return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
         while True:
-            picture = None
+            snapshot = None
             try:
                 report = following.next()
                 if report is None:
@@ -180,22 +180,22 @@ def watch(
                 if isinstance(report, TrainingFailed):
                     return ended(replies.failure_of(report.error)), b""
                 # The worker sees to it first.
-                if len(pictures) == MOST_PICTURES:
+                if len(snapshots) == MOST_SNAPSHOTS:
                     raise wire.WireError("too many messages")
-                picture = replies.snapshot_of(lesson, step, report)
+                snapshot = replies.snapshot_of(lesson, step, report)
             except TimeoutError:
-                return ended(child_failures.timed_out(job, step.limits.wall)), b""
+                return ended(child_failures.timeout_failure(job, step.limits.wall)), b""
             except Exception as error:
                 # Whatever a child sends that cannot be read is its own end.
-                return ended(child_failures.died(job, error, step.limits, cancelled())), b""
-            pictures.append(picture)
-            on_picture(picture)
+                return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
+            snapshots.append(snapshot)
+            on_snapshot(snapshot)
 
 
 # Pictures that ship with the course --------------------------------------------------------------------------------
 
 
-def recorded(lesson: Lesson, step: TrainStep) -> Training:
+def load_recorded(lesson: Lesson, step: TrainStep) -> Training:
     """The training that ships with the course; without pictures if this is another lesson, or other code."""
     if not lesson.folder:
         return Training(())
@@ -204,48 +204,48 @@ def recorded(lesson: Lesson, step: TrainStep) -> Training:
         if data["key"] != key(lesson, step):
             return Training(())
         shown = {spec.name: spec for spec in step.watch}
-        pictures = tuple(_picture(lesson, shown, entry) for entry in data["pictures"])
-        return Training(pictures, seconds=float(data["seconds"]))
+        snapshots = tuple(_snapshot(lesson, shown, entry) for entry in data["pictures"])
+        return Training(snapshots, seconds=float(data["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Training(())
 
 
-def save_pictures(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training]]) -> None:
+def save_snapshots(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training]]) -> None:
     """Write pictures of the lesson's trainings, as many as ship, and how long each took."""
     lines = []
     for step, ended in trainings:
-        entries = ",\n".join(json.dumps(_entry(picture)) for picture in thinned(ended.pictures, MOST_SHIPPED))
+        entries = ",\n".join(json.dumps(_entry(snapshot)) for snapshot in thin_out(ended.snapshots, MOST_SHIPPED))
         about = json.dumps({"key": key(lesson, step), "seconds": round(ended.seconds, 1)})
         lines.append(f'{json.dumps(step.id)}: {about[:-1]}, "pictures": [\n{entries}\n]}}')
     text = "{" + ",\n".join(lines) + "}\n"
     (Path(lesson.folder) / PICTURES).write_text(text, encoding="utf-8")
 
 
-def thinned(pictures: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:
+def thin_out(snapshots: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:
     """At most so many of the pictures, evenly spread, with the first and the last."""
-    if len(pictures) <= most:
-        return pictures
-    return [pictures[round(place * (len(pictures) - 1) / (most - 1))] for place in range(most)]
+    if len(snapshots) <= most:
+        return snapshots
+    return [snapshots[round(index * (len(snapshots) - 1) / (most - 1))] for index in range(most)]
 
 
-def _entry(picture: TrainingSnapshot) -> dict[str, Any]:
+def _entry(snapshot: TrainingSnapshot) -> dict[str, Any]:
     return {
-        "done": picture.done,
-        "total": picture.total,
-        "numbers": {name: round(number, DIGITS) for name, number in picture.numbers.items()},
+        "done": snapshot.done,
+        "total": snapshot.total,
+        "numbers": {name: round(number, DIGITS) for name, number in snapshot.numbers.items()},
         "tensors": {
             tensor.name: {
                 "dtype": tensor.dtype,
                 "shape": list(tensor.shape),
                 "values": [round(value, DIGITS) for value in tensor.values],
             }
-            for tensor in picture.tensors
+            for tensor in snapshot.tensors
             if tensor.values is not None
         },
     }
 
 
-def _picture(lesson: Lesson, shown: dict[str, ShownTensor], entry: dict[str, Any]) -> TrainingSnapshot:
+def _snapshot(lesson: Lesson, shown: dict[str, ShownTensor], entry: dict[str, Any]) -> TrainingSnapshot:
     tensors = tuple(_tensor(lesson, shown[name], data) for name, data in entry["tensors"].items())
     numbers = {str(name): float(number) for name, number in entry["numbers"].items()}
     return TrainingSnapshot(int(entry["done"]), int(entry["total"]), numbers, tensors)

@@ -21,7 +21,7 @@ LONGEST_AXIS, MOST_AXES = 100_000, 8
 """The longest axis, and the most axes, of a tensor that can be shown: every row and column has a label."""
 
 
-MOST_PICTURES, MOST_STEPS = 1000, 10**9
+MOST_SNAPSHOTS, MOST_STEPS = 1000, 10**9
 """Snapshots that one training may take, and steps that it may count: durations are computed from them."""
 
 MOST_KEPT = 4 << 20
@@ -197,7 +197,7 @@ class TrainingSnapshot:
 class Training:
     """A training that ended: its snapshots, and why it did not finish, if it did not."""
 
-    pictures: tuple[TrainingSnapshot, ...]
+    snapshots: tuple[TrainingSnapshot, ...]
     error: Failure | None = None
     stopped: bool = False
     seconds: float = 0.0

@@ -220,14 +220,14 @@ class FakeSession(Session):
         self,
         lesson: Lesson,
         step_id: str,
-        on_picture: Callable[[TrainingSnapshot], None],
+        on_snapshot: Callable[[TrainingSnapshot], None],
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
         control = control or Control()
         self.controls.append(control)
         suffix = _changes_suffix(lesson, changes)
-        pictures: list[TrainingSnapshot] = []
+        snapshots: list[TrainingSnapshot] = []
         finished = self._work(f"train {lesson.id}/{step_id}{suffix}")
         end = time.monotonic() + PATIENCE
         while finished and not (self.stopped.is_set() or control.stopped):
@@ -240,11 +240,11 @@ class FakeSession(Session):
             except queue.Empty:
                 continue
             if not isinstance(event, TrainingSnapshot):
-                return Training(tuple(pictures), event, seconds=2.0)
-            pictures.append(event)
-            on_picture(event)
+                return Training(tuple(snapshots), event, seconds=2.0)
+            snapshots.append(event)
+            on_snapshot(event)
             end = time.monotonic() + PATIENCE
-        return Training(tuple(pictures), stopped=True)
+        return Training(tuple(snapshots), stopped=True)
 
     def run_code(self, run: Run, request: CodeRequest[Any, Any]) -> Any:
         """Run an input, which prints itself (`die` ends its child), or a scratch run."""

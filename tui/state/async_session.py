@@ -68,16 +68,16 @@ class AsyncSession:
         return lesson, run
 
     async def train(
-        self, lesson: Lesson, step: str, on_picture: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
+        self, lesson: Lesson, step: str, on_snapshot: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
     ) -> Training:
         """Train the model of a step; stop the previous run. `pause`, `resume` and `stop` then control the training.
 
-        `on_picture` is called from a different thread. A training that a newer request replaces is stopped. Raises
+        `on_snapshot` is called from a different thread. A training that a newer request replaces is stopped. Raises
         `WorkerError`, or `ChangeError` for a change that cannot be made.
         """
         self._session.cancel()
         control = self._control = Control()
-        future = self._jobs.submit(self._session.train, lesson, step, on_picture, control, changes)
+        future = self._jobs.submit(self._session.train, lesson, step, on_snapshot, control, changes)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:

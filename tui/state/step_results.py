@@ -98,8 +98,8 @@ class TrainingReplays:
             if own := self._own.get((lesson.id, step.id, those)):
                 return own[-1]
         if (lesson.id, step.id) not in self._recorded:
-            recorded = training.recorded(lesson, step)
-            self._recorded[lesson.id, step.id] = TrainingReplay(recorded.pictures, seconds=recorded.seconds)
+            recorded = training.load_recorded(lesson, step)
+            self._recorded[lesson.id, step.id] = TrainingReplay(recorded.snapshots, seconds=recorded.seconds)
         return self._recorded[lesson.id, step.id]
 
     def begin(self, lesson: Lesson, step: TrainStep, changes: Changes = UNCHANGED) -> TrainingReplay:

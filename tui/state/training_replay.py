@@ -74,8 +74,8 @@ class TrainingReplay:
     def end(self, training: Training) -> None:
         """Take over the outcome of the training."""
         self._hold()
-        if training.pictures:
-            self.snapshots = list(training.pictures)
+        if training.snapshots:
+            self.snapshots = list(training.snapshots)
         if training.stopped or (training.error is not None and training.error.kind == "stopped"):
             self.state = "stopped"
         elif training.error is not None:

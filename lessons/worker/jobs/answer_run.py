@@ -47,11 +47,11 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     actual: list[Any] = []
     for number, context in zip(hidden.seeds, contexts, strict=True):
         with _watching(tracer):
-            got, failure = probed(namespace, job.probe, context, number)
+            got, failure = run_probe(namespace, job.probe, context, number)
         if failure:
             break
         actual.append(got)
-    results = intermediates.plain(tracer.made()) if tracer else actual
+    results = intermediates.plain(tracer.results()) if tracer else actual
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:
@@ -64,7 +64,7 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
     return tracer.running() if tracer else nullcontext()
 
 
-def attempted(
+def run_own_code(
     code: str, filename: str, probing: str, context: dict[str, Any], number: int
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run code that is ours (the model answer, a known mistake) on a hidden input: what it got, or its failure."""
@@ -72,10 +72,10 @@ def attempted(
     failure = execute(code, filename, namespace)
     if failure is not None:
         return None, failure
-    return probed(namespace, probing, context, number, filename)
+    return run_probe(namespace, probing, context, number, filename)
 
 
-def probed(
+def run_probe(
     learner: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run the probe on one hidden input with the names of `learner`: what it got, or why it could not."""

@@ -47,7 +47,7 @@ class CellWriter:
                     why = str(error).partition("\n")[0] or type(error).__name__
                     self._note(cell, f"PyTorch refuses it ({why})")
 
-    def tell(self) -> list[str]:
+    def take_notes(self) -> list[str]:
         """The notes since the last time."""
         notes, self.notes = self.notes, []
         return notes

@@ -51,10 +51,10 @@ class Tracer:
         with self._recorder:
             yield
 
-    def made(self) -> list[IntermediateResult]:
+    def results(self) -> list[IntermediateResult]:
         """The results of the program's own lines, in order, as they were when they were made."""
         record = self._recorder.record
-        history, places = ElementHistory(record), SourcePositions(record)
+        history, positions = ElementHistory(record), SourcePositions(record)
         found: list[IntermediateResult] = []
         wrote: dict[int, int] = {}
         filled = _filled_piece_by_piece(record.events)
@@ -71,10 +71,10 @@ class Tracer:
                 continue
             size += value.numel() * value.element_size()
             parents = frozenset(wrote[item.storage] for item in event.operands() if item.storage in wrote)
-            assigned = places.assigned(maker)
-            name = (assigned or places.code(maker) or event.op)[:LONGEST_NAME]
+            assigned = positions.assigned(maker)
+            name = (assigned or positions.code(maker) or event.op)[:LONGEST_NAME]
             wrote[region.storage] = len(found)
-            found.append(IntermediateResult(name, bool(assigned), places.line(site), value, parents))
+            found.append(IntermediateResult(name, bool(assigned), positions.line(site), value, parents))
         return _last_of_each_code(found)
 
     def _site(self, event: Event) -> Site | None:
@@ -108,24 +108,24 @@ def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResu
 
     What was made by one of the others counts as made by it.
     """
-    kept: list[IntermediateResult] = []
-    moved: dict[int, int] = {}
-    for place, item in enumerate(found):
-        parents = frozenset(moved[parent] for parent in item.parents if parent in moved)
-        last = kept[-1] if kept else None
-        if last is not None and place - 1 in moved and (last.name, last.line) == (item.name, item.line):
-            parents = (last.parents | parents) - {len(kept) - 1}
-            kept[-1] = IntermediateResult(item.name, item.named, item.line, item.value, parents)
+    merged: list[IntermediateResult] = []
+    merged_index: dict[int, int] = {}
+    for index, item in enumerate(found):
+        parents = frozenset(merged_index[parent] for parent in item.parents if parent in merged_index)
+        last = merged[-1] if merged else None
+        if last is not None and index - 1 in merged_index and (last.name, last.line) == (item.name, item.line):
+            parents = (last.parents | parents) - {len(merged) - 1}
+            merged[-1] = IntermediateResult(item.name, item.named, item.line, item.value, parents)
         else:
-            kept.append(IntermediateResult(item.name, item.named, item.line, item.value, parents))
-        moved[place] = len(kept) - 1
-    return kept
+            merged.append(IntermediateResult(item.name, item.named, item.line, item.value, parents))
+        merged_index[index] = len(merged) - 1
+    return merged
 
 
 # Travelling ----------------------------------------------------------------------------------------------------------
 
 
-def plain(made: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
+def plain(results: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
     """Results as values that travel."""
     return [
         {
@@ -135,18 +135,18 @@ def plain(made: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
             "value": item.value,
             "parents": sorted(item.parents),
         }
-        for item in made
+        for item in results
     ]
 
 
 def of_plain(data: Any) -> list[IntermediateResult]:
     """Results from what travelled. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     found: list[IntermediateResult] = []
-    for place, item in enumerate(data[:MOST_TENSORS]):
+    for index, item in enumerate(data[:MOST_TENSORS]):
         value, line = item["value"], item["line"]
         if not isinstance(value, torch.Tensor) or not isinstance(line, int | None):
             raise TypeError("no result")
-        parents = frozenset(int(parent) for parent in item["parents"] if 0 <= int(parent) < place)
+        parents = frozenset(int(parent) for parent in item["parents"] if 0 <= int(parent) < index)
         found.append(IntermediateResult(str(item["name"])[:LONGEST_NAME], bool(item["named"]), line, value, parents))
     return found
 
@@ -164,7 +164,7 @@ def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.allclose(first, second, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
 
 
-def _telling(value: torch.Tensor) -> bool:
+def _is_distinctive(value: torch.Tensor) -> bool:
     """Whether a tensor has enough different numbers in it to be recognised."""
     return value.numel() > 1 and bool((value != value.flatten()[0]).any())
 
@@ -173,8 +173,10 @@ def match(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResul
     """For each of our results the place of theirs that is the same, if there is one."""
     found: list[int | None] = []
     for item in ours:
-        places = (at for at, other in enumerate(theirs) if _telling(item.value) and equal(other.value, item.value))
-        found.append(next(places, None))
+        indices = (
+            at for at, other in enumerate(theirs) if _is_distinctive(item.value) and equal(other.value, item.value)
+        )
+        found.append(next(indices, None))
     return found
 
 
@@ -190,7 +192,7 @@ class Divergence:
     agreed: tuple[int, ...]
 
 
-def parting(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> Divergence | None:
+def find_divergence(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> Divergence | None:
     """The first result of ours that they lack and could not do without; None if there is none.
 
     What they got around (a later result that depends on it is the same) is no difference: queries scaled instead of
@@ -198,12 +200,12 @@ def parting(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateRes
     """
     matched = match(theirs, ours)
     ancestors = _ancestors(ours)
-    bypassed = {parent for place, at in enumerate(matched) if at is not None for parent in ancestors[place]}
-    for place, at in enumerate(matched):
-        if at is None and place not in bypassed and _telling(ours[place].value):
-            agreed = tuple(sorted(parent for parent in ancestors[place] if matched[parent] is not None))
+    bypassed = {parent for index, at in enumerate(matched) if at is not None for parent in ancestors[index]}
+    for index, at in enumerate(matched):
+        if at is None and index not in bypassed and _is_distinctive(ours[index].value):
+            agreed = tuple(sorted(parent for parent in ancestors[index] if matched[parent] is not None))
             after = [matched[parent] for parent in agreed]
-            return Divergence(place, _in_place_of(ours[place], theirs, ours, after), agreed)
+            return Divergence(index, _in_place_of(ours[index], theirs, ours, after), agreed)
     if not ours:
         return None
     last = len(ours) - 1
@@ -221,21 +223,21 @@ def _in_place_of(
 
     What was made from that comes before what was not (a mask, say), and what has the right shape before the rest.
     """
-    agreed = {place for place in after if place is not None}
+    agreed = {index for index in after if index is not None}
     start = max(agreed, default=-1) + 1
     ancestors = _ancestors(theirs)
     strange = [
-        place
-        for place, item in enumerate(theirs)
-        if place >= start and not any(equal(item.value, other.value) for other in ours)
+        index
+        for index, item in enumerate(theirs)
+        if index >= start and not any(equal(item.value, other.value) for other in ours)
     ]
-    derived = [place for place in strange if ancestors[place] & agreed] or strange
-    shaped = [place for place in derived if theirs[place].value.shape == wanted.value.shape]
-    return next(iter(shaped or derived), None)
+    derived = [index for index in strange if ancestors[index] & agreed] or strange
+    same_shape = [index for index in derived if theirs[index].value.shape == wanted.value.shape]
+    return next(iter(same_shape or derived), None)
 
 
-def _ancestors(made: Sequence[IntermediateResult]) -> list[frozenset[int]]:
+def _ancestors(results: Sequence[IntermediateResult]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
-    for item in made:
+    for item in results:
         found.append(item.parents.union(*(found[parent] for parent in item.parents)))
     return found

@@ -26,7 +26,7 @@ from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
 from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
-from lessons.worker.jobs.answer_run import attempted
+from lessons.worker.jobs.answer_run import run_own_code
 from lessons.worker.jobs.lesson_run import seed as seed_generators
 from lessons.worker.messages import (
     CheckRequest,
@@ -67,10 +67,10 @@ class _Case:
     def seeds(self) -> tuple[int, ...]:
         return self.exercise.seeds
 
-    def scope(self, place: int) -> Values:
+    def scope(self, index: int) -> Values:
         """What checks and templates may use about one hidden input."""
-        got = self.actual[place] if place < len(self.actual) else {}
-        parts = {"got": got, "want": self.expected[place], "context": self.contexts[place]}
+        got = self.actual[index] if index < len(self.actual) else {}
+        parts = {"got": got, "want": self.expected[index], "context": self.contexts[index]}
         return exercise_tools.tools() | {name: exercise_tools.attributes(part) for name, part in parts.items()}
 
 
@@ -97,7 +97,7 @@ def _context(code: str, number: int) -> Values:
 
 def _expected(exercise: Judge, context: Values, number: int) -> Values:
     # A copy: a solution may change its inputs in place, and the checks need them as they were.
-    expected, failure = attempted(exercise.solution, SOLUTION, exercise.probe, deepcopy(context), number)
+    expected, failure = run_own_code(exercise.solution, SOLUTION, exercise.probe, deepcopy(context), number)
     if expected is None:
         raise RuntimeError(f"the solution of this exercise fails: {failure}")
     return expected
@@ -118,7 +118,7 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
     if not readable:
         return Refusal("unreadable")
     case.actual = actual
-    scopes = [case.scope(place) for place in range(len(case.seeds))]
+    scopes = [case.scope(index) for index in range(len(case.seeds))]
     results: list[CheckResult] = []
     for check in case.exercise.checks:
         failed = next((message for scope in scopes if (message := _failed(check, scope)) is not None), None)
@@ -198,8 +198,8 @@ def _likely(case: _Case, tried: Sequence[tuple[KnownMistake, Values]]) -> list[K
     want, got = dict(_leaves(case.expected[0])), dict(_leaves(case.actual[0]))
     right = {path for path, value in want.items() if path in got and same(value, got[path])}
     rated: list[tuple[int, KnownMistake]] = []
-    for mistake, made in tried:
-        theirs = dict(_leaves(made))
+    for mistake, results in tried:
+        theirs = dict(_leaves(results))
         if all(path in theirs and same(theirs[path], want[path]) for path in right):
             explained = sum(path in theirs and same(theirs[path], value) for path, value in got.items())
             rated.append((explained, mistake))
@@ -212,25 +212,25 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         for key, item in value.items():
             yield from _leaves(item, (*path, str(key)))
     elif isinstance(value, list | tuple):
-        for place, item in enumerate(value):
-            yield from _leaves(item, (*path, str(place)))
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, str(index)))
     else:
         yield path, value
 
 
 def _gives(case: _Case, code: str, start: int = 0) -> bool:
     """Whether a wrong answer gives just what the learner's did, on all hidden inputs from one on."""
-    return all(same(_got(case, code, place), case.actual[place]) for place in range(start, len(case.seeds)))
+    return all(same(_got(case, code, index), case.actual[index]) for index in range(start, len(case.seeds)))
 
 
-def _got(case: _Case, code: str, place: int) -> Values | None:
-    return attempted(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[place]), case.seeds[place])[0]
+def _got(case: _Case, code: str, index: int) -> Values | None:
+    return run_own_code(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[index]), case.seeds[index])[0]
 
 
 def _fails_alike(case: _Case, code: str, error: str) -> bool:
     """Whether a wrong answer ends with the same message as the learner's, on the first hidden input that ends it."""
-    for place, number in enumerate(case.seeds):
-        _, failure = attempted(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[place]), number)
+    for index, number in enumerate(case.seeds):
+        _, failure = run_own_code(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[index]), number)
         if failure is not None:
             return _exception(failure.message) == _exception(error)
     return False
@@ -245,10 +245,10 @@ def _description(case: _Case, mistake: MistakeRequest) -> str:
     """What to say about a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
     seen = ""
     if mistake.seen and case.actual:
-        for place in range(len(case.seeds)):
-            if same(case.actual[place], case.expected[place]):
+        for index in range(len(case.seeds)):
+            if same(case.actual[index], case.expected[index]):
                 continue
-            filled = _filled(mistake.seen, case.scope(place))
+            filled = _filled(mistake.seen, case.scope(index))
             seen = "" if filled is None else template.fill(mistake.seen, filled)
             break
     return " ".join(part.strip() for part in (seen, mistake.why) if part)
@@ -275,7 +275,7 @@ def same(one: object, other: object) -> bool:
 def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     """The first intermediate result of the model answer that the learner's code does not have, and what it has."""
     ours, theirs = _trace(case), _theirs(question)
-    found = intermediates.parting(theirs, ours)
+    found = intermediates.find_divergence(theirs, ours)
     if found is None or found.theirs is None:
         return DifferenceReport(None, b"")
     blob = bytearray()
@@ -285,7 +285,7 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
         yours.line,
         yours=tensor_entries.entry(yours.name, yours.value, blob),
         expected=tensor_entries.entry(expected.name, expected.value, blob),
-        agreed=tuple(ours[place].name for place in found.agreed if ours[place].named),
+        agreed=tuple(ours[index].name for index in found.agreed if ours[index].named),
     )
     return DifferenceReport(difference, bytes(blob))
 
@@ -318,8 +318,8 @@ def _theirs(question: FindDifference | CompareResults) -> list[intermediates.Int
 def _trace(case: _Case) -> list[intermediates.IntermediateResult]:
     tracer = intermediates.Tracer(SOLUTION, case.exercise.solution)
     with tracer.running():
-        attempted(case.exercise.solution, SOLUTION, case.exercise.probe, deepcopy(case.contexts[0]), case.seeds[0])
-    return tracer.made()
+        run_own_code(case.exercise.solution, SOLUTION, case.exercise.probe, deepcopy(case.contexts[0]), case.seeds[0])
+    return tracer.results()
 
 
 HANDLERS: dict[type[object], Callable[[_Case, Any], object]] = {

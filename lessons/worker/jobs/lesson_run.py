@@ -43,7 +43,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
             tensors=tensors,
             text=text,
             shapes=tuple(shapes),
-            notes=tuple(state.patch.tell()),
+            notes=tuple(state.patch.take_notes()),
             seconds=time.perf_counter() - began,
             blob=bytes(blob),
         )
@@ -68,7 +68,7 @@ def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | N
         return ErrorReport("error", step.untrained)
     if step.trained is not None:
         start, end = step.trained
-        state.namespace["trained"], failure = trained_state.opened(blob[start:end])
+        state.namespace["trained"], failure = trained_state.unpack(blob[start:end])
         if failure is not None:
             return failure
     seed(step.seed)

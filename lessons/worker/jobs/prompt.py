@@ -31,8 +31,12 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
     code = question.code
     start_output()
     before = state.namespace.get(LAST)
-    expression = ending(code)
-    names = [segment(code, node) for node in expression.elts] if isinstance(expression, ast.Tuple | ast.List) else []
+    expression = last_expression(code)
+    names = (
+        [expression_name(code, node) for node in expression.elts]
+        if isinstance(expression, ast.Tuple | ast.List)
+        else []
+    )
     failure = state.run(with_last(code), question.unit)
     value: object = None
     given: list[tuple[str, object]] = []
@@ -40,17 +44,17 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
         value = state.namespace.get(LAST)
         if value is None:
             state.namespace[LAST] = before
-        given = parts(segment(code, expression), value, names)
+        given = parts(expression_name(code, expression), value, names)
     elif failure is None:
-        given = [(name, state.namespace.get(name)) for name in bound(code)]
+        given = [(name, state.namespace.get(name)) for name in bound_names(code)]
     blob = bytearray()
     reports = shown_of(state, question.unit, given, blob)
     return InputReport(
         error=failure,
         tensors=reports,
-        value="" if value is None or reports else described(value),
+        value="" if value is None or reports else describe_value(value),
         shapes=tuple(state.lines[:MOST_LINES]),
-        names=known(state),
+        names=known_names(state),
         printed=flushed_output(),
         blob=bytes(blob),
     )
@@ -58,7 +62,7 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
 
 def list_names(state: RunState, question: ListNames) -> NamesReport:
     """List what an input can use."""
-    return NamesReport(known(state))
+    return NamesReport(known_names(state))
 
 
 # Source --------------------------------------------------------------------------------------------------------------
@@ -73,13 +77,13 @@ def last_statement(code: str) -> ast.stmt | None:
     return body[-1] if body else None
 
 
-def ending(code: str) -> ast.expr | None:
+def last_expression(code: str) -> ast.expr | None:
     """The expression at the end of the code."""
     last = last_statement(code)
     return last.value if isinstance(last, ast.Expr) else None
 
 
-def segment(code: str, node: ast.expr) -> str:
+def expression_name(code: str, node: ast.expr) -> str:
     """What an expression is called: its text on one line, or `_` if it is long."""
     text = " ".join((ast.get_source_segment(code, node) or LAST).split())
     return text if len(text) <= LONGEST_NAME else LAST
@@ -96,7 +100,7 @@ def with_last(code: str) -> str:
     return b"\n".join(lines).decode()
 
 
-def bound(code: str) -> list[str]:
+def bound_names(code: str) -> list[str]:
     """The names that the last statement binds, or into whose value it writes."""
     last = last_statement(code)
     targets: list[ast.expr] = []
@@ -124,7 +128,7 @@ def parts(name: str, value: object, names: list[str]) -> list[tuple[str, object]
     """A value, or all of a list of tensors, with what they are called: by `names` if these tell them apart."""
     if isinstance(value, list | tuple) and value and all(map(can_be_shown, value)):
         if len({*names}) != len(value):
-            names = [f"{name}[{place}]" for place in range(len(value))]
+            names = [f"{name}[{index}]" for index in range(len(value))]
         return list(zip(names, value, strict=True))
     return [(name, value)]
 
@@ -148,7 +152,7 @@ def shown_of(
     return tuple(state.show_tensor(unit, name, as_tensor(value), blob) for name, value in tensors)
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """A value as Python writes it, cut where it is long."""
     try:
         text = repr(value)
@@ -158,7 +162,7 @@ def described(value: object) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def known(state: RunState) -> tuple[tuple[str, str], ...]:
+def known_names(state: RunState) -> tuple[tuple[str, str], ...]:
     """The names of the program and what each stands for, the newest last."""
     # Modules of Python's own and the like are not what a learner looks for, but can be completed.
     found = [

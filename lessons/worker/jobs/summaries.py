@@ -28,23 +28,23 @@ def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport
     grid = torch.empty(down, across, dtype=torch.float64)
     peaks = torch.empty(down, across, dtype=torch.int64)
     firsts = torch.arange(across) * cols
-    for place in range(down):
-        strip = matrix[place * rows : (place + 1) * rows].to(torch.float64)
+    for index in range(down):
+        strip = matrix[index * rows : (index + 1) * rows].to(torch.float64)
         # What is added to fill the last block counts for nothing, as masked cells do.
         filled = pad(strip, (0, across * cols - width), value=-torch.inf)
         cells = filled.view(-1, across, cols).transpose(0, 1).reshape(across, -1)
         best = cells.argmax(dim=-1)
-        peaks[place] = (place * rows + best // cols) * width + firsts + best % cols
-        grid[place] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
+        peaks[index] = (index * rows + best // cols) * width + firsts + best % cols
+        grid[index] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
     return BlocksReport(down, width, values.raw(grid) + values.raw(peaks))
 
 
-def row(matrix: torch.Tensor, place: int, top: int) -> RowReport:
+def row(matrix: torch.Tensor, index: int, top: int) -> RowReport:
     """The statistics of a row, as `lessons.results.summaries.row_stats` defines them.
 
     JSON has no NaN, so values are doubles.
     """
-    stats = row_stats((), place, matrix[place].tolist(), top)
+    stats = row_stats((), index, matrix[index].tolist(), top)
     numbers = torch.tensor([stats.total, *(value for _, value in stats.top)], dtype=torch.float64)
     cols = tuple(col for col, _ in stats.top)
     return RowReport(stats.low, stats.high, stats.support, stats.bits, cols, values.raw(numbers))

@@ -15,7 +15,7 @@ from lessons.worker.message_parts import ErrorReport
 KEEP = CodeUnit.internal("keep").filename
 
 
-def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
+def pack(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
     """The tensors that a training keeps, as a file of PyTorch's."""
     try:
         tensors = eval(compile(expression, KEEP, "eval"), namespace)
@@ -33,7 +33,7 @@ def packed(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorRepo
     return data, None
 
 
-def opened(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
+def unpack(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
     """What a training has kept, from its file: tensors only, whatever else is in it."""
     try:
         tensors = torch.load(io.BytesIO(data), weights_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lessons.results.code_unit import CodeUnit
-from lessons.results.result import MOST_PICTURES, MOST_STEPS
+from lessons.results.result import MOST_SNAPSHOTS, MOST_STEPS
 from lessons.worker import channel
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
@@ -35,8 +35,8 @@ class SnapshotTaker:
 
     def frame(self, done: int, total: int) -> None:
         """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""
-        if self._taken == MOST_PICTURES:
-            raise SnapshotError(f"frame() was called more than {MOST_PICTURES} times")
+        if self._taken == MOST_SNAPSHOTS:
+            raise SnapshotError(f"frame() was called more than {MOST_SNAPSHOTS} times")
         if not 0 <= done <= total <= MOST_STEPS:
             raise SnapshotError(f"frame(done, total) wants 0 <= done <= total <= {MOST_STEPS}")
         self._taken += 1
@@ -86,7 +86,7 @@ def run_training(job: Train, talk: socket.socket) -> None:
         # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
         failure = execute(spec.code, CodeUnit.step(spec.id).filename, state.namespace)
     if failure is None:
-        data, failure = trained_state.packed(spec.keep, state.namespace)
+        data, failure = trained_state.pack(spec.keep, state.namespace)
     if failure is not None:
         channel.send(talk, TrainingFailed(failure))
     else:

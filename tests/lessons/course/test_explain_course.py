@@ -38,7 +38,7 @@ def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.Mo
         if not isinstance(step, RunningStep):
             continue
         if isinstance(step, TrainStep):
-            namespace["trained"], failure = trained_state.opened(trained_models.find(lesson, step).data)
+            namespace["trained"], failure = trained_state.unpack(trained_models.find(lesson, step).data)
             assert failure is None
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)

@@ -108,7 +108,7 @@ def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
     lesson = explanation_tree.program(
         "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
     )
-    run = worker.run(explanation_tree.showing(lesson, "program", "x"), "program")
+    run = worker.run(explanation_tree.with_shown(lesson, "program", "x"), "program")
     root = grown(run, "program", "x", (0,))
     run.close()
     assert depth_of(root) == MOST_LEVELS
@@ -162,7 +162,7 @@ def test_operands_that_are_explained(scores: Run) -> None:
 
 def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     lesson = course.lesson("all-queries")
-    altered = explanation_tree.showing(lesson, "product", "scores[1] * 2")
+    altered = explanation_tree.with_shown(lesson, "product", "scores[1] * 2")
     assert [shown.name for shown in altered.step("product").show] == ["scores", "scores[1] * 2"]  # type: ignore[union-attr]
     run = worker.run(altered, "product")
     root = grown(run, "product", "scores[1] * 2", (2,), 1)
@@ -170,19 +170,19 @@ def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     run.close()
     # The lesson itself is as it was.
     assert lesson is course.lesson("all-queries")
-    assert explanation_tree.showing(lesson, "product", "scores") is lesson
+    assert explanation_tree.with_shown(lesson, "product", "scores") is lesson
 
 
 @pytest.mark.parametrize("step", ["remember", "nowhere"])
 def test_a_step_that_runs_nothing(course: Course, step: str) -> None:
     with pytest.raises(KeyError):
-        explanation_tree.showing(course.lesson("all-queries"), step, "scores")
+        explanation_tree.with_shown(course.lesson("all-queries"), step, "scores")
 
 
 @pytest.mark.parametrize("name", ["", "x +", "x = 1", "\x00"])
 def test_no_expression(course: Course, name: str) -> None:
     with pytest.raises(ValidationError):
-        explanation_tree.showing(course.lesson("all-queries"), "product", name)
+        explanation_tree.with_shown(course.lesson("all-queries"), "product", name)
 
 
 def test_a_program_is_a_lesson() -> None:
@@ -196,7 +196,7 @@ def test_a_program_is_a_lesson() -> None:
 
 def test_a_program_of_ones_own(worker: Session) -> None:
     code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
-    run = worker.run(explanation_tree.showing(explanation_tree.program(code, "mine.py"), "program", "c"), "program")
+    run = worker.run(explanation_tree.with_shown(explanation_tree.program(code, "mine.py"), "program", "c"), "program")
     root = grown(run, "program", "c", ())
     run.close()
     assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [

@@ -71,7 +71,7 @@ def step_of(lesson: Lesson) -> TrainStep:
     return step
 
 
-def nothing(picture: TrainingSnapshot) -> None:
+def nothing(snapshot: TrainingSnapshot) -> None:
     """What a screen does that does not care."""
 
 
@@ -95,10 +95,10 @@ def kept_files() -> list[Path]:
 
 
 class InBackground:
-    """A training in a thread; `pictures` fills while it runs, and `came` is set whenever it does."""
+    """A training in a thread; `snapshots` fills while it runs, and `came` is set whenever it does."""
 
     def __init__(self, worker: Session, lesson: Lesson, control: Control | None = None) -> None:
-        self.pictures: list[TrainingSnapshot] = []
+        self.snapshots: list[TrainingSnapshot] = []
         self.came = threading.Event()
         self.control = control or Control()
         self.ended: Training | None = None
@@ -108,8 +108,8 @@ class InBackground:
     def _train(self, worker: Session, lesson: Lesson) -> None:
         self.ended = worker.train(lesson, "learn", self._take, self.control)
 
-    def _take(self, picture: TrainingSnapshot) -> None:
-        self.pictures.append(picture)
+    def _take(self, snapshot: TrainingSnapshot) -> None:
+        self.snapshots.append(snapshot)
         self.came.set()
 
     def result(self) -> Training:
@@ -121,7 +121,7 @@ class InBackground:
 def paused(worker: Session, lesson: Lesson) -> InBackground:
     """A training that waits."""
     running = InBackground(worker, lesson)
-    wait_until(lambda: running.pictures)
+    wait_until(lambda: running.snapshots)
     running.control.pause()
     wait_until(lambda: running.control.waiting)
     return running
@@ -140,22 +140,22 @@ def test_pictures_come_in_order_while_it_runs(worker: Session) -> None:
     thread = threading.current_thread()
     threads: set[object] = set()
 
-    def look(picture: TrainingSnapshot) -> None:
-        seen.append(picture)
+    def look(snapshot: TrainingSnapshot) -> None:
+        seen.append(snapshot)
         threads.add(threading.current_thread())
 
     ended = worker.train(lesson_with(), "learn", look)
     assert (ended.error, ended.stopped) == (None, False)
-    assert list(ended.pictures) == seen
-    assert [(picture.done, picture.total) for picture in seen] == [(step, 4) for step in range(5)]
+    assert list(ended.snapshots) == seen
+    assert [(snapshot.done, snapshot.total) for snapshot in seen] == [(step, 4) for step in range(5)]
     assert threads == {thread}
     torch.manual_seed(123)
     w = torch.randn(3)
-    for picture in seen:
-        (tensor,) = picture.tensors
+    for snapshot in seen:
+        (tensor,) = snapshot.tensors
         assert tensor.values == pytest.approx(w.tolist())
         assert (tensor.axes, tensor.labels) == (("dim",), (("d0", "d1", "d2"),))
-        assert picture.numbers == {"size": pytest.approx(float(w.sum()), abs=1e-6)}
+        assert snapshot.numbers == {"size": pytest.approx(float(w.sum()), abs=1e-6)}
         w = w * 0.5 + 1
 
 
@@ -165,8 +165,8 @@ def test_pictures_come_one_by_one(worker: Session, tmp_path: Path) -> None:
     lesson = lesson_with(
         f"w = x\nframe(0, 1)\nwhile not os.path.exists({str(gate)!r}):\n    time.sleep(0.01)\nframe(1, 1)\n"
     )
-    ended = worker.train(lesson, "learn", lambda picture: gate.touch())
-    assert [picture.done for picture in ended.pictures] == [0, 1]
+    ended = worker.train(lesson, "learn", lambda snapshot: gate.touch())
+    assert [snapshot.done for snapshot in ended.snapshots] == [0, 1]
 
 
 def test_what_was_trained_is_found_again(worker: Session) -> None:
@@ -179,7 +179,7 @@ def test_what_was_trained_is_found_again(worker: Session) -> None:
     before, learn, after = ran(worker, lesson)
     assert (before.trained, learn.trained, after.trained) == (None, "own", None)
     # One step more than the last picture.
-    expected = [value * 0.5 + 1 for value in ended.pictures[-1].tensors[0].values or ()]
+    expected = [value * 0.5 + 1 for value in ended.snapshots[-1].tensors[0].values or ()]
     assert learn.tensors[0].values == pytest.approx(expected)
     assert after.tensors[0].values == pytest.approx([2 * value for value in expected])
     (file,) = kept_files()
@@ -188,7 +188,7 @@ def test_what_was_trained_is_found_again(worker: Session) -> None:
 
 
 def test_it_is_the_same_whenever_it_is_trained(worker: Session) -> None:
-    assert trained_in(worker, lesson_with()).pictures == trained_in(worker, lesson_with()).pictures
+    assert trained_in(worker, lesson_with()).snapshots == trained_in(worker, lesson_with()).snapshots
 
 
 def test_pictures_do_not_touch_the_random_numbers(worker: Session) -> None:
@@ -197,12 +197,12 @@ def test_pictures_do_not_touch_the_random_numbers(worker: Session) -> None:
     )
     curious = [{"name": "size", "label": "Size", "expr": "torch.rand(9).sum() + random.random() + 0 * w.sum()"}]
     plain, other = (trained_in(worker, lesson_with(random, **more)) for more in ({}, {"curves": curious}))
-    assert plain.pictures[-1].tensors == other.pictures[-1].tensors
+    assert plain.snapshots[-1].tensors == other.snapshots[-1].tensors
 
 
 def test_numbers_that_are_none(worker: Session) -> None:
     loop = "w = x\nfor number in ('nan', 'inf', '-inf'):\n    w = torch.tensor([float(number)])\n    frame(0, 1)\n"
-    numbers = [str(picture.numbers["size"]) for picture in trained_in(worker, lesson_with(loop)).pictures]
+    numbers = [str(snapshot.numbers["size"]) for snapshot in trained_in(worker, lesson_with(loop)).snapshots]
     assert numbers == ["nan", "inf", "-inf"]
 
 
@@ -259,7 +259,7 @@ def test_knob_reaches_the_training(worker: Session) -> None:
     assert last.error is not None
     assert "with these changes" in last.error.message
     plain, changed = trained_in(worker, lesson), trained_in(worker, lesson, changes)
-    assert plain.pictures[-1] != changed.pictures[-1]
+    assert plain.snapshots[-1] != changed.snapshots[-1]
     assert ran(worker, lesson, changes)[-1].id == "after"
     assert len(kept_files()) == 2
 
@@ -269,7 +269,7 @@ def test_changed_cell_reaches_the_training(worker: Session) -> None:
 
     lesson = lesson_with()
     changes = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[1]=100"))
-    values = trained_in(worker, lesson, changes).pictures[-1].tensors[0].values
+    values = trained_in(worker, lesson, changes).snapshots[-1].tensors[0].values
     assert values is not None
     assert values[1] > 100
     assert ran(worker, lesson, changes)[1].trained == "own"
@@ -328,7 +328,7 @@ def test_disk_that_refuses_is_told(worker: Session) -> None:
     folder.parent.mkdir(parents=True)
     folder.touch()
     ended = worker.train(lesson_with(), "learn", nothing)
-    assert len(ended.pictures) == 5
+    assert len(ended.snapshots) == 5
     assert ended.error is not None
     assert ended.error.message.startswith("What was trained could not be kept: ")
 
@@ -339,16 +339,16 @@ def test_disk_that_refuses_is_told(worker: Session) -> None:
 def test_paused_training_sleeps_and_goes_on(worker: Session) -> None:
     loop = "w = x\nfor step in range(901):\n    frame(step, 900)\n    time.sleep(0.001)\n"
     running = paused(worker, lesson_with(loop))
-    seen, (child,) = len(running.pictures), descendants(fork_server_pid(worker))
+    seen, (child,) = len(running.snapshots), descendants(fork_server_pid(worker))
     used = cpu(child), cpu(fork_server_pid(worker))
     running.came.clear()
     assert not running.came.wait(0.5)
-    assert len(running.pictures) == seen < 900
+    assert len(running.snapshots) == seen < 900
     assert (cpu(child), cpu(fork_server_pid(worker))) == used
     running.control.resume()
     ended = running.result()
     assert not running.control.waiting
-    assert (ended.error, ended.stopped, len(ended.pictures)) == (None, False, 901)
+    assert (ended.error, ended.stopped, len(ended.snapshots)) == (None, False, 901)
 
 
 def test_many_changes_of_mind(worker: Session) -> None:
@@ -360,7 +360,7 @@ def test_many_changes_of_mind(worker: Session) -> None:
         running.control.pause()
         running.control.resume()
     ended = running.result()
-    assert (ended.error, len(ended.pictures)) == (None, 301)
+    assert (ended.error, len(ended.snapshots)) == (None, 301)
     assert not running.control.waiting
 
 
@@ -370,9 +370,9 @@ def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -
     assert control.paused
     running = InBackground(worker, lesson_with(), control)
     wait_until(lambda: control.waiting)
-    assert len(running.pictures) == 1
+    assert len(running.snapshots) == 1
     control.resume()
-    assert len(running.result().pictures) == 5
+    assert len(running.result().snapshots) == 5
 
 
 def test_pause_does_not_count(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,15 +389,15 @@ def test_pause_does_not_count(worker: Session, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(training, "time", SimpleNamespace(monotonic=clock))
     running.control.resume()
     ended = running.result()
-    assert (ended.error, len(ended.pictures)) == (None, 6)
+    assert (ended.error, len(ended.snapshots)) == (None, 6)
 
 
 def test_stop(worker: Session) -> None:
     running = InBackground(worker, lesson_with("w = x\nframe(0, 1)\nwhile True: pass\n"))
-    wait_until(lambda: running.pictures)
+    wait_until(lambda: running.snapshots)
     running.control.stop()
     ended = running.result()
-    assert (ended.stopped, ended.error, len(ended.pictures)) == (True, None, 1)
+    assert (ended.stopped, ended.error, len(ended.snapshots)) == (True, None, 1)
     assert kept_files() == []
     assert descendants(fork_server_pid(worker)) == []
 
@@ -413,7 +413,7 @@ def test_stop_while_paused(worker: Session) -> None:
 def test_cancel(worker: Session, pausing: bool) -> None:
     lesson = lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n")
     running = paused(worker, lesson) if pausing else InBackground(worker, lesson)
-    wait_until(lambda: running.pictures)
+    wait_until(lambda: running.snapshots)
     worker.cancel()
     ended = running.result()
     assert (ended.stopped, ended.error) == (True, None)
@@ -431,14 +431,14 @@ def spare() -> Iterator[Session]:
 
 
 def test_spare_process_trains_too(spare: Session) -> None:
-    assert len(trained_in(spare, lesson_with()).pictures) == 5
+    assert len(trained_in(spare, lesson_with()).snapshots) == 5
     assert ran(spare, lesson_with())[1].trained == "own"
 
 
 @pytest.mark.parametrize("way", ["stop", "cancel", "cancel while paused"])
 def test_spare_process_is_stopped(spare: Session, way: str) -> None:
     running = InBackground(spare, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.05)\n"))
-    wait_until(lambda: running.pictures)
+    wait_until(lambda: running.snapshots)
     if way == "cancel while paused":
         running.control.pause()
         wait_until(lambda: running.control.waiting)
@@ -511,16 +511,16 @@ def test_child_that_is_killed_is_told(worker: Session) -> None:
     ended = worker.train(
         lesson_with("w = x\nframe(0, 1)\ntime.sleep(60)\n"),
         "learn",
-        lambda picture: os.kill(descendants(fork_server_pid(worker))[-1], signal.SIGKILL),
+        lambda snapshot: os.kill(descendants(fork_server_pid(worker))[-1], signal.SIGKILL),
     )
-    assert len(ended.pictures) == 1
+    assert len(ended.snapshots) == 1
     assert ended.error is not None
     assert ended.error.message == "The program was killed from outside, perhaps for lack of memory."
     assert descendants(fork_server_pid(worker)) == []
 
 
 def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
-    def look(picture: TrainingSnapshot) -> None:
+    def look(snapshot: TrainingSnapshot) -> None:
         raise RuntimeError("the screen is gone")
 
     with pytest.raises(RuntimeError, match="the screen is gone"):
@@ -586,24 +586,24 @@ def test_recorded_pictures_are_read_back(worker: Session, tmp_path: Path) -> Non
     lesson = lesson_with("w = x\nfor step in range(101):\n    w = w * 0.9\n    frame(step, 100)\n")
     lesson = lesson.model_copy(update={"folder": str(tmp_path)})
     step = step_of(lesson)
-    assert training.recorded(lesson, step).pictures == ()
+    assert training.load_recorded(lesson, step).snapshots == ()
     ended = trained_in(worker, lesson)
-    training.save_pictures(lesson, [(step, ended)])
-    assert training.recorded(lesson, step).seconds == pytest.approx(ended.seconds, abs=0.1)
-    read = training.recorded(lesson, step).pictures
+    training.save_snapshots(lesson, [(step, ended)])
+    assert training.load_recorded(lesson, step).seconds == pytest.approx(ended.seconds, abs=0.1)
+    read = training.load_recorded(lesson, step).snapshots
     assert len(read) == training.MOST_SHIPPED
     assert (read[0].done, read[-1].done) == (0, 100)
-    for picture in read:
-        original = ended.pictures[picture.done]
-        assert picture.numbers == {"size": pytest.approx(original.numbers["size"], abs=1e-4)}
-        (tensor,), (expected,) = picture.tensors, original.tensors
+    for snapshot in read:
+        original = ended.snapshots[snapshot.done]
+        assert snapshot.numbers == {"size": pytest.approx(original.numbers["size"], abs=1e-4)}
+        (tensor,), (expected,) = snapshot.tensors, original.tensors
         assert tensor.values == pytest.approx(expected.values, abs=1e-4)
         assert (tensor.axes, tensor.labels, tensor.kind) == (expected.axes, expected.labels, expected.kind)
     # Other code, and damage.
     altered = apply(lesson, UNCHANGED.with_knob(lesson, "seed", 4))
-    assert training.recorded(altered, step_of(altered)).pictures == ()
+    assert training.load_recorded(altered, step_of(altered)).snapshots == ()
     (tmp_path / training.PICTURES).write_text("[]")
-    assert training.recorded(lesson, step).pictures == ()
+    assert training.load_recorded(lesson, step).snapshots == ()
 
 
 # The file ------------------------------------------------------------------------------------------------------------
@@ -643,8 +643,8 @@ TRAININGS = [
 def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     """Fails when the code up to a training has changed since it was trained: `make record ARGS=--train`."""
     assert trained_models.find(lesson, step).origin == "course"
-    recorded = training.recorded(lesson, step)
-    assert 10 <= len(recorded.pictures) <= training.MOST_SHIPPED
+    recorded = training.load_recorded(lesson, step)
+    assert 10 <= len(recorded.snapshots) <= training.MOST_SHIPPED
     assert recorded.seconds > 0
     folder = trained_models.course_folder(lesson)
     assert folder is not None
@@ -690,7 +690,7 @@ def test_training_of_the_course_comes_to_its_end(worker: Session, lesson: Lesson
     """The whole of it, once; `python -m bench.training` measures five seeds."""
     ended = worker.train(lesson, step.id, nothing)
     assert ended.error is None
-    first, last = ended.pictures[0], ended.pictures[-1]
+    first, last = ended.snapshots[0], ended.snapshots[-1]
     assert (first.done, last.done) == (0, last.total)
     assert first.numbers["loss"] > 3
     assert first.numbers["score"] < 0.2

@@ -24,7 +24,7 @@ def run(source: str) -> list[IntermediateResult]:
     tracer = Tracer("<program>", source)
     with tracer.running():
         exec(compile(source, "<program>", "exec"), {"torch": torch, "a": A, "b": B})
-    return tracer.made()
+    return tracer.results()
 
 
 def test_equal_in_another_arrangement() -> None:
@@ -36,27 +36,27 @@ def test_equal_in_another_arrangement() -> None:
 
 
 def test_the_same_way_does_not_part() -> None:
-    assert intermediates.parting(made(A, B, C), made(A, B, C)) is None
+    assert intermediates.find_divergence(made(A, B, C), made(A, B, C)) is None
 
 
 def test_ways_part_at_the_first_difference() -> None:
-    found = intermediates.parting(made(A, D, D + 1), made(A, B, C))
+    found = intermediates.find_divergence(made(A, D, D + 1), made(A, B, C))
     assert found is not None
     assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
 
 
 def test_what_is_got_around_is_no_difference() -> None:
-    assert intermediates.parting(made(A, D, C), made(A, B, C)) is None
+    assert intermediates.find_divergence(made(A, D, C), made(A, B, C)) is None
 
 
 def test_what_comes_after_all_of_ours() -> None:
-    found = intermediates.parting(made(A, B, D), made(A, B))
+    found = intermediates.find_divergence(made(A, B, D), made(A, B))
     assert found is not None
     assert (found.ours, found.theirs) == (1, 2)
 
 
 def test_what_has_the_right_shape_is_shown_first() -> None:
-    found = intermediates.parting(made(A, torch.randn(2, 2), D), made(A, B))
+    found = intermediates.find_divergence(made(A, torch.randn(2, 2), D), made(A, B))
     assert found is not None
     assert found.theirs == 2
 
@@ -65,7 +65,7 @@ def test_what_has_the_right_shape_is_shown_first() -> None:
 def test_a_parting_is_always_in_both(one: list[int], other: list[int]) -> None:
     values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
     theirs, ours = made(*(values[place] for place in one)), made(*(values[place] for place in other))
-    found = intermediates.parting(theirs, ours)
+    found = intermediates.find_divergence(theirs, ours)
     if found is not None:
         assert 0 <= found.ours < len(ours)
         assert found.theirs is None or 0 <= found.theirs < len(theirs)
@@ -108,6 +108,6 @@ def test_what_travels_comes_back() -> None:
 
 def test_what_comes_from_the_agreed_is_shown_before_what_does_not() -> None:
     theirs = [*made(A, B, chain=False), IntermediateResult("after", True, 3, D, frozenset({0}))]
-    found = intermediates.parting(theirs, made(A, C))
+    found = intermediates.find_divergence(theirs, made(A, C))
     assert found is not None
     assert found.theirs == 2

@@ -1,4 +1,4 @@
-"""What is said of a wrong answer: how it differs from the right one, without giving that away. Pure functions."""
+"""Feedback on a wrong answer: how it differs from the right one, without giving the right one away. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DECIMALS = re.compile(r"[.,](\d+)$")
 
 
 def describe_number_error(answer: float, right: float, text: str, within: float) -> str:
-    """Say how far off a number is, and in which direction. `text` is how the learner wrote it."""
+    """Describe how far off a number is, and in which direction. `text` is the number as the learner wrote it."""
     if math.isnan(answer):
         return "It is a number."
     if math.isnan(right):
@@ -35,7 +35,7 @@ def describe_number_error(answer: float, right: float, text: str, within: float)
 
 
 def describe_shape_error(answer: Index, right: Index) -> str:
-    """Say what distinguishes a shape from the right one."""
+    """Describe how a shape differs from the right one."""
     if len(answer) != len(right):
         return f"It has {'fewer' if len(answer) > len(right) else 'more'} axes."
     if sorted(answer) == sorted(right):
@@ -50,7 +50,7 @@ def describe_shape_error(answer: Index, right: Index) -> str:
 
 
 def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
-    """Say how much of an order is right."""
+    """Describe how much of an order is right."""
     if tuple(answer) == tuple(reversed(right)):
         return "Right, but the wrong way round: yours begins where it should end."
     good = sum(map(int.__eq__, answer, right))
@@ -58,7 +58,7 @@ def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
 
 
 def point_elsewhere(cell: Index, right: Sequence[Index]) -> str:
-    """Say where to look instead of at this cell."""
+    """Say where to look for the right cell, given a wrong one."""
     if len(cell) == 1:
         before, after = any(other < cell for other in right), any(other > cell for other in right)
         return "Not this one." if before and after else f"Further to the {'left' if before else 'right'}."

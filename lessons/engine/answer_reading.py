@@ -1,4 +1,4 @@
-"""What the text of an answer to a question means. Pure functions over plain data."""
+"""Readers for the text of an answer to a question. Pure functions over plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
 from lessons.results.result import StepResult
 
 LONGEST = 1000
-"""Characters of an answer that are read at all."""
+"""Maximum number of characters in an answer; a longer one is not read."""
 
 MOST_FACTORS = 8
 _SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "∞": "inf", "\u00a0": " "})
@@ -31,12 +31,15 @@ class UnreadableAnswer(Exception):
 
 
 def unreadable(step: Question, result: StepResult, reason: str) -> UnreadableAnswer:
-    """Return the error for an answer that cannot be read: the reason, then how to write one that can."""
+    """Return the error for an unreadable answer. Its message gives the reason, then how to write a readable answer."""
     return UnreadableAnswer(f"{reason} {form(step, result)}")
 
 
 def read_option(options: Sequence[Choice], text: str) -> int | None:
-    """Return the position of the option that a text means, None if none. Raises `UnreadableAnswer` if it means two."""
+    """Return the position of the option that a text names, None if it names none.
+
+    Raises `UnreadableAnswer` if it could mean two options.
+    """
     match = _CHOSEN.match(text.strip().casefold())
     sign = match[1] if match else ""
     if sign and sign in LETTERS[: len(options)]:
@@ -53,7 +56,7 @@ def read_option(options: Sequence[Choice], text: str) -> int | None:
 
 
 def choice_of(step: ChoiceStep, result: StepResult, text: str) -> int | None:
-    """Return the position of the option that a text means, from 0; None if it means none or two."""
+    """Return the position (from 0) of the option that a text names, None if it names none or could mean two."""
     try:
         return read_option(choices(step, result), text)
     except UnreadableAnswer:
@@ -61,9 +64,9 @@ def choice_of(step: ChoiceStep, result: StepResult, text: str) -> int | None:
 
 
 def read_numbers(text: str) -> tuple[float, ...]:
-    """Return the numbers that a text may mean, or a product of numbers; none if it is not a number.
+    """Return all numbers that a text may mean; the tuple is empty if the text is not a number.
 
-    A comma may stand before decimals or thousands.
+    Products and fractions are computed. A comma may separate decimals or thousands, so a text can mean two numbers.
     """
     factors = _TIMES.split(text)
     if 1 < len(factors) <= MOST_FACTORS:
@@ -90,7 +93,7 @@ def read_numbers(text: str) -> tuple[float, ...]:
 
 
 def read_sizes(text: str) -> tuple[int, ...] | None:
-    """Return the shape that a text means, None if it means none."""
+    """Return the shape that a text describes, None if it does not describe a shape."""
     plain = text.translate(_SIGNS).strip()
     bracketed = _BRACKETS.match(plain)
     inner = bracketed[1].strip() if bracketed else plain
@@ -101,14 +104,14 @@ def read_sizes(text: str) -> tuple[int, ...] | None:
 
 
 def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) -> Orders:
-    """Return the order that a text means, as long as the right one. Raises `UnreadableAnswer`."""
+    """Return the order that a text describes. Raises `UnreadableAnswer`, also if it is not as long as the right one."""
     names = order_names(step, result)
     plain = text.translate(_SIGNS).strip()
     bracketed = _BRACKETS.match(plain)
     parts = _parts(bracketed[1] if bracketed else plain, ",;>")
     highest = max(len(names), max(right, default=0))
     if len(parts) == 1 and highest < 10 and parts[0].isdecimal():
-        # Single digits need nothing between them.
+        # Single digits need no separators.
         parts = list(parts[0])
     positions = [_position(part, names) for part in parts]
     if not parts or any(position is None for position in positions):
@@ -131,12 +134,12 @@ def _position(part: str, names: Sequence[str]) -> int | None:
 
 
 def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
-    """Return the cell that a text means. Raises `UnreadableAnswer`, or `WorkerError` without a cell to point at."""
+    """Return the cell that a text names. Raises `UnreadableAnswer`, or `WorkerError` if there are no cells."""
     tensor, shape = pointed_tensor(step, result), pointed_shape(step, result)
     plain = text.translate(_SIGNS).strip()
     bracketed = _CELL.match(plain)
     parts = _parts(bracketed[1] if bracketed else plain, ",;")
-    # Axes of one index may be left out.
+    # Leading axes of size 1 may be omitted.
     leading = len(shape) - len(parts)
     if not parts or leading < 0 or any(size != 1 for size in shape[:leading]):
         raise unreadable(step, result, "This cannot be read as a cell.")
@@ -151,7 +154,7 @@ def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
 
 
 def cell_of(step: PointStep, result: StepResult, text: str) -> Index | None:
-    """Return the cell that a text means, None if none. Raises `WorkerError` if there is nothing to point at."""
+    """Return the cell that a text names, None if it names none. Raises `WorkerError` if there are no cells."""
     try:
         return read_cell(step, result, text)
     except UnreadableAnswer:
@@ -159,7 +162,7 @@ def cell_of(step: PointStep, result: StepResult, text: str) -> Index | None:
 
 
 def _index_along(part: str, size: int, labels: Sequence[str]) -> int | None:
-    """Return the index that a text means along an axis, None if it means none. Raises `UnreadableAnswer`."""
+    """Return the index that a text names along an axis, None if it names none. Raises `UnreadableAnswer`."""
     if re.fullmatch(r"-?[0-9]{1,9}", part):
         index = int(part)
         if -size <= index < size:
@@ -172,7 +175,7 @@ def _index_along(part: str, size: int, labels: Sequence[str]) -> int | None:
 
 
 def _parts(text: str, separators: str) -> list[str]:
-    """Return the parts of a list; spaces divide it if nothing else does."""
+    """Split a list at the given separators, or at spaces if it contains none of them."""
     if any(sign in text for sign in separators):
         text = text.strip().removesuffix(",")
         return [part.strip() for part in re.split(f"[{re.escape(separators)}]", text)]

@@ -1,4 +1,4 @@
-"""Code that a living child is asked to run where a lesson has come to: send it, and read what became of it."""
+"""Running more code in a child that has already run a lesson: send the code, then read its outcome."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 Names = tuple[tuple[str, str], ...]
-"""What code can use: names, and what each stands for, `(6,3)` or `Linear`."""
+"""The names that code can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
 
 GONE = Failure("crash", "The program is no longer there.")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest(Generic[R, T]):
-    """Code for a child that waits for questions.
+    """Code to run in a child that waits for questions.
 
     Attributes:
-        message: what it is asked.
-        report: the type of its reply.
-        wall: seconds that it may take.
-        limits: those that the child was started with.
-        read: makes the result of that, of what it printed and of the seconds that it took.
-        failed: makes the result of a failure instead, if it did not survive.
+        message: the message with the code.
+        report: the type of the child's reply.
+        wall: the longest time that the code may take, in seconds.
+        limits: the limits that the child was started with.
+        read: builds the result from the reply, the child (for its output) and the time taken, in seconds.
+        failed: builds the result from a failure, the child and the time taken, if the child did not survive.
     """
 
     message: RunInput | RunScratch
@@ -47,7 +47,7 @@ class CodeRequest(Generic[R, T]):
 
 
 def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[T, bool]:
-    """Have a child run code. Returns what became of it, and whether the child survived it."""
+    """Run code in a child. Returns the result, and whether the child survived."""
     began = time.monotonic()
     job.set_idle(False)
     try:
@@ -59,13 +59,13 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
     except TimeoutError:
         failure = child_failures.timeout_failure(job, request.wall)
     except Exception as error:
-        # Whatever a child sends that cannot be read is its own end.
+        # A child that sends something unreadable is ended.
         failure = child_failures.exit_failure(job, error, request.limits, cancelled())
     return request.failed(failure, job, time.monotonic() - began), False
 
 
 def shown_tensor_for(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
-    """Tell how a tensor is drawn: as the lesson draws what has its name and as many axes, else by its indices."""
+    """Decide how to draw a tensor: as the lesson draws the tensor of the same name and rank, else with bare indices."""
     known = axis_labels.declaration_of(lesson, step, report.name, len(report.shape))
     kind: Kind = "mask" if report.dtype == "bool" else "vector"
     return known.model_copy(update={"name": report.name}) if known else ShownTensor(name=report.name or "_", kind=kind)

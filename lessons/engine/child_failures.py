@@ -1,4 +1,4 @@
-"""Children that end badly: why, in one sentence, and at which line."""
+"""Failures of children: the reason in one sentence, and the line of code, if it is known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.
 
 
 def timeout_failure(job: ChildProcess, wall: float) -> Failure:
-    """End a child that is past its deadline, and tell where it was."""
+    """End a child that is past its deadline and return the failure, with the line that the child had reached."""
     job.end(ask_line=True)
     line = line_of(job)
     where = f" It was at line {line}." if line else ""
@@ -21,7 +21,10 @@ def timeout_failure(job: ChildProcess, wall: float) -> Failure:
 
 
 def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
-    """Why a child ended without saying so, or said something unreadable: `error` is what its connection gave."""
+    """Explain why a child ended without a report, or sent an unreadable one.
+
+    `error` is the exception that reading from its connection raised.
+    """
     ended = job.end()
     line = line_of(job)
     where = f" at line {line}" if line else ""

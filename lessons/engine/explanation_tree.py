@@ -1,4 +1,4 @@
-"""An explanation with the explanations of its operands, and of theirs: down to what nothing was computed from."""
+"""A tree of explanations: each number with its operands, down to the numbers that were not computed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 
 MOST_NODES = 20_000
 MOST_OPERANDS = 200_000
-"""Operands in all explanations that are asked for: those of GPT-2 have 1536 each, and the worker keeps them all."""
+"""Total number of operands in one tree. An explanation in GPT-2 has 1536, and the worker keeps them all."""
 
 MOST_LEVELS = 200
-"""A loop may make a number in thousands of rounds, but no JSON parser takes a document that is nested so deeply."""
+"""Depth of a tree. A loop may compute a number in thousands of rounds, but JSON parsers reject such deep nesting."""
 
 
 @dataclass(slots=True)
 class Node:
-    """An explanation; `operands` has a node for each of its operands, or is None where the tree was cut off."""
+    """An explanation in the tree; `operands` has a node for each operand, or is None where the tree was cut off."""
 
     explanation: Explanation
     operands: list[Node] | None = field(default=None)
@@ -31,10 +31,10 @@ class Node:
 def grow(
     run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = MOST_NODES
 ) -> Node | str | None:
-    """The tree of a cell of a shown tensor, `depth` levels deep (None: down to the leaves), of at most `most` nodes.
+    """Build the tree for a cell of a shown tensor, `depth` levels deep (None: down to the leaves).
 
-    It grows level by level, so what is cut off is what lies deepest; there are never more than `MOST_LEVELS`.
-    A sentence if the cell cannot be explained, None if the worker is gone.
+    The tree grows level by level, so the deepest levels are the ones that `most` (nodes) and `MOST_LEVELS` cut off.
+    Returns a sentence instead if the cell cannot be explained, None if the worker is gone.
     """
     unit = CodeUnit.step(step)
     found = run.ask(ExplainQuestion(name, index, unit))
@@ -50,7 +50,7 @@ def grow(
             continue
         grown: list[Node] = []
         for operand in operands:
-            # Operands are much alike: the first tells what all of them would take.
+            # Operands resemble each other, so the first one predicts the size of all of them.
             if operand_count > MOST_OPERANDS or (
                 grown and operand_count + len(grown[0].explanation.operands) * len(operands) > MOST_OPERANDS
             ):
@@ -68,16 +68,17 @@ def grow(
 
 
 def walk(node: Node, level: int = 0) -> Iterator[tuple[Node, int]]:
-    """All nodes with their level, a node before its operands."""
+    """Yield all nodes with their level, each node before its operands."""
     yield node, level
     for operand in node.operands or ():
         yield from walk(operand, level + 1)
 
 
 def with_shown(lesson: Lesson, step_id: str, name: str) -> Lesson:
-    """The lesson with a step that shows this tensor, which may be any expression, if it does not yet.
+    """Return the lesson with a tensor added to those that a step shows; `name` may be any expression.
 
-    Raises `KeyError` if that is no step that runs, `pydantic.ValidationError` if the name is no expression.
+    A lesson whose step already shows the tensor is returned as it is. Raises `KeyError` if the step does not run code,
+    `pydantic.ValidationError` if the name is not an expression.
     """
     step = lesson.step(step_id)
     if not isinstance(step, RunningStep):
@@ -95,7 +96,10 @@ def with_shown(lesson: Lesson, step_id: str, name: str) -> Lesson:
 
 
 def program(code: str, name: str) -> Lesson:
-    """A learner's program as a lesson of the one step `program`. Raises `pydantic.ValidationError` for what is none."""
+    """Wrap a learner's program in a lesson with a single step, `program`.
+
+    Raises `pydantic.ValidationError` if the code is not Python.
+    """
     step = {"kind": "run", "id": "program", "title": name, "prose": name, "code": code}
     return Lesson.model_validate(
         {"id": "program", "number": 1, "folder": "", "title": name, "goal": name, "steps": [step]}

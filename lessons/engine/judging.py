@@ -1,8 +1,8 @@
-"""Judging an answer, the parent's side: two children, of which only one ever runs the learner's code.
+"""The parent's side of judging an answer, with two children, only one of which ever runs the learner's code.
 
-The judge's child makes hidden inputs and decides; the other runs the answer on them. What goes from one to the other
-is passed on as it is, unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes
-of the exercise, and by a second run, under a recorder, that tells where its intermediate results part from ours.
+The judge's child makes hidden inputs and decides; the other child runs the answer on them. Data for one from the other
+is passed on unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes of the
+exercise, and by a second, recorded run that shows where its intermediate results diverge from the model answer's.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ MAX_SOURCE = 1024 * 1024
 SEEDS = 2**31
 
 TRACE_CPU, TRACE_WALL = 3.0, 6.0
-"""Seconds for the second, recorded run of a wrong answer, which only adds to what is said of it."""
+"""Limits in seconds for the second, recorded run of a wrong answer. They are tight: the verdict is already known."""
 
 Diagnosis = Literal["none", "mistakes", "line"]
-"""How far a wrong answer is looked into: not at all, for known mistakes, or also for the line where it goes wrong."""
+"""How deeply a wrong answer is analyzed: not at all, for known mistakes, or also for the line where it goes wrong."""
 
 Child = Callable[[Limits], AbstractContextManager[ChildProcess]]
-"""Starts a child for one purpose and ends it afterwards."""
+"""A function that starts a child for one purpose and ends it afterwards."""
 
 UNLABELLED = Lesson.model_construct(tokens=())
-"""Hidden inputs are no words: the rows and columns of what was made of them are numbered."""
+"""A lesson without tokens: hidden inputs are not words, so the rows and columns of their results are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An answer to be judged, and the hidden inputs that it is judged on, by their seeds."""
+    """An answer to be judged, and the seeds of the hidden inputs that it is judged on."""
 
     exercise: ExerciseStep
     code: bytes
@@ -81,20 +81,20 @@ class Request:
 
     @classmethod
     def of(cls, exercise: ExerciseStep, source: str, seed: int | None, rounds: int) -> Request:
-        """The request; without a seed the hidden inputs are others each time."""
+        """Create a request for `rounds` hidden inputs; without a seed, they are different each time."""
         first = secrets.randbelow(SEEDS) if seed is None else seed % SEEDS
         seeds = tuple((first + offset) % SEEDS for offset in range(rounds))
         return cls(exercise, source.encode("utf-8", "surrogatepass"), seeds)
 
     @property
     def own_seed(self) -> int:
-        """What the generator of the answer's program is seeded with: no seed of hidden inputs, which it could make."""
+        """The seed for the answer's own random numbers. With a seed of a hidden input, it could recreate that input."""
         return (self.seeds[0] * 48_271 + 11) % SEEDS
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the learner's program gave, unread: values (`actual`), or a failure; and what it printed."""
+    """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output."""
 
     actual: object = None
     blob: bytes = b""
@@ -114,7 +114,7 @@ def check(
 ) -> Judgement:
     """Judge an answer on `rounds` hidden inputs, made from `seed` and the numbers after it.
 
-    `diagnosis` says how far a wrong one is looked into. Raises `WorkerError` if it cannot be judged through no fault of
+    `diagnosis` says how deeply a wrong answer is analyzed. Raises `WorkerError` if judging fails through no fault of
     the answer.
     """
     began = time.monotonic()
@@ -129,9 +129,9 @@ def check(
 
 
 def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None = None) -> AnswerComparison:
-    """The intermediate results of the model answer beside those of another answer, on one hidden input.
+    """Compare the intermediate results of an answer with those of the model answer, on one hidden input.
 
-    Raises `WorkerError` if they cannot be had.
+    Raises `WorkerError` if the answer does not run.
     """
     request = Request.of(exercise, source, seed, 1)
     with _judge(request, child) as (judge, hidden):
@@ -161,7 +161,7 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagno
         named = _diagnose(judge, exercise, None)
         difference = _difference(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
         line = difference.line if difference else None
-        # A mistake with a name explains itself; only one without needs to be looked at.
+        # A mistake with a name is explained already; the difference is for one without.
         return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
 
 
@@ -170,19 +170,19 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagno
 
 @contextmanager
 def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, HiddenInputs]]:
-    """The judge's child, and the hidden inputs that it has made."""
+    """Start the judge's child; yields it, and the hidden inputs that it has made."""
     exercise = request.exercise
     checks = tuple(CheckRequest(check.name, check.test, check.fail) for check in exercise.checks)
     job = Judge(request.seeds, exercise.context, exercise.probe, exercise.solution, checks)
     with child(JUDGE_LIMITS) as judge:
         hidden = _ask(judge, job, HiddenInputs)
-        # It runs no program of the learner; what theirs leaves behind is not to be counted as its own.
+        # The judge never runs the learner's code, and must not be charged for processes which that code leaves behind.
         judge.set_idle(True)
         yield judge, hidden
 
 
 def _ask(judge: ChildProcess, question: object, report: type[T]) -> T:
-    """Ask the judge something. Raises `WorkerError` if it does not reply with such a report."""
+    """Ask the judge a question. Raises `WorkerError` if it does not reply with a report of this type."""
     try:
         channel.send(judge.talk, question)
         return channel.receive(judge.talk, report, deadline=time.monotonic() + JUDGE_LIMITS.wall)
@@ -199,7 +199,7 @@ def _judge_failed(judge: ChildProcess) -> WorkerError:
 def _run(
     request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool], *, trace: bool = False
 ) -> _Answer:
-    """Run the learner's program in a child of its own. With `trace`, it hands back its intermediate results."""
+    """Run the learner's program in a child of its own; with `trace`, its values are its intermediate results."""
     limits = request.exercise.limits
     with child(limits) as job:
         try:
@@ -213,7 +213,7 @@ def _run(
 
 
 def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: bool) -> _Answer:
-    """Have the learner's program loaded, then hand it the hidden inputs. Raises whatever its replies lead to."""
+    """Load the learner's program in a child, then send the hidden inputs. Raises what `channel.receive` raises."""
     exercise = request.exercise
     deadline = time.monotonic() + exercise.limits.wall
     answer = RunAnswer(
@@ -228,7 +228,7 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     return _Answer(report.actual, report.blob, failure=failure_of(report.error))
 
 
-# The word ------------------------------------------------------------------------------------------------------------
+# The verdict ---------------------------------------------------------------------------------------------------------
 
 
 def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Judgement:
@@ -251,7 +251,7 @@ def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Jud
 
 
 def _diagnose(judge: ChildProcess, exercise: ExerciseStep, error: str | None) -> tuple[NamedMistake, ...]:
-    """The known mistakes that give what the answer gave: values, or an exception with this message."""
+    """Find the known mistakes with the same outcome as the answer: its values, or an exception with this message."""
     mistakes = tuple(
         MistakeRequest(mistake_edits.KnownMistake.of(item), item.seen, item.why) for item in exercise.mistakes
     )
@@ -259,13 +259,13 @@ def _diagnose(judge: ChildProcess, exercise: ExerciseStep, error: str | None) ->
     try:
         report = _ask(judge, Diagnose(error, mistakes), DiagnosisReport)
     except WorkerError:
-        # Without it there is still a verdict.
+        # The verdict stands without a diagnosis.
         return ()
     return tuple(NamedMistake(item.id, names[item.id], item.text) for item in report.found)
 
 
 def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement) -> Judgement:
-    """The word on an answer that ended with an exception: with the known mistakes that end so."""
+    """Add the known mistakes that end in the same exception to the judgement of an answer that raised one."""
     if judgement.verdict != "error" or judgement.stopped:
         return judgement
     return replace(judgement, mistakes=_diagnose(judge, exercise, judgement.message))
@@ -274,7 +274,7 @@ def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgem
 def _difference(
     judge: ChildProcess, request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool]
 ) -> AnswerDifference | None:
-    """Run the answer again, recorded, and find its first intermediate result that differs; None if that fails."""
+    """Record a second run of the answer and find its first intermediate result that differs; None if that fails."""
     limits = request.exercise.limits
     short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
     exercise = request.exercise.model_copy(update={"limits": short})
@@ -308,7 +308,7 @@ def _failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement
 def _unjudged(
     exercise: ExerciseStep, verdict: Verdict, message: str, line: int | None = None, stdout: str = ""
 ) -> Judgement:
-    """The word on an answer that could not be looked at, so that no check passed."""
+    """Return the judgement of an answer on which no check could be evaluated, so that none passed."""
     checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
     return Judgement(exercise.exercise, verdict, message, line, checks=checks, stdout=stdout)
 

@@ -1,7 +1,7 @@
-"""Starting children of the worker: through the fork server, or as spare processes where fork is not safe.
+"""Launchers for children of the worker: the fork server, or spare processes where fork is not safe.
 
-Both give a `ChildProcess`: a connection to talk over, the files that hold what the program printed, and a way to
-end it.
+Both return a `ChildProcess`: a connection to talk over, the files that hold the program's output, and a way to end
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 180.0
 END_LIMIT = 5.0
 LAST_WORDS = 0.2
-"""Seconds that a child which has closed its connection gets to end by itself."""
+"""Seconds in which a child that has closed its connection may end by itself."""
 TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
 
@@ -54,23 +54,24 @@ class ChildProcess(Protocol):
     err: IO[bytes]
 
     def set_idle(self, idle: bool) -> None:
-        """Say whether the child now only waits for questions, or runs a program."""
+        """Set whether the child only waits for questions from now on, or runs a program."""
 
     def end(self, ask_line: bool = False) -> Exited:
-        """Kill the child if it still lives, with all it started, and tell how it ended.
+        """Kill the child, if it is still alive, with all processes that it started. Returns how it ended.
 
-        May be called again, and from several threads; `out` and `err` can still be read.
+        With `ask_line`, the child first writes the line that it is at to `err`. May be called repeatedly and from
+        several threads; `out` and `err` remain readable.
         """
 
     def close(self) -> None:
-        """End the child, and let go of `out` and `err`."""
+        """End the child and close `out` and `err`."""
 
 
 class Launcher(Protocol):
-    """What starts children."""
+    """A way to start children."""
 
     def start(self) -> None:
-        """Begin to warm up; returns at once."""
+        """Begin to load PyTorch; returns at once."""
 
     def wait_ready(self, timeout: float = START_LIMIT) -> None:
         """Wait until children can be started. Raises `WorkerError`."""
@@ -82,11 +83,11 @@ class Launcher(Protocol):
     def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         """Return a fresh child that waits for its job on `talk`. Raises `WorkerError`.
 
-        `question_cpu`: processor seconds for questions about what its program has made.
+        `question_cpu`: processor seconds for questions after its program has run, on top of `limits`.
         """
 
     def close(self) -> None:
-        """End everything."""
+        """End the launcher, and all children with it."""
 
 
 def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
@@ -96,7 +97,7 @@ def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
 
 
 def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
-    """What a program wrote between two positions, at most `OUTPUT_SHOWN` bytes of it, as text."""
+    """Return the text that a program wrote between two byte positions of a file, at most `OUTPUT_SHOWN` bytes."""
     size = os.fstat(file.fileno()).st_size
     end = size if end is None else min(end, size)
     data = os.pread(file.fileno(), max(0, min(end - start, OUTPUT_SHOWN)), start)
@@ -105,15 +106,16 @@ def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
 
 
 def line_of(job: ChildProcess) -> int | None:
-    """The learner's line from the trace that a dying program left on its standard error, innermost first."""
-    # The last trace counts, and only one of faulthandler: a program may print traces of its own.
+    """Return the learner's line from the trace that faulthandler wrote to standard error, None if there is none."""
+    # Only the last trace by faulthandler counts: a program may print traces of its own.
     size = os.fstat(job.err.fileno()).st_size
     _, header, trace = output(job.err, max(0, size - OUTPUT_SHOWN)).rpartition(TRACE)
     return learner_line(trace) if header else None
 
 
 def environment() -> dict[str, str]:
-    """The environment of worker processes: one thread for torch (ten times steadier on a shared host), quiet, safe."""
+    """Return the environment of worker processes: one torch thread, no warnings, no imports from the current folder."""
+    # With one thread, timings on a shared host vary ten times less.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     return {**os.environ, **threads, "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore"}
 
@@ -121,7 +123,7 @@ def environment() -> dict[str, str]:
 def _spawn(
     module: str, arguments: list[str], fds: list[int], nice: int, out: IO[bytes], err: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Run `main(*arguments)` of a module of the worker in a process, session and group of its own.
+    """Run `main(*arguments)` of a module in `lessons.worker.process`, in a process, session and group of its own.
 
     `-P` keeps the current directory off the path, where a file called torch.py may lie.
     """
@@ -138,7 +140,7 @@ def _spawn(
 
 
 def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
-    """Files for what a program prints. Not pipes: nothing need read them, and their size limit stops a flood."""
+    """Open files for a program's output. They need no reader, as pipes would, and their size limit stops a flood."""
     return tempfile.TemporaryFile(dir=folder, buffering=0), tempfile.TemporaryFile(dir=folder, buffering=0)
 
 
@@ -146,7 +148,7 @@ def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
 
 
 class ForkedChild:
-    """A child of the fork server, which alone may kill it: it owns the process id."""
+    """A child of the fork server. Only the server may kill it: as its parent, it knows that the pid is still valid."""
 
     def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
         self.talk, self.status, self.out, self.err = talk, status, out, err
@@ -169,7 +171,7 @@ class ForkedChild:
 
     def _end(self, ask_line: bool) -> Exited:
         if not ask_line and _hung_up(self.talk):
-            # It is about to end by itself: its exit code says more than that it was killed.
+            # The child is about to end by itself, and its own exit code says more than a SIGKILL would.
             with contextlib.suppress(OSError, ValueError):
                 select.select([self.status], [], [], LAST_WORDS)
         with contextlib.suppress(wire.WireError, OSError):
@@ -190,9 +192,9 @@ class ForkedChild:
 
 
 def _hung_up(talk: socket.socket) -> bool:
-    """Whether the other end of a connection is closed, with nothing left to read."""
+    """Return whether the other end of a connection is closed, with nothing left to read."""
     try:
-        # Not recv alone: that waits as long as the timeout of the connection says, whatever its flags are.
+        # recv alone would wait for the timeout of the connection, whatever its flags.
         readable, _, _ = select.select([talk], [], [], 0)
         return bool(readable) and talk.recv(1, socket.MSG_PEEK) == b""
     except (OSError, ValueError):
@@ -200,7 +202,7 @@ def _hung_up(talk: socket.socket) -> bool:
 
 
 class ForkServerLauncher:
-    """The fork server, seen from the parent. It is started again, once for each launch, if it has gone."""
+    """The fork server, seen from the parent. A launch that finds it gone restarts it, once."""
 
     def __init__(self, nice: int = 0) -> None:
         self.nice = nice
@@ -250,14 +252,14 @@ class ForkServerLauncher:
             try:
                 self._hear(control, timeout)
             except WorkerError:
-                # So that the next who asks gets a new server.
+                # The next call then starts a new server.
                 self.close()
                 raise
             with self._lock:
                 self._ready = self._control is control
 
     def _hear(self, control: socket.socket, timeout: float) -> None:
-        """Wait for the server's first word."""
+        """Wait until the server reports that PyTorch is loaded. Raises `WorkerError`."""
         try:
             report = channel.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
@@ -309,12 +311,12 @@ class ForkServerLauncher:
             if self._process is None:
                 return
             if self._control is not None:
-                # First the end of the stream, for a thread that waits for it.
+                # A thread that waits for the server sees the end of the stream.
                 with contextlib.suppress(OSError):
                     self._control.shutdown(socket.SHUT_RDWR)
                 self._control.close()
             if not self._ready:
-                # It has no children yet, and hears nothing before PyTorch is loaded.
+                # The server has no children yet, and reads no messages before PyTorch is loaded.
                 self._process.kill()
             try:
                 self._process.wait(END_LIMIT)
@@ -329,7 +331,7 @@ class ForkServerLauncher:
 
 
 class SpareChild:
-    """A process that takes one job. Until then it warms up."""
+    """A process that loads PyTorch ahead of time, then takes one job."""
 
     def __init__(self, nice: int) -> None:
         self.talk, their_talk = socket.socketpair()
@@ -345,7 +347,7 @@ class SpareChild:
         self._lock = threading.Lock()
 
     def wait_ready(self, timeout: float) -> None:
-        """Wait for its imports. Raises `WorkerError`."""
+        """Wait until the process has loaded PyTorch. Raises `WorkerError`."""
         if self.ready:
             return
         try:
@@ -358,7 +360,7 @@ class SpareChild:
         self.ready = True
 
     def set_idle(self, idle: bool) -> None:
-        """See `ChildProcess`. Nobody watches a spare process but its own limits."""
+        """Do nothing: a spare process is bounded by its own limits only, so nobody needs to know."""
 
     def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""
@@ -391,7 +393,7 @@ class SpareChild:
 
 
 class SpareLauncher:
-    """Keeps one warm process, and starts the next as soon as that one is taken."""
+    """A launcher that keeps one warm process, and starts the next as soon as that one is taken."""
 
     def __init__(self, nice: int = 0) -> None:
         self.nice = nice
@@ -444,5 +446,5 @@ class SpareLauncher:
             warm, self._warm = self._warm, None
         if warm is not None:
             warm.end()
-            with self._waiting:  # who waited for it reads its last words
+            with self._waiting:  # a thread that waited for the process may still read its error output
                 warm.close()

@@ -1,4 +1,4 @@
-"""A Python prompt on a step of a lesson: it has the step's variables, and the lesson knows nothing of it."""
+"""A Python prompt on a step of a lesson. It can use the step's variables, and has no effect on the lesson."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker.messages import InputReport, RunInput
 
 INPUT_LIMIT = 10.0
-"""Seconds that one input may take. The processor time of a child is limited only as the last resort."""
+"""Seconds that one input may take. The limit on the child's processor time, `CPU`, is only the last resort."""
 
 CPU = 600
 LONGEST_INPUT = 64 * 1024
@@ -28,10 +28,10 @@ LONGEST_INPUT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PromptResult(StepResult):
-    """What an input gave, as a step gives it; `id` is `play 1`, and so on.
+    """The result of an input, as a step has one; `id` is `play 1`, and so on.
 
-    `value` is the value at its end, as Python writes it, unless that is among the tensors; `names` are those that the
-    next input can use.
+    `value` is the `repr` of the input's last expression, unless that is among the tensors; `names` are the names that
+    the next input can use.
     """
 
     value: str = ""
@@ -39,10 +39,10 @@ class PromptResult(StepResult):
 
 
 class Prompt:
-    """A prompt. Its state is a function of the lesson, the step, the changes, and the inputs that its child survived.
+    """A prompt, whose state is a function of the lesson, the step, the changes, and the inputs that its child survived.
 
-    An input that ends the child costs one sentence: the next one runs in a new child, which has been through the lesson
-    and the inputs before.
+    After an input that ends the child, the next input runs in a new child, in which the lesson and the earlier inputs
+    have been replayed.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class Prompt:
 
     @property
     def inputs(self) -> list[str]:
-        """The inputs that made the state."""
+        """The inputs that led to the present state, in order."""
         return [code for _, code in self._history]
 
     def start(self) -> Names:
-        """Run the lesson up to the step. Returns what the first input can use. Raises `WorkerError`."""
+        """Run the lesson up to the step. Returns the names that the first input can use. Raises `WorkerError`."""
         if self._rebuild() is not None or self.run is None:
             return ()
         self._names = self.run.names()
         return self._names
 
     def enter(self, code: str) -> PromptResult:
-        """Run an input. Raises `WorkerError` if nothing can be run at all."""
+        """Run an input. Raises `WorkerError` if the worker cannot run anything."""
         self._last += 1
         if len(code) > LONGEST_INPUT:
             return _unrun(self._last, Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB."))
@@ -80,7 +80,7 @@ class Prompt:
             return replace(_unrun(self._last, problem), names=self._names)
         result, survived = self._enter(self._last, code)
         if not survived:
-            # What the next input can use, since it will find all as it was.
+            # The next input finds the state from before this one.
             return replace(result, names=self._names)
         self._history.append((self._last, code))
         self._names = result.names
@@ -103,7 +103,7 @@ class Prompt:
         return reply or (_unrun(number, CLOSED if self._closed.is_set() else GONE), False)
 
     def _rebuild(self) -> Failure | None:
-        """Have a child that has been through the lesson and the inputs; None if there is one, else why not."""
+        """Make sure that a child has run the lesson and the inputs. Returns the failure if there can be none."""
         if self.run is not None and self.run.alive:
             return None
         self._drop()
@@ -111,7 +111,7 @@ class Prompt:
             return CLOSED
         run = self.run = self._session.run(self._lesson, self._step, self._changes)
         if self._closed.is_set():
-            # Meanwhile: nobody else knows of this one.
+            # `close` came in the meantime, and could not know about this run.
             run.close()
             return CLOSED
         if not run.alive:
@@ -122,7 +122,7 @@ class Prompt:
                 assert result.error is not None
                 if result.error.kind == "stopped":
                     return result.error
-                # Chance or the clock decided: what can no longer be reached is given up.
+                # The inputs depended on chance or the clock: this one and those after it cannot be replayed.
                 self._history[count:] = []
                 message = f"What you had entered before did not go well again, and is forgotten: {result.error.message}"
                 return Failure(result.error.kind, message)
@@ -137,7 +137,7 @@ def _unrun(number: int, why: Failure) -> PromptResult:
 
 
 def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> CodeRequest[InputReport, PromptResult]:
-    """Ask a child to run an input."""
+    """Build the request to run an input."""
     unit = CodeUnit.input(number)
 
     def read(report: InputReport, job: ChildProcess, seconds: float) -> PromptResult:

@@ -1,4 +1,4 @@
-"""What a run gives for a question: its facts, and the tensors that a learner sees. Pure functions over plain data."""
+"""The results of a run that a question needs: its facts, and the tensors that a learner sees. Pure functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def visible_tensors(step: Question, result: StepResult, answered: bool) -> tuple
 
 
 def check_ready(step: Question, result: StepResult) -> None:
-    """Check that the run gave all that an answer is judged by. Raises `WorkerError`."""
+    """Check that the run has produced everything that an answer is judged by. Raises `WorkerError` if it has not."""
     if all(field.key in result.text for field in step.fields):
         return
     if result.error is not None:
@@ -58,7 +58,7 @@ def is_same_number(answer: float, right: float, within: float) -> bool:
         return math.isnan(answer) and math.isnan(right)
     if math.isinf(answer) or math.isinf(right):
         return answer == right
-    # The last bits of decimals and of 32-bit numbers are nobody's mistake; a whole number has none.
+    # Allow for rounding in decimals and 32-bit floats, for which nobody is to blame; whole numbers have none.
     slack = 1e-6 * within + (0 if is_whole(right) else 1e-7 * abs(right))
     return abs(answer - right) <= within + slack
 

@@ -1,4 +1,4 @@
-"""Whether an answer to a question is right. Pure functions over plain data."""
+"""The judge of answers to questions. Pure functions over plain data."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from lessons.results.result import CheckResult, Judgement, StepResult, Verdict
 
 
 def judge(step: Question, result: StepResult, text: str) -> Judgement:
-    """Judge a learner's answer by what the run gave.
+    """Judge a learner's answer by the results of the run.
 
-    An answer that cannot be read is an `error` that counts for nothing (`stopped`). Raises `WorkerError` if the run did
-    not give what the answer is judged by.
+    An unreadable answer gets the verdict `error`, and is not counted (`stopped`). Raises `WorkerError` if the run did
+    not produce the facts that the answer is judged by.
     """
     check_ready(step, result)
     try:
@@ -74,7 +74,7 @@ def _right(step: Question, result: StepResult, name: str) -> Judgement:
 def _wrong(
     step: PredictStep | PointStep, result: StepResult, name: str, matches: Callable[[Any], bool], otherwise: str
 ) -> Judgement:
-    """Fail with what the author says of the first wrong answer that matches, else with the general sentence."""
+    """Return a failed judgement: with the author's reason for the first wrong answer that matches, else `otherwise`."""
     for wrong, fact in zip(step.wrong, read_facts(step, result)[1:], strict=True):
         if matches(fact):
             return _judgement(step, name, "failed", template.fill(wrong.why, result.text))
@@ -96,7 +96,7 @@ def _judge_number(step: PredictStep, result: StepResult, text: str) -> Judgement
     readings = read_numbers(text)
     if not readings:
         raise unreadable(step, result, "This cannot be read as a number.")
-    # `1,024` may be meant in two ways; whoever means the one that is nearer shall not be told about the other.
+    # `1,024` may mean two numbers: give feedback on the one that is nearer to the right answer.
     answer = min(readings, key=lambda reading: abs(reading - right) if math.isfinite(reading - right) else math.inf)
     name = "the right number"
     if any(is_same_number(reading, right, step.within) for reading in readings):

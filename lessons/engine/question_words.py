@@ -1,4 +1,4 @@
-"""What a question says to a learner: its options, how to answer it, the right answer. Pure functions."""
+"""The texts of a question: its options, how to answer it, the right answer. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lessons.results.result import StepResult
 
 LETTERS = "abcdefghi"
 MOST_NAMED = 3
-"""Right cells that are named when a learner gives up."""
+"""Maximum number of right cells that are named when a learner gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the options, filled in: its letter, what it says, why it is right or wrong."""
+    """An option of a question, filled in: its letter, its text, why it is right or wrong."""
 
     letter: str
     text: str
@@ -38,7 +38,7 @@ class Choice:
 
 
 def choices(step: ChoiceStep, result: StepResult) -> tuple[Choice, ...]:
-    """Return the options as the run fills them in."""
+    """Return the options of a question, with their templates filled in from the run."""
     return tuple(
         Choice(letter, template.fill(option.text, result.text), template.fill(option.why, result.text), option.right)
         for letter, option in zip(LETTERS, step.options, strict=False)
@@ -46,7 +46,7 @@ def choices(step: ChoiceStep, result: StepResult) -> tuple[Choice, ...]:
 
 
 def form(step: Question, result: StepResult | None = None) -> str:
-    """Return a line that says how to answer, with an example; with a result also words that may stand for numbers."""
+    """Return a line that says how to answer, with an example. With a result, it also names labels that may be used."""
     match step:
         case ChoiceStep():
             return f"Answer with a letter from a to {LETTERS[len(step.options) - 1]}, for example: b"
@@ -72,12 +72,12 @@ def _indices(step: PointStep) -> str:
 
 
 def why(step: Question, result: StepResult) -> str:
-    """Return what is said once the question is answered."""
+    """Return the explanation that a learner reads once the question is answered."""
     return template.fill(step.why, result.text)
 
 
 def answer_text(step: Question, result: StepResult) -> str:
-    """Return the right answer as the screen shows it. Raises `WorkerError` if the run did not give it."""
+    """Return the right answer as the screen shows it. Raises `WorkerError` if the run did not produce it."""
     check_ready(step, result)
     match step:
         case ChoiceStep():
@@ -98,7 +98,7 @@ def answer_text(step: Question, result: StepResult) -> str:
 
 
 def right_answer(step: Question, result: StepResult) -> str:
-    """Return the right answer as a learner may write it. Raises `WorkerError` if the run did not give it."""
+    """Return the right answer as a learner may write it. Raises `WorkerError` if the run did not produce it."""
     if isinstance(step, PointStep):
         return ", ".join(map(str, next(iter(right_cells(step, result)), ())))
     text = answer_text(step, result)
@@ -106,7 +106,7 @@ def right_answer(step: Question, result: StepResult) -> str:
 
 
 def _written(value: float, within: float) -> str:
-    """Return a number with as many digits as the question asks for."""
+    """Format a number with as many digits as the tolerance `within` calls for, and at least four."""
     if is_whole(value):
         return str(int(value))
     if not math.isfinite(value):

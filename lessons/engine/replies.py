@@ -1,4 +1,4 @@
-"""What the worker is asked and what it replies, between messages and plain data."""
+"""Conversion between the lesson's data and messages to the worker, and between its replies and results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 def step_request(lesson: Lesson, step: FilledStep) -> StepRequest:
-    """Return what the worker needs to know to run a step."""
+    """Return the request to run a step."""
     fields = tuple(TemplateField(field.expression, field.conversion, field.spec) for field in step.fields)
     if not isinstance(step, RunningStep):
         return StepRequest(step.id, "", lesson.seed, (), fields)
@@ -80,7 +80,10 @@ def _expressions(shown: Iterable[ShownTensor]) -> tuple[NamedExpression, ...]:
 def program_of(
     lesson: Lesson, steps: Sequence[FilledStep], cells: list[dict[str, Any]], *, changed: bool
 ) -> tuple[Program, dict[str, TrainedModel], bytes]:
-    """Return the setup and these steps as the worker runs them, what was found of their trainings, and its files."""
+    """Return the program of the setup and these steps, the trained models found for them, and the blob of their files.
+
+    The models are keyed by the id of their step.
+    """
     blob = bytearray()
     requests: list[StepRequest] = []
     found: dict[str, TrainedModel] = {}
@@ -103,7 +106,7 @@ def _cell_write(cell: dict[str, Any]) -> CellWrite:
 
 
 def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]], *, changed: bool) -> Train:
-    """Return what the worker needs to know to train."""
+    """Return the message that starts the training of a step."""
     before = [other for other in lesson.steps[: lesson.index(step.id)] if isinstance(other, RunningStep)]
     program, _, blob = program_of(lesson, before, cells, changed=changed)
     training = TrainingRequest(
@@ -118,22 +121,22 @@ def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]
 
 
 def snapshot_of(lesson: Lesson, step: TrainStep, report: Snapshot) -> TrainingSnapshot:
-    """Return a snapshot of a training from the worker's report. Raises what a wrong report makes it raise."""
-    # All of them are kept: none may be larger than what is shown whole.
+    """Return a snapshot of a training from the worker's report. A malformed report may raise any exception."""
+    # All snapshots are held in memory, so no tensor may be larger than one that is shown whole.
     if len(report.blob) > 8 * WHOLE * len(step.watch):
         raise wire.WireError("a snapshot that is too large")
     numbers = {curve.name: float(report.numbers[curve.name]) for curve in step.curves}
     tensors = tuple(
         tensor_of(lesson, spec, tensor, report.blob) for spec, tensor in zip(step.watch, report.tensors, strict=True)
     )
-    # The worker sees to it first.
+    # The worker checks this too, but has run the learner's code.
     if not 0 <= report.done <= report.total <= MOST_STEPS:
         raise wire.WireError("a snapshot of no step")
     return TrainingSnapshot(report.done, report.total, numbers, tensors)
 
 
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
-    """List what the worker needs to know to change cells. Raises `ChangeError`."""
+    """List the changed cells, each with the statement after which it is written. Raises `ChangeError`."""
     return [
         {"name": cell.name, "index": list(cell.index), "value": cell.value, **asdict(position)}
         for cell, position in statements_before_cells(lesson, changes)
@@ -141,7 +144,7 @@ def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
 
 
 def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: ChildProcess) -> StepResult:
-    """Return the result of a step from the worker's report. Raises what a wrong report makes it raise."""
+    """Return the result of a step from the worker's report. A malformed report may raise any exception."""
     shown = step.tensors if isinstance(step, RunningStep) else ()
     return StepResult(
         id=step.id,
@@ -158,7 +161,7 @@ def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: Child
 
 
 def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: bytes) -> Tensor:
-    """Return a tensor from the worker's report and the blob that came with it. Raises `ValueError` for nonsense."""
+    """Return a tensor from the worker's report and its blob. Raises `ValueError` if they do not fit together."""
     shape = report.shape
     if len(shape) > MOST_AXES or not all(0 <= size <= LONGEST_AXIS for size in shape):
         raise ValueError("a tensor that cannot be shown")
@@ -185,12 +188,12 @@ def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: by
 
 
 def _layout(report: LayoutReport) -> MemoryLayout:
-    """Return where elements lie; the storage has its address for a name."""
+    """Return the memory layout of a tensor; its storage is named by its address."""
     return MemoryLayout(report.strides, report.offset, report.size, report.contiguous, str(report.storage))
 
 
 def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    """Tensors of one step, whose storages are called A, B, ... in place of their addresses."""
+    """Name the storages of a step's tensors A, B, ... in place of their addresses."""
     letters: dict[str, str] = {}
     named: list[Tensor] = []
     for tensor in tensors:
@@ -202,7 +205,7 @@ def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
 
 
 def result_of(question: TensorQuestion[T], reply: object) -> T | Refusal:
-    """Return the reply to a question about a tensor as plain data. Raises what a wrong reply makes it raise."""
+    """Return the reply to a question about a tensor as plain data. A malformed reply may raise any exception."""
     if isinstance(reply, Refusal):
         return reply
     return cast(T, _READERS[type(question)](question, reply))
@@ -258,5 +261,5 @@ def _rows(numbers: list[float], rows: int) -> tuple[tuple[float, ...], ...]:
 
 
 def failure_of(report: ErrorReport | None) -> Failure | None:
-    """Return the failure that a child has told of itself, if any."""
+    """Return the failure in a child's report, None if there is none."""
     return None if report is None else Failure(report.kind, report.message, report.line)

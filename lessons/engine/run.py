@@ -1,6 +1,6 @@
-"""A lesson that has run: the results of its steps, and a child that still holds the tensors.
+"""Runs of a lesson: the results of the steps, and a child that still holds the tensors.
 
-Everything here blocks, so a screen calls it from a thread.
+All calls block, so a screen makes them from a thread.
 """
 
 from __future__ import annotations
@@ -33,19 +33,23 @@ class Run:
         self._lock = threading.Lock()
 
     def result(self, step_id: str) -> StepResult | None:
-        """Return what a step gave, None if the run did not come to it."""
+        """Return the result of a step, None if the run did not reach it."""
         return next((step for step in self.steps if step.id == step_id), None)
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
-        """Ask about a tensor that the run has left. Returns None if the child is gone."""
+        """Ask a question about a tensor of the run. Returns None if the child is gone."""
         return self._ask(question, lambda reply: replies.result_of(question, reply))
 
     def names(self) -> Names:
-        """List the names that code can use where the run has come to, and what each stands for."""
+        """List the names that code after the run can use, with a summary of its value. Empty if the child is gone."""
         return self._ask(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
 
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
-        """Have the child do more while nobody else asks it; None if it is gone. `ask` tells whether it survived."""
+        """Call `ask` with the child, while no other thread can use it.
+
+        `ask` returns a result, and whether the child survived; one that did not is closed. Returns None if the child is
+        gone already.
+        """
         with self._lock:
             if self._job is None:
                 return None
@@ -60,11 +64,11 @@ class Run:
 
     @property
     def alive(self) -> bool:
-        """Whether there is a child to ask."""
+        """Whether there is a child that can be asked."""
         return self._job is not None
 
     def _ask(self, question: object, read: Callable[[object], T]) -> T | None:
-        """Send a question to the child and read its reply; a child that replies with nonsense is ended."""
+        """Send a question to the child and read its reply. A child that sends an unreadable reply is ended."""
         with self._lock:
             if self._job is None:
                 return None
@@ -73,7 +77,7 @@ class Run:
                 kinds = messages.REPLIES[type(question)]
                 return read(channel.receive(self._job.talk, *kinds, deadline=time.monotonic() + QUESTION_LIMIT))
             except Exception:
-                # The child has run the learner's code: it may say anything.
+                # The child has run the learner's code, so it may send anything.
                 self._end()
                 return None
 

@@ -1,6 +1,6 @@
-"""A scratch run of an answer: nothing is judged, and every matrix that it makes can be looked at.
+"""Scratch runs of an answer: nothing is judged, and every matrix that the answer computes can be inspected.
 
-The answer and the exercise's own call of it run where the lesson has come to, on the lesson's values.
+The answer, followed by the exercise's own call of it, runs after the lesson's earlier steps, on the lesson's values.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from lessons.results.result import Failure, StepResult
 from lessons.worker.messages import RunScratch, ScratchReport
 
 STEP = "your-code"
-"""The id of the step whose code is the learner's."""
+"""The id of the step that holds the learner's code."""
 
 
 def code_of(exercise: ExerciseStep, source: str) -> str:
-    """What is run: the answer, then the call of it."""
+    """Return the code to run: the answer, then the exercise's call of it."""
     call = exercise.attempt.strip("\n")
     return f"{source.rstrip()}\n\n\n# tried on the lesson's own numbers\n{call}\n" if call else source
 
 
 def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
-    """The lesson up to the exercise, then a step with what is run.
+    """Return the lesson up to the exercise, followed by a step with the answer and its call.
 
-    The step is not checked: the learner's code need not be Python.
+    The step is not validated, since the learner's code need not be Python.
     """
     step = RunStep.model_construct(
         kind="run", id=STEP, title="Your code", prose="Your code, and what it makes.", code=code_of(exercise, source)
@@ -42,9 +42,9 @@ def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
 
 
 def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
-    """Run an answer. Its result is that of the step `STEP`, in the lesson that is returned.
+    """Run an answer. Returns a lesson in which it is the step `STEP`, and the run of that lesson.
 
-    Raises `WorkerError` if nothing can be run.
+    Raises `WorkerError` if the worker cannot run anything.
     """
     with_code = lesson_with(lesson, exercise, source)
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
@@ -56,7 +56,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
 
 
 def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResult]:
-    """Ask a child to run the code of the step `STEP`."""
+    """Build the request to run the code of the step `STEP`."""
     step = lesson.step(STEP)
     assert isinstance(step, RunStep)
 

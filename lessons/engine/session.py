@@ -1,6 +1,6 @@
-"""The parent's side of the worker: run a lesson's steps, have an answer judged, within deadlines, whatever happens.
+"""The parent's side of the worker: runs lessons, trains models and judges answers, all within deadlines.
 
-Everything here blocks, so a screen calls it from a thread; `cancel` may be called from any other thread.
+All calls block, so a screen makes them from a thread; `cancel` may be called from any other thread.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ T = TypeVar("T")
 
 
 class Session:
-    """A worker and what is asked of it. Close it when done: nothing of it survives that."""
+    """A worker, and the requests to it. Close it when done: this ends all of its processes."""
 
     def __init__(self, launcher: Launcher | None = None, *, nice: int = 0, kind: str = "") -> None:
         self.launcher = launcher or make_launcher(kind, nice)
-        """Starts the children; replaced by one for spare processes where a fork turns out not to be safe."""
+        """The launcher of children; replaced by one of spare processes if forking turns out to be unsafe."""
         self._running: ChildProcess | None = None
         self._cancelled = threading.Event()
         self._closed = threading.Event()
@@ -66,7 +66,7 @@ class Session:
         self.launcher.wait_ready()
 
     def cancel(self) -> None:
-        """Stop the program that is running now, if any."""
+        """Stop the program that is running, if any."""
         self._cancelled.set()
         with self._lock:
             job = self._running
@@ -74,7 +74,7 @@ class Session:
             job.end(ask_line=True)
 
     def close(self) -> None:
-        """End the worker and all its children. What is asked of the session afterwards raises `WorkerError`."""
+        """End the worker and all its children. Later requests raise `WorkerError`."""
         self._closed.set()
         self.cancel()
         self.launcher.close()
@@ -82,10 +82,10 @@ class Session:
     # Running a lesson --------------------------------------------------------------------------------------------
 
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
-        """Run the lesson, with the learner's changes, from its setup up to the step `upto` (default: all of it).
+        """Run a lesson, with the learner's changes, from its setup through the step `upto` (default: all of it).
 
-        A step that fails ends the run; its result says how, and later steps have none. Raises `WorkerError` if the
-        worker cannot run anything at all, `ChangeError` if the lesson cannot be changed like that.
+        A step that fails ends the run; its result has the failure, and later steps have no result. Raises
+        `WorkerError` if the worker cannot run anything, `ChangeError` if the changes do not apply to the lesson.
         """
         self._cancelled.clear()
         cells = replies.cells_of(lesson, changes)
@@ -116,7 +116,7 @@ class Session:
         *,
         changed: bool,
     ) -> bool:
-        """Send the job and collect the results of its steps. Returns whether the child said that it was done."""
+        """Send the job and collect the results of its steps. Returns whether the child completed it."""
         deadline = time.monotonic() + lesson.limits.wall
         printed = 0
         try:
@@ -132,7 +132,7 @@ class Session:
         except TimeoutError:
             failure = child_failures.timeout_failure(job, lesson.limits.wall)
         except Exception as error:
-            # Whatever a child sends that cannot be read is its own end.
+            # A child that sends something unreadable is ended.
             failure = child_failures.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
@@ -146,11 +146,11 @@ class Session:
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
-        """Train what a step trains, with the learner's changes, in a child of its own, and keep it.
+        """Train the model of a step, with the learner's changes, in a child of its own, and save it.
 
-        Calls `on_snapshot` from this thread with every picture as it comes. `control` and `cancel` stop it, and then
-        nothing is kept. Raises `WorkerError` if nothing can be run at all, `ChangeError` if the lesson cannot be
-        changed like that, `KeyError` for a step that trains nothing.
+        Calls `on_snapshot` from this thread with each snapshot as it arrives. A training that `control` or `cancel`
+        stops saves nothing. Raises `WorkerError` if the worker cannot run anything, `ChangeError` if the changes do
+        not apply to the lesson, `KeyError` for a step without a training.
         """
         return self.train_into(trained_models.own_folder(), lesson, step_id, on_snapshot, control, changes)
 
@@ -163,7 +163,7 @@ class Session:
         control: Control | None = None,
         changes: Changes = UNCHANGED,
     ) -> Training:
-        """The same as `train`, but what is kept lies in another folder."""
+        """Train the model of a step as `train` does, but save it in `folder`; with None, the result has an error."""
         self._cancelled.clear()
         cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
@@ -183,9 +183,9 @@ class Session:
         return ended
 
     def run_code(self, run: Run, request: CodeRequest[Any, T]) -> tuple[T, bool] | None:
-        """Have the child of a run run more code, which `cancel` can stop.
+        """Run more code in the child of a run, which `cancel` can stop.
 
-        Returns what became of it, and whether the child survived it; None if it was gone before.
+        Returns the result, and whether the child survived; None if the child was gone already.
         """
         self._cancelled.clear()
 
@@ -204,27 +204,27 @@ class Session:
         *,
         diagnosis: Diagnosis = "line",
     ) -> Judgement:
-        """Judge an answer on hidden inputs, made from `seed` or by chance; see `lessons.engine.judging`.
+        """Judge an answer on hidden inputs, made from `seed` or at random; see `lessons.engine.judging`.
 
-        Raises `WorkerError` if it cannot be judged through no fault of the answer.
+        Raises `WorkerError` if judging fails through no fault of the answer.
         """
         self._cancelled.clear()
         return judging.check(exercise, source, self._child, self._cancelled.is_set, seed, rounds, diagnosis)
 
     def ask(self, lesson: Lesson, question: Question, answer: str) -> Judgement:
-        """Judge the answer to a question about a run of the lesson. Raises `WorkerError`."""
+        """Run the lesson up to a question and judge an answer to it. Raises `WorkerError`."""
         run = self.run(lesson, question.id)
         run.close()
         return judge(question, run.result(question.id) or run.steps[-1], answer)
 
     def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
-        """An answer beside the model answer, result by result. Raises `WorkerError`."""
+        """Compare an answer with the model answer, one intermediate result at a time. Raises `WorkerError`."""
         self._cancelled.clear()
         return judging.compare(exercise, source, self._child, seed)
 
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         if self._closed.is_set():
-            # A request that was still waiting must not start the worker again.
+            # A request that was still waiting must not restart the worker.
             raise WorkerError("The worker has been closed.")
         try:
             job = self.launcher.launch(limits, question_cpu)
@@ -240,7 +240,7 @@ class Session:
 
     @contextlib.contextmanager
     def _current(self, job: ChildProcess) -> Iterator[None]:
-        """Let `cancel` find the job; end it at once if that came before."""
+        """Make a child the one that `cancel` ends, and end it at once if `cancel` has already been called."""
         with self._lock:
             outer, self._running = self._running, job
         if self._cancelled.is_set():
@@ -253,7 +253,7 @@ class Session:
 
     @contextlib.contextmanager
     def _child(self, limits: Limits) -> Iterator[ChildProcess]:
-        """A child for one purpose, ended afterwards."""
+        """Start a child for one purpose, and end it afterwards."""
         job = self._launch(limits)
         try:
             with self._current(job):

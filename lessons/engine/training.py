@@ -1,4 +1,4 @@
-"""A training while it runs: control over it, its pictures as they come, and those that ship with the course."""
+"""Running a training: its control, its snapshots as they arrive, and the snapshots that ship with the course."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trai
 
 PICTURES = "pictures.json"
 MOST_SHIPPED = 40
-"""Pictures of a training that ship with the course."""
+"""Maximum number of snapshots of a training that ship with the course."""
 
 DIGITS = 4
-"""Decimals of the numbers in those pictures."""
+"""Decimals of the numbers in the snapshots that ship with the course."""
 
 FRAME_LIMIT = 10.0
 """Seconds from the first byte of a message to its last."""
 
 
 class Control:
-    """Pauses, resumes and stops a training, from any thread."""
+    """A handle to pause, resume and stop a training from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._paused = self._stopped = False
         self._bell: socket.socket | None = None
         self.waiting = False
-        """Whether the training has come to a picture and waits there. The training sets it."""
+        """Whether the training is waiting at a snapshot; set by the thread that watches the training."""
 
     def pause(self) -> None:
-        """Let the training wait at its next picture."""
+        """Make the training wait at its next snapshot."""
         self._set(paused=True)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Let a paused training continue."""
         self._set(paused=False)
 
     def stop(self) -> None:
-        """End it for good; nothing of it is kept."""
+        """End the training for good, without saving anything."""
         self._set(stopped=True)
 
     @property
     def paused(self) -> bool:
-        """Whether the training is to wait."""
+        """Whether the training has been told to wait."""
         return self._paused
 
     @property
     def stopped(self) -> bool:
-        """Whether the training is to end."""
+        """Whether the training has been told to end."""
         return self._stopped
 
     def _set(self, *, paused: bool | None = None, stopped: bool = False) -> None:
@@ -70,13 +70,13 @@ class Control:
             self._paused = self._paused if paused is None else paused
             self._stopped = self._stopped or stopped
             if self._bell is not None:
-                # One unread ring is enough: who hears it looks at the state.
+                # A single unread byte is enough: its reader looks at the state.
                 with contextlib.suppress(BlockingIOError):
                     self._bell.send(b"!")
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[socket.socket]:
-        """A socket on which something can be read when the state has changed."""
+        """Yield a socket that becomes readable whenever the state changes."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
             ours.setblocking(False)
@@ -95,7 +95,7 @@ class Control:
 
 
 class _Watch:
-    """The parent's end of one training. Only one thread uses the connection."""
+    """The parent's end of a training. Only one thread uses the connection."""
 
     def __init__(self, job: ChildProcess, control: Control, bell: socket.socket, wall: float) -> None:
         self._job, self._control, self._bell = job, control, bell
@@ -103,9 +103,9 @@ class _Watch:
         self._paused = False
 
     def next(self) -> Snapshot | Trained | TrainingFailed | None:
-        """The next message of the child; None when the learner has stopped the training.
+        """Wait for the child's next message; None if the learner has stopped the training.
 
-        Raises `TimeoutError` when its time is up, in which pauses do not count, and what `channel.receive` raises.
+        Raises `TimeoutError` when the training's time is up, not counting pauses, and what `channel.receive` raises.
         """
         while not self._control.stopped:
             self._obey()
@@ -125,7 +125,7 @@ class _Watch:
                 if isinstance(report, Snapshot | Trained | TrainingFailed):
                     return report
                 if self._paused:
-                    # Else it has been told to go on meanwhile.
+                    # Otherwise it has been told to continue in the meantime.
                     self._job.set_idle(True)
                     self._control.waiting = True
             elif not readable:
@@ -133,7 +133,7 @@ class _Watch:
         return None
 
     def _obey(self) -> None:
-        """Tell the child to wait or to go on, if that has changed."""
+        """Tell the child to wait or to continue, if the control has changed."""
         wanted = self._control.paused
         if wanted == self._paused:
             return
@@ -153,7 +153,10 @@ def watch(
     control: Control,
     cancelled: Callable[[], bool],
 ) -> tuple[Training, bytes]:
-    """Start a training in a child and follow it to its end. Returns what was seen, and the file of what was kept."""
+    """Start a training in a child and follow it to its end. Returns the training, and the file of the trained model.
+
+    The file is empty if the training did not finish.
+    """
     snapshots: list[TrainingSnapshot] = []
     began = time.monotonic()
 
@@ -179,24 +182,24 @@ def watch(
                     return ended(), report.blob
                 if isinstance(report, TrainingFailed):
                     return ended(replies.failure_of(report.error)), b""
-                # The worker sees to it first.
+                # The worker checks this too, but has run the learner's code.
                 if len(snapshots) == MOST_SNAPSHOTS:
                     raise wire.WireError("too many messages")
                 snapshot = replies.snapshot_of(lesson, step, report)
             except TimeoutError:
                 return ended(child_failures.timeout_failure(job, step.limits.wall)), b""
             except Exception as error:
-                # Whatever a child sends that cannot be read is its own end.
+                # A child that sends something unreadable is ended.
                 return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
             snapshots.append(snapshot)
             on_snapshot(snapshot)
 
 
-# Pictures that ship with the course --------------------------------------------------------------------------------
+# Snapshots that ship with the course -------------------------------------------------------------------------------
 
 
 def load_recorded(lesson: Lesson, step: TrainStep) -> Training:
-    """The training that ships with the course; without pictures if this is another lesson, or other code."""
+    """Load the training that ships with the course. It has no snapshots if the lesson or its code has changed since."""
     if not lesson.folder:
         return Training(())
     try:
@@ -211,7 +214,7 @@ def load_recorded(lesson: Lesson, step: TrainStep) -> Training:
 
 
 def save_snapshots(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training]]) -> None:
-    """Write pictures of the lesson's trainings, as many as ship, and how long each took."""
+    """Write the snapshots of a lesson's trainings that ship with the course, and how long each training took."""
     lines = []
     for step, ended in trainings:
         entries = ",\n".join(json.dumps(_entry(snapshot)) for snapshot in thin_out(ended.snapshots, MOST_SHIPPED))
@@ -222,7 +225,7 @@ def save_snapshots(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training
 
 
 def thin_out(snapshots: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:
-    """At most so many of the pictures, evenly spread, with the first and the last."""
+    """Return at most `most` of the snapshots, evenly spread, including the first and the last."""
     if len(snapshots) <= most:
         return snapshots
     return [snapshots[round(index * (len(snapshots) - 1) / (most - 1))] for index in range(most)]

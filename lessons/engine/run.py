@@ -41,7 +41,7 @@ class Run:
         return self._ask(question, lambda reply: replies.result_of(question, reply))
 
     def names(self) -> Names:
-        """List the names that code after the run can use, with a summary of its value. Empty if the child is gone."""
+        """List the names that code after the run can use, each with a summary of its value; empty without a child."""
         return self._ask(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
 
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:

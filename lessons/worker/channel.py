@@ -1,7 +1,7 @@
-"""Send and receive messages over a socket: the only ways in and out.
+"""Messages over a socket: all that the screen's process and the worker send each other passes through here.
 
-A message travels as a frame (`wire`): `op` names it, its other fields are JSON, and a field `blob` is the frame's
-bytes. What is not a message of the list (`messages`), field by field, is refused.
+A message travels as a frame (`wire`): `op` names it, its other fields are JSON, and a field `blob` becomes the frame's
+bytes. A frame that is not, field by field, a message of the list (`messages`) is refused.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _encode, _decode = plain_codec.encode, plain_codec.decode
 
 
 def prepare() -> None:
-    """Work out how every message travels, before a program runs that may replace what this needs."""
+    """Prepare the codecs of all messages, before a learner's program can replace the tools that this takes."""
     for kind in _OPS:
         plain_codec.prepare(kind)
 
 
 def frame_of(message: object) -> wire.Frame:
-    """Return a message as it travels."""
+    """Return the frame of a message."""
     header = _encode(message)
     blob = header.pop("blob", b"")
     return wire.Frame({"op": _OPS[type(message)], **header}, bytes(blob))
 
 
 def message_of(frame: wire.Frame) -> object:
-    """Return the message in a frame. Raises `wire.WireError` if there is none."""
+    """Return the message in a frame. Raises `wire.WireError` if the frame holds no valid message."""
     data = dict(frame.header)
     op = data.pop("op", None)
     kind = MESSAGES.get(op) if isinstance(op, str) else None
@@ -55,7 +55,7 @@ def message_of(frame: wire.Frame) -> object:
 
 
 def send(sock: socket.socket, message: object, fds: Sequence[int] = ()) -> None:
-    """Send a message. Raises what `wire.send` does."""
+    """Send a message. Raises the same exceptions as `wire.send`."""
     frame = frame_of(message)
     wire.send(sock, frame.header, frame.blob, fds)
 
@@ -67,9 +67,9 @@ def receive(sock: socket.socket, kind: type[M], other: type[N], /, *, deadline: 
 @overload
 def receive(sock: socket.socket, /, *kinds: type[Any], deadline: float | None = None) -> Any: ...
 def receive(sock: socket.socket, /, *kinds: type[Any], deadline: float | None = None) -> Any:
-    """Wait for a message of one of these kinds, or of any.
+    """Wait for a message of one of these kinds; without kinds, for any message.
 
-    Raises what `wire.receive` does, `wire.WireError` also for a message of another kind.
+    Raises the same exceptions as `wire.receive`, and `wire.WireError` for a message of a different kind.
     """
     message = message_of(wire.receive(sock, deadline))
     if kinds and type(message) not in kinds:
@@ -78,7 +78,7 @@ def receive(sock: socket.socket, /, *kinds: type[Any], deadline: float | None = 
 
 
 def receive_launch(sock: socket.socket, fds: int) -> tuple[Launch, tuple[int, ...]]:
-    """Wait for a `Launch` that brings so many descriptors; see `receive`."""
+    """Wait for a `Launch` that comes with `fds` file descriptors. Raises `wire.WireError` for anything else."""
     frame = wire.receive(sock, max_fds=fds)
     message = message_of(frame)
     if not isinstance(message, Launch) or len(frame.fds) != fds:

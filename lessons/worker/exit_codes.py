@@ -1,12 +1,12 @@
-"""The exit codes by which a child says that it could not go on."""
+"""Exit codes of a child that could not continue."""
 
 from __future__ import annotations
 
 CUT_OFF = 97
-"""Its program has closed the connection to the screen."""
+"""The program in the child has closed the child's connection to the parent."""
 
 PARENT_GONE = 98
-"""The process that started it has gone."""
+"""The process that started the child is gone."""
 
 BROKEN = 99
-"""Its own tools no longer work, since its program has changed them."""
+"""The child's own tools no longer work, since its program has changed them."""

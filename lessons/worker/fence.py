@@ -1,7 +1,7 @@
-"""A guard rail around one learner's program: limits, and Landlock where the kernel has it (Linux 5.13 and later).
+"""A guard rail around a learner's program: limits, and Landlock where the kernel has it (Linux 5.13 and later).
 
-It protects a learner from their own slips. It is no sandbox against an attacker: the code runs with the learner's
-own rights, and where Landlock is missing it may write wherever they may.
+It protects learners from their own slips. It is not a sandbox against an attacker: the code runs with the learner's
+own rights, and without Landlock it may write wherever the learner may.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MIB = 1 << 20
 OUTPUT_CAP = 8 * MIB
 TASKS = 64
 GRACE = 2
-"""Seconds from the signal that asks a program to end until it is killed."""
+"""Seconds between the signal that asks a program to end and the one that kills it."""
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER = 1, 38, 36
 
@@ -53,12 +53,12 @@ def prctl(option: int, argument: int) -> bool:
 
 
 def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
-    """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of what it has now.
+    """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of its present size.
 
-    `question_cpu`: seconds that `allow_questions` may add to `cpu`, when the program has run.
+    `question_cpu`: seconds that `allow_questions` adds to `cpu` once the program has run.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
-    # Whole seconds are all that the kernel takes.
+    # The kernel accepts whole seconds only.
     soft = max(1, round(used.ru_utime + used.ru_stime + cpu))
     _set(resource.RLIMIT_CPU, soft, soft + GRACE + round(question_cpu))
     _set(resource.RLIMIT_CORE, 0)
@@ -73,7 +73,7 @@ def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
 
 
 def allow_questions() -> None:
-    """The program has run: what it made may be asked about for longer."""
+    """Raise the processor limit of this process by the time that `limit` reserved for questions after the program."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     _set(resource.RLIMIT_CPU, max(1, hard - GRACE), hard)
 
@@ -88,7 +88,7 @@ def _set(kind: int, soft: int, hard: int | None = None) -> None:
 
 
 def _tasks_of_user() -> int:
-    """Threads of this user on this host: RLIMIT_NPROC counts them all."""
+    """Count the threads of this user on this host, since RLIMIT_NPROC applies to all of them."""
     total = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -99,9 +99,10 @@ def _tasks_of_user() -> int:
 
 
 def confine(scratch: str) -> bool:
-    """Let this process write only below `scratch`, open no TCP connection and signal nobody outside.
+    """Restrict this process: it can write only below `scratch`, use no TCP, and signal no process outside.
 
-    Returns False where the kernel has no Landlock; what its version does not know is left out.
+    Restrictions that the kernel's version of Landlock does not support are omitted. Returns False if there is no
+    Landlock at all.
     """
     if sys.platform != "linux":
         return False

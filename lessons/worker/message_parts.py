@@ -1,4 +1,4 @@
-"""Data that several messages contain: reports of failures and tensors, and the programs to run."""
+"""Data classes that several messages contain: reports of failures and tensors, and programs to run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ M = TypeVar("M")
 
 @dataclass_transform(frozen_default=True)
 def message(kind: type[M]) -> type[M]:
-    """Make a class a frozen dataclass, without `__eq__` and `__repr__`: these would take half of the import's time."""
+    """Make a class a frozen dataclass, without `__eq__` and `__repr__`, which would double the time of the import."""
     return dataclass(frozen=True, slots=True, eq=False, repr=False)(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """A failure as a child tells it: one sentence, and the line of the code that it ran, if one is known."""
+    """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known."""
 
     kind: Literal["error", "memory"]
     message: str
@@ -27,7 +27,7 @@ class ErrorReport:
 
 @message
 class LayoutReport:
-    """Where the elements of a tensor lie in its storage, which is known by its address; counted in elements."""
+    """The memory layout of a tensor, counted in elements; `storage` is the address of its storage."""
 
     strides: tuple[int, ...]
     offset: int
@@ -38,9 +38,9 @@ class LayoutReport:
 
 @message
 class TensorReport:
-    """A tensor: its numbers are `size` bytes of the blob from `offset` on, in `rows` rows, with an `array` type code.
+    """A tensor, whose numbers are `size` bytes of the blob at `offset`: `rows` rows with the `array` type code `code`.
 
-    `whole` says that they are all of its elements, else they are its first corner.
+    `whole` says that these are all of its elements; otherwise they are the first corner.
     """
 
     name: str
@@ -58,7 +58,7 @@ class TensorReport:
 
 @message
 class NamedExpression:
-    """An expression over the variables of a run, and what its value is called."""
+    """An expression over the variables of a run, and the name of its value."""
 
     name: str
     expression: str
@@ -90,8 +90,8 @@ class StepRequest:
     """A step to run.
 
     Attributes:
-        trained: where what its training has kept lies in the blob, if it rests on one.
-        untrained: what to say if that has not been trained.
+        trained: where the trained model lies in the blob (start and end, in bytes), if the step uses one.
+        untrained: the message for a step whose model has not been trained.
     """
 
     id: str
@@ -105,7 +105,7 @@ class StepRequest:
 
 @message
 class Program:
-    """The setup of a lesson and steps after it, with the learner's changes."""
+    """A program to run: the setup of a lesson and some of its steps, with the learner's changes."""
 
     seed: int
     setup: str

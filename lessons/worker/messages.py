@@ -1,6 +1,6 @@
-"""All that the screen's process and the worker say to each other: one frozen dataclass a message.
+"""The messages between the screen's process and the worker, each a frozen dataclass.
 
-`MESSAGES` is the list, `REPLIES` says what answers what; `channel` sends and receives them.
+`MESSAGES` lists them, `REPLIES` maps each to its possible replies; `channel` sends and receives them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 @message
 class ServerReady:
-    """The fork server has loaded PyTorch; it may fork while it has one thread."""
+    """The fork server has loaded PyTorch, and has this many threads; it may fork only with one."""
 
     threads: int
 
@@ -43,12 +43,12 @@ class LoadFailed:
 
 @message
 class Launch:
-    """Fork a child, or begin as one, within these limits.
+    """Fork a child with these limits; a spare process applies them to itself instead.
 
     Attributes:
         cpu: processor seconds for its program.
-        memory: MiB.
-        question_cpu: processor seconds for questions when its program has run.
+        memory: memory for its program, in MiB.
+        question_cpu: processor seconds for questions after its program has run.
     """
 
     cpu: float
@@ -58,14 +58,14 @@ class Launch:
 
 @message
 class SetIdle:
-    """Say that a child only waits for questions now, or runs a program again."""
+    """Tell the fork server that a child only waits for questions now, or runs a program again."""
 
     idle: bool
 
 
 @message
 class Kill:
-    """Kill a child, but first let it write down the line that it is at."""
+    """Kill a child, after it has written the line that it is at to its error output."""
 
 
 @message
@@ -90,7 +90,7 @@ class RunLesson:
 
 @message
 class StepReport:
-    """What a step gave. `stdout` is what it printed, from byte to byte of the output file."""
+    """The result of a step. `stdout` is the range of the output file that the step printed, in bytes."""
 
     id: str
     error: ErrorReport | None
@@ -105,15 +105,15 @@ class StepReport:
 
 @message
 class LessonDone:
-    """All steps have run, or one has failed; questions are welcome."""
+    """All steps of a lesson have run, or one has failed; from now on the child answers questions."""
 
 
-# Questions to a child that has run a lesson; those about tensors are `lessons.results.tensor_questions` ------------
+# Questions to a child that has run a lesson; the ones about tensors are in `lessons.results.tensor_questions` ------
 
 
 @message
 class WindowReport:
-    """The numbers of a window, in `rows` rows, with an `array` type code."""
+    """The numbers of a window: `rows` rows with the `array` type code `code`."""
 
     rows: int
     code: str
@@ -122,7 +122,10 @@ class WindowReport:
 
 @message
 class BlocksReport:
-    """`rows` rows of blocks of a matrix that is `width` cells wide: a double for each, then its greatest cell."""
+    """The blocks of a matrix that is `width` cells wide, in `rows` rows.
+
+    The blob holds a double for each block, then the flat index of the greatest cell of each block, as int64.
+    """
 
     rows: int
     width: int
@@ -131,7 +134,7 @@ class BlocksReport:
 
 @message
 class RowReport:
-    """What a row amounts to. The blob has its sum and the values at `cols`, as doubles."""
+    """The statistics of a row. The blob holds its sum and the values at `cols`, as doubles."""
 
     low: float | None
     high: float | None
@@ -143,7 +146,7 @@ class RowReport:
 
 @message
 class ExplanationReport:
-    """How a number was made; `lessons.results.explanation.of_json` reads it."""
+    """The explanation of a number; `lessons.results.explanation.of_json` reads it."""
 
     explanation: Json
 
@@ -158,7 +161,7 @@ class RunInput:
 
 @message
 class InputReport:
-    """What an input gave, how many bytes it printed, and what the next one can use."""
+    """The result of an input, the number of bytes that it printed, and the names that the next input can use."""
 
     error: ErrorReport | None
     tensors: tuple[TensorReport, ...]
@@ -171,7 +174,7 @@ class InputReport:
 
 @message
 class RunScratch:
-    """Run an answer without judging it, and show the tensors that it makes."""
+    """Run an answer without judging it, and show the tensors that it computes."""
 
     unit: CodeUnit
     code: str
@@ -179,7 +182,7 @@ class RunScratch:
 
 @message
 class ScratchReport:
-    """What a scratch run gave, and how many bytes it printed."""
+    """The result of a scratch run, and the number of bytes that it printed."""
 
     error: ErrorReport | None
     tensors: tuple[TensorReport, ...]
@@ -190,12 +193,12 @@ class ScratchReport:
 
 @message
 class ListNames:
-    """List what an input can use."""
+    """List the names that an input can use."""
 
 
 @message
 class NamesReport:
-    """Names, and what each stands for: `(6,3)` or `Linear`."""
+    """The names that an input can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
 
     names: tuple[tuple[str, str], ...]
 
@@ -217,7 +220,7 @@ class TrainingRequest:
 
 @message
 class Train:
-    """Run the steps before a training, then train."""
+    """Run the steps before a training, then the training itself."""
 
     program: Program
     training: TrainingRequest
@@ -226,7 +229,7 @@ class Train:
 
 @message
 class Snapshot:
-    """A moment of a training. A number that is not finite is a text."""
+    """A snapshot of a training. Numbers that are not finite are sent as text."""
 
     done: int
     total: int
@@ -237,22 +240,22 @@ class Snapshot:
 
 @message
 class Pause:
-    """Wait after the next snapshot."""
+    """Make the training wait after its next snapshot."""
 
 
 @message
 class Paused:
-    """The training waits."""
+    """The training is waiting."""
 
 
 @message
 class Resume:
-    """Go on."""
+    """Let a paused training continue."""
 
 
 @message
 class Trained:
-    """The training has come to its end; the blob is a file of what it keeps."""
+    """The training is complete; the blob is the file of the trained model."""
 
     blob: bytes
 
@@ -269,13 +272,13 @@ class TrainingFailed:
 
 @message
 class RunAnswer:
-    """Load an answer (the blob is its source), then wait for hidden inputs to probe it with.
+    """Load an answer, whose source is the blob, then wait for the hidden inputs to probe it with.
 
     Attributes:
-        seed: of the answer's own random numbers.
-        defines: the names that it has to define.
-        without: the packages that it may not import.
-        trace: hand back intermediate results instead of what the probe got.
+        seed: the seed of the answer's own random numbers.
+        defines: the names that the answer has to define.
+        without: the packages that the answer may not import.
+        trace: whether to reply with intermediate results instead of the values that the probe got.
     """
 
     probe: str
@@ -288,7 +291,7 @@ class RunAnswer:
 
 @message
 class AnswerLoaded:
-    """The answer has run, or failed; `missing` are the names that it does not define."""
+    """The answer has been loaded or has failed; `missing` are the required names that it does not define."""
 
     error: ErrorReport | None
     missing: tuple[str, ...]
@@ -296,7 +299,7 @@ class AnswerLoaded:
 
 @message
 class HiddenInputs:
-    """Hidden inputs with their seeds; `jobs.values` reads them. The judge makes them, the answer is run on them."""
+    """Hidden inputs with their seeds, encoded by `jobs.values`. The judge makes them, the answer runs on them."""
 
     inputs: Any
     seeds: tuple[int, ...]
@@ -305,7 +308,7 @@ class HiddenInputs:
 
 @message
 class AnswerReport:
-    """What the answer gave, for the judge alone to read (`jobs.values`), or why it gave nothing."""
+    """The values that an answer gave, encoded by `jobs.values` and read by the judge alone, or its failure."""
 
     error: ErrorReport | None
     actual: Any
@@ -317,7 +320,7 @@ class AnswerReport:
 
 @message
 class CheckRequest:
-    """A check of an exercise: its name, the expression that holds of a right answer, what to say of any other."""
+    """A check of an exercise: its name, the expression that is true for a right answer, the message for a wrong one."""
 
     name: str
     test: str
@@ -326,7 +329,7 @@ class CheckRequest:
 
 @message
 class Judge:
-    """Make hidden inputs from these seeds, and be ready to judge what an answer makes of them."""
+    """Make hidden inputs from these seeds, then wait to judge the values that an answer computes from them."""
 
     seeds: tuple[int, ...]
     context: str
@@ -337,7 +340,7 @@ class Judge:
 
 @message
 class Decide:
-    """Decide on what an answer gave."""
+    """Evaluate the checks on the values that an answer gave."""
 
     actual: Any
     blob: bytes
@@ -345,14 +348,14 @@ class Decide:
 
 @message
 class Decision:
-    """How each check went."""
+    """The result of each check."""
 
     checks: tuple[CheckResult, ...]
 
 
 @message
 class MistakeRequest:
-    """A known mistake, and what to say to those who make it: what it does to the numbers, and why."""
+    """A known mistake, and the texts for a learner who makes it: what it does to the numbers, and why."""
 
     mistake: KnownMistake
     seen: str
@@ -361,7 +364,7 @@ class MistakeRequest:
 
 @message
 class Diagnose:
-    """Name the known mistakes that give the same values, or end with the same error message."""
+    """Find the known mistakes that give the same values as the answer, or end with the same error message."""
 
     error: str | None
     mistakes: tuple[MistakeRequest, ...]
@@ -369,7 +372,7 @@ class Diagnose:
 
 @message
 class FoundMistake:
-    """The id of a mistake, and what to say about it."""
+    """The id of a known mistake, and the text about it for the learner."""
 
     id: str
     text: str
@@ -377,14 +380,14 @@ class FoundMistake:
 
 @message
 class DiagnosisReport:
-    """The mistakes that were found: none, one, or two that were made together."""
+    """The known mistakes found in an answer: none, one, or two that were made together."""
 
     found: tuple[FoundMistake, ...]
 
 
 @message
 class FindDifference:
-    """Find the first intermediate result of an answer that the model answer does not have."""
+    """Find the first intermediate result of the model answer that an answer, with these results, does not have."""
 
     results: Any
     blob: bytes
@@ -392,7 +395,7 @@ class FindDifference:
 
 @message
 class Difference:
-    """Where an answer differs: see `lessons.results.result.AnswerDifference`."""
+    """The place where an answer differs from the model answer; see `lessons.results.result.AnswerDifference`."""
 
     name: str
     line: int | None
@@ -403,7 +406,7 @@ class Difference:
 
 @message
 class DifferenceReport:
-    """The difference, None if there is none."""
+    """The difference between an answer and the model answer, None if there is none."""
 
     difference: Difference | None
     blob: bytes
@@ -411,7 +414,7 @@ class DifferenceReport:
 
 @message
 class CompareResults:
-    """Set the intermediate results of an answer beside those of the model answer."""
+    """Compare the intermediate results of an answer with those of the model answer."""
 
     results: Any
     blob: bytes
@@ -419,7 +422,7 @@ class CompareResults:
 
 @message
 class ComparisonReport:
-    """The intermediate results of the model answer, and those that only the answer has."""
+    """The intermediate results of the model answer with their matches, and the results that only the answer has."""
 
     intermediates: tuple[Intermediate, ...]
     own: tuple[Intermediate, ...]
@@ -449,10 +452,10 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     FindDifference: (DifferenceReport,),
     CompareResults: (ComparisonReport,),
 }
-"""What may answer a message; one that is not here is not answered."""
+"""The possible replies to each message. A message that is not listed here gets no reply."""
 
 UNASKED: tuple[type[Any], ...] = (ServerReady, SpareReady, LoadFailed, SetIdle, Kill, Resume)
-"""Messages that are neither answered nor answers."""
+"""The messages that have no reply and are not a reply."""
 
 MESSAGES: Mapping[str, type[Any]] = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(): kind

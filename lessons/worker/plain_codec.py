@@ -1,7 +1,7 @@
-"""Frozen dataclasses as JSON and back: their annotations say what is written, and what is taken.
+"""A codec between frozen dataclasses and JSON, driven by their annotations.
 
-Decoding trusts nothing. A field that is missing, unknown or of another type raises `ValueError`: the other side may
-have run a learner's code. What only passes through, to be checked by those who understand it, is annotated `Any` or
+Decoding trusts nothing, since the other side may have run a learner's code: a field that is missing, unknown or of the
+wrong type raises `ValueError`. Data that only passes through, to be checked by a later reader, is annotated `Any` or
 `dict[str, Any]`.
 """
 
@@ -16,22 +16,22 @@ from typing import Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_o
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
 Codec = tuple[Convert | None, Convert | None]
-"""How to encode and to decode a value; None: as it is."""
+"""The functions that encode and decode a value; None leaves the value as it is."""
 
-MOST_DIGITS_OF_A_FLOAT = 1 << 1023
-"""A larger whole number cannot become a float."""
+FLOAT_LIMIT = 1 << 1023
+"""The least integer that is not accepted as a float; integers not much larger would overflow."""
 
 
 class HasTextForm(Protocol):
-    """A dataclass that travels as the text that `str` gives and `parse` takes."""
+    """A dataclass that travels as text: `str` writes it, `parse` reads it."""
 
     @classmethod
     def parse(cls, text: str) -> Any:
-        """Read the text. Raises `ValueError`."""
+        """Return the object that a text describes. Raises `ValueError`."""
 
 
 def encode(value: object) -> dict[str, Any]:
-    """Return the fields of a dataclass as JSON can hold them."""
+    """Return the fields of a dataclass as a JSON object."""
     found: dict[str, Any] = {}
     kind: Any = type(value)
     for name, write, _ in _codecs(kind):
@@ -41,7 +41,7 @@ def encode(value: object) -> dict[str, Any]:
 
 
 def decode(kind: type[T], data: dict[str, Any]) -> T:
-    """Return the dataclass whose fields these are. Raises `ValueError` if they are not."""
+    """Return the dataclass with these fields. Raises `ValueError` if the fields are not the ones of the class."""
     codecs = _codecs(cast(Any, kind))
     if len(data) != len(codecs):
         raise ValueError(f"{kind.__name__} has other fields")
@@ -52,13 +52,13 @@ def decode(kind: type[T], data: dict[str, Any]) -> T:
 
 
 def prepare(kind: Any) -> None:
-    """Work out how a dataclass is encoded and decoded, which needs its module; later calls need nothing."""
+    """Build the codec of a dataclass ahead of time, while its module and the builtins are still intact."""
     _codecs(kind)
 
 
 @cache
 def _codecs(kind: type[Any]) -> list[tuple[str, Convert | None, Convert | None]]:
-    """The name of each field, and how it is encoded and decoded."""
+    """Return the name of each field, with the functions that encode and decode it."""
     hints = get_type_hints(kind)
     return [(field.name, *_codec(hints[field.name])) for field in fields(kind)]
 
@@ -93,12 +93,12 @@ def _checked(holds: Callable[[Any], bool], expected: str) -> Convert:
 
 
 def _plain(kinds: tuple[type, ...]) -> Convert:
-    """Check a value of one of several plain types; a whole number is a float where only that is expected."""
+    """Return a check for values of these plain types. An integer becomes a float where only a float is expected."""
     if float not in kinds or int in kinds:
         return _checked(lambda value: type(value) in kinds, " or ".join(kind.__name__ for kind in kinds))
 
     def read(value: Any) -> Any:
-        if type(value) is int and abs(value) < MOST_DIGITS_OF_A_FLOAT:
+        if type(value) is int and abs(value) < FLOAT_LIMIT:
             return float(value)
         if type(value) not in kinds:
             raise ValueError("expected a number")
@@ -128,7 +128,7 @@ def _list(item: Any) -> Codec:
 
 
 def _pair(items: tuple[Any, ...]) -> Codec:
-    """Plain values of known number and types."""
+    """Return the codec of a tuple of fixed length, whose items are plain values."""
     reads = [_codec(item)[1] for item in items]
 
     def read_all(value: Any) -> tuple[Any, ...]:

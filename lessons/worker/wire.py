@@ -1,4 +1,4 @@
-"""The messages between the screen process and the worker: a small JSON header and raw bytes, never pickle.
+"""The wire format between the screen's process and the worker: a small JSON header and raw bytes, never pickle.
 
 A frame is 16 bytes (magic, length of the JSON, length of the blob), the JSON object, the blob. Lengths are checked
 before anything is read, so that a hostile peer can neither exhaust memory nor do more than send wrong data.
@@ -24,7 +24,7 @@ _dumps, _loads, _pack, _unpack = json.dumps, json.loads, HEAD.pack, HEAD.unpack
 
 
 class WireError(Exception):
-    """A frame that is no frame, or larger than allowed."""
+    """An invalid frame, or one that is too large."""
 
 
 class Closed(WireError):
@@ -33,7 +33,7 @@ class Closed(WireError):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message: `header` with its `op`, the raw bytes that belong to it, file descriptors that came along."""
+    """The frame of one message: its header, its raw bytes, and the file descriptors that came with it."""
 
     header: dict[str, Any]
     blob: bytes = b""
@@ -41,12 +41,12 @@ class Frame:
 
     @property
     def op(self) -> str:
-        """What the message is about."""
+        """The operation, which names the kind of the message."""
         return str(self.header.get("op"))
 
 
 def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: Sequence[int] = ()) -> None:
-    """Send one frame. Raises `WireError` for one that is too large or no JSON, `Closed` if the peer is gone."""
+    """Send one frame. Raises `WireError` if it is too large or not JSON, `Closed` if the peer is gone."""
     try:
         text = _dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError, RecursionError) as error:
@@ -70,7 +70,7 @@ def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: Se
 def receive(sock: socket.socket, deadline: float | None = None, max_fds: int = 0) -> Frame:
     """Wait for one frame, until `deadline` (a `time.monotonic()` value) if given.
 
-    Raises `Closed` at the end of the stream, `TimeoutError` at the deadline, `WireError` for what is not a frame.
+    Raises `Closed` at the end of the stream, `TimeoutError` at the deadline, `WireError` for an invalid frame.
     """
     fds: list[int] = []
     head = b""

@@ -1,6 +1,6 @@
-"""Running an answer on hidden inputs: in the learner's process, and for the model answer and known mistakes in another.
+"""Running code on hidden inputs: an answer in the learner's process, the course's own code in the judge's process.
 
-The learner's process is told the inputs only after the answer has been loaded, and what it hands back is plain values.
+The learner's process receives the inputs only after the answer has been loaded, and replies with plain values.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from lessons.worker.messages import AnswerLoaded, AnswerReport, HiddenInputs, Ru
 
 PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
-"""The package of the tutor itself, which no answer has any use for: the model answers are in it."""
+"""The tutor's own package, which no answer may import, since it contains the model answers."""
 
 _getframe = sys._getframe
 
 
 def run_answer(job: RunAnswer, talk: socket.socket) -> None:
-    """Run the learner's source, then probe it on the hidden inputs, which arrive only after it has run."""
+    """Run the learner's source, then probe it on the hidden inputs, which arrive only afterwards."""
     source = job.blob.decode("utf-8", "surrogatepass")
     tracer = intermediates.Tracer(YOUR_CODE, source) if job.trace else None
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
@@ -67,7 +67,10 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
 def run_own_code(
     code: str, filename: str, probing: str, context: dict[str, Any], number: int
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
-    """Run code that is ours (the model answer, a known mistake) on a hidden input: what it got, or its failure."""
+    """Run the course's own code (the model answer, a known mistake) on a hidden input.
+
+    Returns the values that the probe got, or the failure.
+    """
     namespace: dict[str, Any] = {"__name__": "__exercise__"}
     failure = execute(code, filename, namespace)
     if failure is not None:
@@ -78,7 +81,10 @@ def run_own_code(
 def run_probe(
     learner: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
-    """Run the probe on one hidden input with the names of `learner`: what it got, or why it could not."""
+    """Run the probe on one hidden input, with the names that the code under test has defined (`learner`).
+
+    Returns the values that the probe got, or the failure.
+    """
     namespace = learner | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number)
     try:
@@ -104,7 +110,7 @@ class _Refuse(importlib.abc.MetaPathFinder):
         self._names = tuple(names)
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Raise `ImportError` for the learner's code; find nothing for anybody else."""
+        """Raise `ImportError` if the learner's code imports a refused module; leave all other imports to the rest."""
         if not _within(fullname, self._names):
             return
         frame = _getframe(1)
@@ -120,7 +126,7 @@ def _within(name: str, packages: Sequence[str]) -> bool:
 
 
 def _forbid(names: Sequence[str]) -> None:
-    """Refuse these modules, and all below them, to the learner's code."""
+    """Forbid the learner's code to import these modules and their submodules."""
     for name in [name for name in sys.modules if _within(name, names)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Refuse(names))

@@ -1,6 +1,6 @@
-"""Cells that the learner has changed: they are written while a lesson runs, right after the statement that made them.
+"""Writing the cells that the learner has changed, while a lesson runs, right after the statement that computes them.
 
-What cannot be done ends no run: it becomes a sentence for people, in `notes`.
+A change that is impossible does not end the run: it becomes a sentence for the learner, in `notes`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class CellRefused(Exception):
 
 
 class CellWriter:
-    """The cells of a run, as the job names them, and the namespace in which it runs.
+    """A writer of changed cells into the namespace of a run.
 
-    `notes` are sentences about cells that could not be changed; `tell` takes them away.
+    `notes` are sentences about cells that could not be changed; `take_notes` returns and clears them.
     """
 
     def __init__(self, cells: Sequence[CellWrite], namespace: dict[str, Any]) -> None:
@@ -35,7 +35,7 @@ class CellWriter:
         self.notes: list[str] = []
 
     def apply(self, unit: CodeUnit, statement: ast.stmt) -> None:
-        """Change the cells that belong behind a top-level statement of a unit of code. Never raises."""
+        """Write the cells that are due after a top-level statement of a unit of code. Never raises."""
         here = (unit, statement.lineno, statement.col_offset)
         for cell in self._cells:
             if (cell.unit, cell.line, cell.column) == here:
@@ -48,7 +48,7 @@ class CellWriter:
                     self._note(cell, f"PyTorch refuses it ({why})")
 
     def take_notes(self) -> list[str]:
-        """The notes since the last time."""
+        """Return the notes since the last call, and clear them."""
         notes, self.notes = self.notes, []
         return notes
 
@@ -74,7 +74,7 @@ class CellWriter:
             tensor[index] = value
 
     def _find(self, name: str) -> object:
-        """The value of `a.b[0].c`."""
+        """Return the value of a path such as `a.b[0].c`. Raises `CellRefused`."""
         path = PART.match(name)[0]  # type: ignore[index]  # names are checked before they come here
         if path not in self._namespace:
             raise CellRefused(f"there is no {path}")
@@ -90,7 +90,7 @@ class CellWriter:
 
 
 def _fitting(name: str, dtype: torch.dtype, value: bool | int | float) -> bool | int | float:
-    """The value as the dtype can hold it, without loss of what was meant."""
+    """Convert a value to what a tensor of this dtype holds. Raises `CellRefused` if that would change its meaning."""
     if dtype == torch.bool:
         if value not in (0, 1):
             raise CellRefused(f"{name} holds only True and False")

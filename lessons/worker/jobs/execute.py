@@ -1,4 +1,4 @@
-"""Run a piece of source code and tell, in one sentence, what became of it."""
+"""Execution of source code, with a failure described in one sentence."""
 
 from __future__ import annotations
 import __future__
@@ -32,16 +32,16 @@ LONGEST = 2000
 SENTENCE_ENDS = (".", "!", "?", ":")
 
 After = Callable[[ast.stmt], None]
-"""Called after each top-level statement."""
+"""A function that is called after each top-level statement."""
 
 
 def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> ErrorReport | None:
-    """Run `source` in `namespace`; None if it came to its end, else the failure. Never raises.
+    """Run `source` in `namespace`. Returns None if it completed, else the failure. Never raises.
 
-    With `after`, the top-level statements are run one by one and it is called between them.
+    With `after`, the top-level statements run one by one, and `after` is called with each of them afterwards.
     """
     if found := NO_TEXT.search(source):
-        # Python's own complaint about these names no line.
+        # Python's own message about such a character does not name the line.
         line = source.count("\n", 0, found.start()) + 1
         return ErrorReport("error", "This is not Python: there is a byte that is no text (UTF-8).", line)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -57,19 +57,19 @@ def execute(source: str, filename: str, namespace: dict[str, Any], after: After 
 
 def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: After) -> None:
     tree = _parse(source, filename)
-    # All of it first: a mistake that only the compiler sees (`return` outside a function) must not wait for its line.
+    # Compile all of it first, so that an error which only the compiler sees (`return` outside a function) comes early.
     _compile(source, filename, "exec", dont_inherit=True)
     flags = 0
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-            # What holds for a whole file has to be said again for each part of it.
+            # A future import holds for a whole file, so its flag is needed for every later statement.
             flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in statement.names)
         _exec(_compile(ast.Module([statement], []), filename, "exec", flags, dont_inherit=True), namespace)
         after(statement)
 
 
 def describe(error: BaseException, filename: str) -> ErrorReport:
-    """An exception as a failure: what happened, what to do, and the last line of `filename` on the way to it."""
+    """Describe an exception as a failure: what happened, what to do, and the innermost line of `filename` involved."""
     return with_original_builtins(_describe, error, filename)
 
 
@@ -99,7 +99,7 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
 
 
 def _advised(message: str, error: BaseException, filename: str) -> str:
-    """A message with the advice for a learner after it, if there is any."""
+    """Append the advice for a learner to a message, if there is any."""
     text = advice(error, filename, _source(filename))
     if not text:
         return message
@@ -111,7 +111,7 @@ def _sentence(text: str) -> str:
 
 
 def _source(filename: str) -> str:
-    """The code of a file that was run."""
+    """Return the source of a file that was run, empty if it is unknown."""
     try:
         return "".join(linecache.cache[filename][2])  # type: ignore[misc]
     except BaseException:
@@ -135,7 +135,7 @@ def _text(value: object) -> str:
 
 
 def _allocation(text: str) -> str:
-    """How much a failed allocation wanted, if the message says so ("you tried to allocate 123 bytes")."""
+    """Describe a failed allocation, with its size if the message has one ("you tried to allocate 123 bytes")."""
     words = text.split()
     for word, unit in itertools.pairwise(words):
         if word.isdigit() and unit.startswith("bytes") and int(word) >= 2**20:

@@ -1,4 +1,4 @@
-"""What the code of an exercise (`context`, `probe`, `checks`) may use beside torch."""
+"""Functions that the code of an exercise (`context`, `probe`, `checks`) may use besides torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import nn
 
 
 def pick(count: int, low: int, high: int) -> list[int]:
-    """`count` sizes from `low` to `high`, no two equal, so that a wrong axis shows as a wrong shape."""
+    """Draw `count` different sizes from `low` to `high`, so that a wrong axis shows as a wrong shape."""
     return random.sample(range(low, high + 1), count)
 
 
@@ -29,12 +29,12 @@ def refill(module: nn.Module, seed: int) -> None:
 
 
 def parameters(module: nn.Module) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of a module's parameters."""
+    """Return the names and shapes of a module's parameters."""
     return {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
 
 
 def close(got: object, want: object, atol: float = 1e-4) -> bool:
-    """Whether two tensors have the same shape and agree everywhere within `atol`; False for anything else, or NaN."""
+    """Return whether two tensors have the same shape and agree within `atol`; False for NaN and for non-tensors."""
     if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or got.shape != want.shape:
         return False
     return bool(torch.allclose(got.double(), want.double(), rtol=1e-4, atol=atol))
@@ -44,19 +44,19 @@ MOST_NUMBERS = 6
 
 
 def numbers(values: torch.Tensor, digits: int = 2) -> str:
-    """The first numbers of a tensor as text: `0.92, 1.30, 1.28`, with dots at the end if there are more."""
+    """Format the first numbers of a tensor, such as `0.92, 1.30, 1.28`, with dots at the end if there are more."""
     flat = values.detach().double().flatten()
     shown = ", ".join(f"{value:.{digits}f}" for value in flat[:MOST_NUMBERS].tolist())
     return shown + (", ..." if flat.numel() > MOST_NUMBERS else "")
 
 
 def rows(weights: torch.Tensor) -> str:
-    """What each row of a matrix sums to, as text; of a batch or of several heads, each row of the first matrix."""
+    """Format the sum of each row of a matrix; of a batch or of several heads, only the first matrix counts."""
     return numbers(_first_matrix(weights).sum(dim=-1))
 
 
 def columns(weights: torch.Tensor) -> str:
-    """What each column of a matrix sums to, as text; see `rows`."""
+    """Format the sum of each column of a matrix; of a batch or of several heads, only the first matrix counts."""
     return numbers(_first_matrix(weights).sum(dim=-2))
 
 
@@ -67,7 +67,7 @@ def _first_matrix(values: torch.Tensor) -> torch.Tensor:
 
 
 def tools() -> dict[str, Any]:
-    """The names that such code starts with."""
+    """Return the names that the code of an exercise starts with."""
     return {
         "torch": torch,
         "nn": nn,
@@ -83,5 +83,5 @@ def tools() -> dict[str, Any]:
 
 
 def attributes(values: dict[str, Any]) -> SimpleNamespace:
-    """A dict whose entries can be written `got.out`."""
+    """Return an object whose attributes are the entries of a dict, so that code can say `got.out`."""
     return SimpleNamespace(**{str(key): value for key, value in values.items()})

@@ -1,6 +1,6 @@
-"""The intermediate results of an answer: which line made which tensor, in order; and where two answers part.
+"""The intermediate results of an answer: which line computed which tensor, in order; and where two answers diverge.
 
-Tensors are compared by value, never by the names of variables, which are the learner's own.
+Tensors are compared by value, never by the names of variables, which each learner chooses differently.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ TOLERANCE = 1e-4
 
 @dataclass(slots=True)
 class IntermediateResult:
-    """One result: what the code calls it (`named`) or the code that makes it, its line, its value.
+    """An intermediate result: its name in the code (`named`) or the code that computes it, its line, its value.
 
-    `parents` are the places of earlier results that it was made from.
+    `parents` are the indices of the earlier results that it was computed from.
     """
 
     name: str
@@ -38,7 +38,7 @@ class IntermediateResult:
 
 
 class Tracer:
-    """Traces a program: `with tracer:` around what runs it, `made` afterwards."""
+    """A tracer of a program: run the program inside `with tracer.running():`, then call `results`."""
 
     def __init__(self, filename: str, source: str) -> None:
         self._filename = filename
@@ -47,12 +47,12 @@ class Tracer:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Record what is computed meanwhile."""
+        """Record everything that is computed in the `with` block."""
         with self._recorder:
             yield
 
     def results(self) -> list[IntermediateResult]:
-        """The results of the program's own lines, in order, as they were when they were made."""
+        """Return the results of the program's own lines, in order, with the values that they had when computed."""
         record = self._recorder.record
         history, positions = ElementHistory(record), SourcePositions(record)
         found: list[IntermediateResult] = []
@@ -63,7 +63,7 @@ class Tracer:
             site = self._site(event)
             if site is None or not event.outs or len(found) >= MOST_TENSORS:
                 continue
-            # The last piece of a tensor that a loop fills stands for all of it.
+            # Of a tensor that a loop fills, the last piece stands for the whole.
             whole = filled.get(event.time)
             region, maker = (event.outs[0], site) if whole is None else (whole.outs[0], self._site(whole) or site)
             value = _value(history, region, event.time + 1)
@@ -78,12 +78,12 @@ class Tracer:
         return _last_of_each_code(found)
 
     def _site(self, event: Event) -> Site | None:
-        """Where the program's own code called an operation, innermost first."""
+        """Return the innermost site in the program's own code that called an operation, None if there is none."""
         return next((site for site in event.sites if site[0].co_filename == self._filename), None)
 
 
 def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
-    """Tensors that are written in pieces: the time of the last piece, and what made the tensor."""
+    """Find the tensors written in pieces. Maps the time of their last piece to the event that made the tensor."""
     makers: dict[int, Event] = {}
     last: dict[int, int] = {}
     for event in events:
@@ -95,7 +95,7 @@ def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
 
 
 def _value(history: ElementHistory, region: Region, time: int) -> torch.Tensor | None:
-    """What a region held at a time, None if it is nothing to look at."""
+    """Return the value of a region at a time, None if it is not worth showing or is lost."""
     if not 1 < region.size <= MOST_ELEMENTS or region.dtype.is_complex or len(region.shape) > 6:
         return None
     with contextlib.suppress(ValueLost, RuntimeError):
@@ -104,9 +104,9 @@ def _value(history: ElementHistory, region: Region, time: int) -> torch.Tensor |
 
 
 def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResult]:
-    """Of several operations that one piece of code stands for (`transpose`, then the product), only the last counts.
+    """Merge successive operations with the same code (`transpose`, then the product) into the last one.
 
-    What was made by one of the others counts as made by it.
+    Results computed from one of the others count as computed from the last.
     """
     merged: list[IntermediateResult] = []
     merged_index: dict[int, int] = {}
@@ -122,11 +122,11 @@ def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResu
     return merged
 
 
-# Travelling ----------------------------------------------------------------------------------------------------------
+# Encoding ------------------------------------------------------------------------------------------------------------
 
 
 def plain(results: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
-    """Results as values that travel."""
+    """Return results as plain values, which `jobs.values` can encode."""
     return [
         {
             "name": item.name,
@@ -140,7 +140,7 @@ def plain(results: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
 
 
 def of_plain(data: Any) -> list[IntermediateResult]:
-    """Results from what travelled. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    """Return the results from plain values. Raises `ValueError`, `KeyError` or `TypeError` for malformed data."""
     found: list[IntermediateResult] = []
     for index, item in enumerate(data[:MOST_TENSORS]):
         value, line = item["value"], item["line"]
@@ -155,7 +155,7 @@ def of_plain(data: Any) -> list[IntermediateResult]:
 
 
 def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two results are the same: equal where the shapes are, else the same numbers in another arrangement."""
+    """Return whether two results hold the same numbers: in the same places if their shapes agree, else in any order."""
     if one.numel() != other.numel():
         return False
     first, second = one.double(), other.double()
@@ -165,12 +165,12 @@ def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _is_distinctive(value: torch.Tensor) -> bool:
-    """Whether a tensor has enough different numbers in it to be recognised."""
+    """Return whether a tensor has at least two different numbers, so that it can be recognized by value."""
     return value.numel() > 1 and bool((value != value.flatten()[0]).any())
 
 
 def match(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> list[int | None]:
-    """For each of our results the place of theirs that is the same, if there is one."""
+    """Return, for each of our results, the index of the first of theirs with the same value, None if there is none."""
     found: list[int | None] = []
     for item in ours:
         indices = (
@@ -182,9 +182,9 @@ def match(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResul
 
 @dataclass(slots=True)
 class Divergence:
-    """Where two ways part: the first of our results that they do not have, and what they have in its place.
+    """The point where two programs diverge: the first of our results that they lack, and theirs in place of it.
 
-    `agreed` are the places of ours that lead there and that they have.
+    All fields are indices; `agreed` are the ones of our results that lead there and that they have.
     """
 
     ours: int
@@ -193,10 +193,11 @@ class Divergence:
 
 
 def find_divergence(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> Divergence | None:
-    """The first result of ours that they lack and could not do without; None if there is none.
+    """Find the first of our results that they lack and could not do without. Returns None if nothing differs.
 
-    What they got around (a later result that depends on it is the same) is no difference: queries scaled instead of
-    scores, say. If they have all of ours, it is what they have made of the last of them.
+    A result that they bypassed, since a later result that depends on it is the same, does not count: for example
+    scores, where they scale the queries instead. If they have all of our results, the divergence is a result that they
+    computed after our last one.
     """
     matched = match(theirs, ours)
     ancestors = _ancestors(ours)
@@ -219,9 +220,9 @@ def _in_place_of(
     ours: Sequence[IntermediateResult],
     after: Sequence[int | None],
 ) -> int | None:
-    """What they made where `wanted` was due: the first result not of ours after all that both agree on.
+    """Return the index of their result in place of `wanted`: the first that we lack, after all that both agree on.
 
-    What was made from that comes before what was not (a mask, say), and what has the right shape before the rest.
+    A result computed from agreed ones is preferred to others (a mask, say), then one of the right shape.
     """
     agreed = {index for index in after if index is not None}
     start = max(agreed, default=-1) + 1

@@ -1,9 +1,9 @@
-"""Judging an answer, in a process that never runs it: it knows the answer only by what that gave, as plain values.
+"""The judge of an answer, in a process that never runs the answer and sees only its results, as plain values.
 
-`judge` makes hidden inputs from seeds, waits for what the answer made of them, does the same with the model answer
-and evaluates the checks. Nothing that the learner's process says is more than data, so neither `sys.exit(0)` nor a
-patched comparison decides anything. If the answer is wrong, it may then be asked why: `diagnose` compares it with
-every known mistake on the same inputs, `find_difference` finds the first intermediate result that differs.
+`judge` makes hidden inputs from seeds, waits for the answer's results on them, runs the model answer on the same
+inputs, and evaluates the checks. Everything that the learner's process sends is only data, so neither `sys.exit(0)`
+nor a patched comparison decides anything. For a wrong answer, `diagnose` compares the results with those of every
+known mistake on the same inputs, and `find_difference` finds the first intermediate result that differs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from lessons.worker.messages import (
 
 CONTEXT, SOLUTION, MISTAKE = (CodeUnit.internal(name).filename for name in ("context", "solution", "mistake"))
 DIAGNOSIS = 2.5
-"""Seconds after which no further pair of mistakes is tried."""
+"""Seconds after which no more pairs of mistakes are tried."""
 
 CLOSE = 1e-4
 
@@ -56,7 +56,7 @@ Values = dict[str, Any]
 
 @dataclass
 class _Case:
-    """An exercise and its hidden inputs, with what the model answer and the learner's made of them."""
+    """An exercise and its hidden inputs, with the results of the learner's answer and of the model answer."""
 
     exercise: Judge
     contexts: list[Values]
@@ -68,14 +68,14 @@ class _Case:
         return self.exercise.seeds
 
     def scope(self, index: int) -> Values:
-        """What checks and templates may use about one hidden input."""
+        """Return the names that checks and templates may use, for one hidden input."""
         got = self.actual[index] if index < len(self.actual) else {}
         parts = {"got": got, "want": self.expected[index], "context": self.contexts[index]}
         return exercise_tools.tools() | {name: exercise_tools.attributes(part) for name, part in parts.items()}
 
 
 def judge(exercise: Judge, talk: socket.socket) -> None:
-    """Make the hidden inputs, wait for what the learner's code made of them, judge it, answer questions about it."""
+    """Make the hidden inputs, then answer questions about the learner's results until the connection is closed."""
     contexts = [_context(exercise.context, number) for number in exercise.seeds]
     tree, blob = values.encode(contexts)
     channel.send(talk, HiddenInputs(tree, exercise.seeds, blob))
@@ -96,7 +96,7 @@ def _context(code: str, number: int) -> Values:
 
 
 def _expected(exercise: Judge, context: Values, number: int) -> Values:
-    # A copy: a solution may change its inputs in place, and the checks need them as they were.
+    # Copy the inputs: a solution may change them in place, and the checks need the original ones.
     expected, failure = run_own_code(exercise.solution, SOLUTION, exercise.probe, deepcopy(context), number)
     if expected is None:
         raise RuntimeError(f"the solution of this exercise fails: {failure}")
@@ -107,7 +107,7 @@ def _expected(exercise: Judge, context: Values, number: int) -> Values:
 
 
 def decide(case: _Case, question: Decide) -> Decision | Refusal:
-    """Tell whether what the learner's code gave passes the checks, one by one."""
+    """Evaluate the checks, one by one, on the results of the learner's code."""
     try:
         actual = values.decode(question.actual, question.blob)
         readable = (
@@ -137,7 +137,7 @@ def _failed(check: CheckRequest, scope: Values) -> str | None:
 
 
 def _filled(text: str, scope: Values) -> dict[str, str] | None:
-    """The values for a template, None if one of them cannot be had."""
+    """Return the values for a template, None if one of them cannot be computed."""
     try:
         return {field.key: field.format(eval(field.expression, dict(scope))) for field in template.fields(text)}
     except Exception:
@@ -148,7 +148,7 @@ def _filled(text: str, scope: Values) -> dict[str, str] | None:
 
 
 def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
-    """The known mistakes that give the same as the learner's code did: the same values, or the same exception."""
+    """Find the known mistakes with the same outcome as the learner's code: the same values, or the same exception."""
     texts = {item.mistake.id: item for item in question.mistakes}
     mistakes = [item.mistake for item in texts.values()]
     error = question.error
@@ -157,7 +157,10 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
 
 
 def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: str) -> list[KnownMistake]:
-    """The mistake whose answer ends with the same message. Not two: the first of two exceptions hides the second."""
+    """Find the mistake whose answer ends with the same message.
+
+    Pairs of mistakes are not tried, since the first exception would hide the second.
+    """
     for mistake, code in _answers(case, mistakes):
         if _fails_alike(case, code, error):
             return [mistake]
@@ -165,7 +168,7 @@ def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: str) -
 
 
 def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
-    """The mistake, or the two, whose answer gives the same values."""
+    """Find the mistake, or the pair of mistakes, whose answer gives the same values."""
     tried: list[tuple[KnownMistake, Values]] = []
     for mistake, code in _answers(case, mistakes):
         got = _got(case, code, 0)
@@ -184,16 +187,16 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
 
 
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
-    """The answers with one mistake each."""
+    """Yield each mistake with the code of the answer that makes it."""
     for mistake in mistakes:
         if (code := mistake.apply_to(case.exercise.solution)) is not None:
             yield mistake, code
 
 
 def _likely(case: _Case, tried: Sequence[tuple[KnownMistake, Values]]) -> list[KnownMistake]:
-    """The mistakes that may be one of two: those that break nothing which the learner's code has right.
+    """Return the mistakes that may be part of a pair: the ones that break nothing that the learner's code has right.
 
-    First come those that explain most of what it has wrong.
+    The ones that explain most of its values come first.
     """
     want, got = dict(_leaves(case.expected[0])), dict(_leaves(case.actual[0]))
     right = {path for path, value in want.items() if path in got and same(value, got[path])}
@@ -207,7 +210,7 @@ def _likely(case: _Case, tried: Sequence[tuple[KnownMistake, Values]]) -> list[K
 
 
 def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """The values in nested dicts and lists, by the way to them."""
+    """Yield the values in nested dicts and lists, each with its path."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _leaves(item, (*path, str(key)))
@@ -219,7 +222,7 @@ def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _gives(case: _Case, code: str, start: int = 0) -> bool:
-    """Whether a wrong answer gives just what the learner's did, on all hidden inputs from one on."""
+    """Return whether some code gives the same values as the learner's, on all hidden inputs from `start` on."""
     return all(same(_got(case, code, index), case.actual[index]) for index in range(start, len(case.seeds)))
 
 
@@ -228,7 +231,7 @@ def _got(case: _Case, code: str, index: int) -> Values | None:
 
 
 def _fails_alike(case: _Case, code: str, error: str) -> bool:
-    """Whether a wrong answer ends with the same message as the learner's, on the first hidden input that ends it."""
+    """Return whether some code, on the first hidden input on which it fails, fails with the learner's message."""
     for index, number in enumerate(case.seeds):
         _, failure = run_own_code(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[index]), number)
         if failure is not None:
@@ -237,12 +240,12 @@ def _fails_alike(case: _Case, code: str, error: str) -> bool:
 
 
 def _exception(message: str) -> str:
-    """What Python itself said: the advice that follows names the learner's variables."""
+    """Return the part of a message that comes from Python, without the advice, which names the learner's variables."""
     return message.split("\n")[0].split(". ")[0].rstrip(".")
 
 
 def _description(case: _Case, mistake: MistakeRequest) -> str:
-    """What to say about a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
+    """Describe a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
     seen = ""
     if mistake.seen and case.actual:
         for index in range(len(case.seeds)):
@@ -255,7 +258,7 @@ def _description(case: _Case, mistake: MistakeRequest) -> str:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values that travel are the same, numbers within a small tolerance, NaN like NaN."""
+    """Return whether two plain values are the same, up to a small tolerance for numbers; NaN equals NaN."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         if one.shape != other.shape:
             return False
@@ -269,11 +272,11 @@ def same(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-# Where the ways part -------------------------------------------------------------------------------------------------
+# Finding the difference ----------------------------------------------------------------------------------------------
 
 
 def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
-    """The first intermediate result of the model answer that the learner's code does not have, and what it has."""
+    """Find the first intermediate result of the model answer that the learner's code lacks, and what it has instead."""
     ours, theirs = _trace(case), _theirs(question)
     found = intermediates.find_divergence(theirs, ours)
     if found is None or found.theirs is None:
@@ -291,13 +294,13 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
 
 
 def compare(case: _Case, question: CompareResults) -> ComparisonReport:
-    """All intermediate results of the model answer, and those of the learner's code that are the same."""
+    """List the intermediate results of the model answer with their matches, and those that only the answer has."""
     ours, theirs = _trace(case), _theirs(question)
     matched = intermediates.match(theirs, ours)
     rows: dict[tuple[str, int | None], Intermediate] = {}
     for item, at in zip(ours, matched, strict=True):
         yours = ("", None) if at is None else (theirs[at].name, theirs[at].line)
-        # A line that runs for several hidden inputs is told once.
+        # A line that runs several times is listed once.
         rows.setdefault((item.name, item.line), Intermediate(item.name, item.line, tuple(item.value.shape), *yours))
     own = tuple(
         Intermediate("", None, tuple(item.value.shape), item.name, item.line)
@@ -308,7 +311,7 @@ def compare(case: _Case, question: CompareResults) -> ComparisonReport:
 
 
 def _theirs(question: FindDifference | CompareResults) -> list[intermediates.IntermediateResult]:
-    """The results of the learner's code, as its process tells them: nothing if they cannot be read."""
+    """Return the results that the learner's process sent, an empty list if they cannot be read."""
     try:
         return intermediates.of_plain(values.decode(question.results, question.blob))
     except (ValueError, KeyError, TypeError):
@@ -328,4 +331,4 @@ HANDLERS: dict[type[object], Callable[[_Case, Any], object]] = {
     FindDifference: find_difference,
     CompareResults: compare,
 }
-"""What answers each question."""
+"""The function that answers each question."""

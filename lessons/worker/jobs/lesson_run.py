@@ -1,4 +1,4 @@
-"""Run a lesson's steps in one namespace and report each, then answer questions about the tensors they left."""
+"""The job that runs a lesson: runs its steps in one namespace, reports each, then answers questions about tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lessons.worker.messages import Json, LessonDone, RunLesson, StepReport
 
 
 def run_lesson(job: RunLesson, talk: socket.socket) -> None:
-    """Run the setup and the steps of a job, one frame for each step, then serve questions until the peer leaves."""
+    """Run the setup and the steps of a job, report each step, then answer questions until the peer disconnects."""
     state, failure = start(job.program)
     for step in job.program.steps:
         before, began = out_size(), time.perf_counter()
@@ -56,14 +56,14 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
 
 
 def start(program: Program) -> tuple[RunState, ErrorReport | None]:
-    """Run the setup of a program. Returns the state of the run, and why the setup did not come to its end, if so."""
+    """Run the setup of a program. Returns the state of the run, and the failure if the setup did not complete."""
     state = RunState(program.cells)
     seed(program.seed)
     return state, state.run(program.setup, code_unit.SETUP)
 
 
 def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | None:
-    """Run the code of a step. If it rests on a training, it finds in `trained` what that has kept."""
+    """Run the code of a step. Returns the failure, if any. A step with a training finds its model in `trained`."""
     if step.untrained is not None:
         return ErrorReport("error", step.untrained)
     if step.trained is not None:
@@ -82,8 +82,8 @@ def seed(number: int) -> None:
 
 
 def out_size() -> int:
-    """Bytes written to standard output so far. It is a file, so this is its size, whoever wrote it."""
-    # The program may have closed or replaced either.
+    """Return the number of bytes written to standard output so far. It is a file, so other writers count too."""
+    # The program may have closed or replaced the stream.
     with contextlib.suppress(BaseException):
         sys.stdout.flush()
     try:

@@ -1,4 +1,4 @@
-"""A learner's own inputs, run where a lesson has come to: what they print, give and bind."""
+"""The job of the prompt: runs a learner's inputs after a lesson, and reports what they print, return and bind."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LONGEST_NAME = 40
 LONGEST_VALUE = 2000
 
 LAST = "_"
-"""The name of the last value, as in Python's own prompt."""
+"""The variable that holds the last value, as in Python's own prompt."""
 
 
 def run_input(state: RunState, question: RunInput) -> InputReport:
-    """Run an input. The value of an expression at its end is shown, else the tensors that its last statement bound."""
+    """Run an input. Shows the value of the expression at its end, or else the tensors that its last statement bound."""
     code = question.code
     start_output()
     before = state.namespace.get(LAST)
@@ -61,7 +61,7 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
 
 
 def list_names(state: RunState, question: ListNames) -> NamesReport:
-    """List what an input can use."""
+    """List the names that an input can use."""
     return NamesReport(known_names(state))
 
 
@@ -69,7 +69,7 @@ def list_names(state: RunState, question: ListNames) -> NamesReport:
 
 
 def last_statement(code: str) -> ast.stmt | None:
-    """The last statement, None if there is none or the code is no Python."""
+    """Return the last statement, None if there is none or the code is not Python."""
     try:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -78,19 +78,19 @@ def last_statement(code: str) -> ast.stmt | None:
 
 
 def last_expression(code: str) -> ast.expr | None:
-    """The expression at the end of the code."""
+    """Return the expression at the end of the code, None if the code ends otherwise."""
     last = last_statement(code)
     return last.value if isinstance(last, ast.Expr) else None
 
 
 def expression_name(code: str, node: ast.expr) -> str:
-    """What an expression is called: its text on one line, or `_` if it is long."""
+    """Return a name for an expression: its source on one line, or `_` if that is long."""
     text = " ".join((ast.get_source_segment(code, node) or LAST).split())
     return text if len(text) <= LONGEST_NAME else LAST
 
 
 def with_last(code: str) -> str:
-    """The code, with the expression at its end given to `_`. Its lines stay what they are."""
+    """Return the code with the expression at its end assigned to `_`. Line numbers do not change."""
     last = last_statement(code)
     if not isinstance(last, ast.Expr):
         return code
@@ -101,7 +101,7 @@ def with_last(code: str) -> str:
 
 
 def bound_names(code: str) -> list[str]:
-    """The names that the last statement binds, or into whose value it writes."""
+    """List the names that the last statement binds, or whose values it writes to."""
     last = last_statement(code)
     targets: list[ast.expr] = []
     if isinstance(last, ast.Assign):
@@ -117,7 +117,7 @@ def bound_names(code: str) -> list[str]:
 
 
 def _is_index(target: ast.expr, name: ast.Name) -> bool:
-    """Whether a name in a target only says where to write: the `i` of `x[i] = 1`."""
+    """Return whether a name in a target is only part of an index, such as the `i` of `x[i] = 1`."""
     return any(isinstance(node, ast.Subscript) and name in ast.walk(node.slice) for node in ast.walk(target))
 
 
@@ -125,7 +125,7 @@ def _is_index(target: ast.expr, name: ast.Name) -> bool:
 
 
 def parts(name: str, value: object, names: list[str]) -> list[tuple[str, object]]:
-    """A value, or all of a list of tensors, with what they are called: by `names` if these tell them apart."""
+    """Return a value, or each tensor of a list, with its name; tensors use `names` if these are all different."""
     if isinstance(value, list | tuple) and value and all(map(can_be_shown, value)):
         if len({*names}) != len(value):
             names = [f"{name}[{index}]" for index in range(len(value))]
@@ -134,7 +134,7 @@ def parts(name: str, value: object, names: list[str]) -> list[tuple[str, object]
 
 
 def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
-    """Whether a value is a tensor that can be drawn as a matrix."""
+    """Return whether a value is a tensor that can be drawn as a matrix."""
     return (
         isinstance(value, torch.Tensor)
         and value.layout == torch.strided
@@ -147,13 +147,13 @@ def can_be_shown(value: object) -> TypeGuard[torch.Tensor]:
 def shown_of(
     state: RunState, unit: CodeUnit, given: list[tuple[str, object]], blob: bytearray
 ) -> tuple[TensorReport, ...]:
-    """Return the tensors among some values; from now on they can be asked about. Adds their numbers to the blob."""
+    """Report the tensors among some values, and accept questions about them. Appends their numbers to `blob`."""
     tensors = [(name, value) for name, value in given if can_be_shown(value)][:MOST_TENSORS]
     return tuple(state.show_tensor(unit, name, as_tensor(value), blob) for name, value in tensors)
 
 
 def describe_value(value: object) -> str:
-    """A value as Python writes it, cut where it is long."""
+    """Return the `repr` of a value, truncated if it is long."""
     try:
         text = repr(value)
     except BaseException as error:
@@ -163,8 +163,8 @@ def describe_value(value: object) -> str:
 
 
 def known_names(state: RunState) -> tuple[tuple[str, str], ...]:
-    """The names of the program and what each stands for, the newest last."""
-    # Modules of Python's own and the like are not what a learner looks for, but can be completed.
+    """List the names of the program, each with a summary of its value, newest last."""
+    # Imported modules are included, so that the prompt can complete their names.
     found = [
         (name, _kind(value))
         for name, value in list(state.namespace.items())
@@ -185,15 +185,15 @@ def _kind(value: object) -> str:
 
 
 def start_output() -> None:
-    """Begin with empty files: their size is limited, and what an earlier input printed has been read."""
+    """Empty the output files for a new input: their size is limited, and earlier output has been read already."""
     empty_output()
-    # What did not fit then is still in the way; now it can be written, and thrown away too.
+    # Output that did not fit is still buffered; now it can be written, and discarded too.
     flush_output()
     empty_output()
 
 
 def empty_output() -> None:
-    """Throw away what was written to standard output and error, which are files."""
+    """Truncate standard output and error, which are files."""
     for fd in (1, 2):
         with contextlib.suppress(OSError):
             os.lseek(fd, 0, os.SEEK_SET)
@@ -201,15 +201,15 @@ def empty_output() -> None:
 
 
 def flush_output() -> None:
-    """Write what Python still holds back."""
-    # The program may have closed or replaced either.
+    """Write out what Python has buffered of standard output and error."""
+    # The program may have closed or replaced the streams.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()
 
 
 def flushed_output() -> int:
-    """How many bytes were printed."""
+    """Flush the output and return the number of bytes on standard output."""
     flush_output()
     try:
         return os.fstat(1).st_size

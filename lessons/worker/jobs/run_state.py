@@ -1,4 +1,4 @@
-"""Where the code of one run is executed: its namespace, the record of what it did, the tensors that it has shown."""
+"""The state of a run: its namespace, the record of its operations, the tensors that it has shown."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class RunState:
     """The state of a run.
 
     Attributes:
-        namespace: what its code has defined.
-        shown: the tensors that were shown, by what shows them and name.
-        recorder: records all that its code does.
-        explainer: answers questions about the record.
-        patch: the cells that the learner has changed.
-        lines: the shapes that the lines of the code that was run last took and made.
+        namespace: the variables of its code.
+        shown: the tensors that were shown, by the unit of code that shows them and their name.
+        recorder: the recorder of its operations.
+        explainer: the explainer of recorded numbers.
+        patch: the writer of the cells that the learner has changed.
+        lines: the shapes of the operands and results of each line, for the code that was run last.
     """
 
     def __init__(self, cells: Sequence[CellWrite] = ()) -> None:
@@ -44,7 +44,7 @@ class RunState:
         self.lines: list[Line] = []
 
     def run(self, code: str, unit: CodeUnit) -> ErrorReport | None:
-        """Run a piece of code under the recorder. Returns why it did not come to its end, if so."""
+        """Run a piece of code under the recorder. Returns the failure if it did not complete."""
         file = unit.filename
         shapes = ShapeCollector(self.recorder.record, self.namespace, file, code)
         self.lines = shapes.lines
@@ -62,9 +62,9 @@ class RunState:
     def show(
         self, unit: CodeUnit, specs: Sequence[NamedExpression], blob: bytearray
     ) -> tuple[tuple[TensorReport, ...], ErrorReport | None]:
-        """Return the tensors that a step shows, up to the first that cannot be shown, and why it cannot.
+        """Report the tensors that a step shows, up to the first that cannot be shown, and the failure of that one.
 
-        Adds their numbers to the blob.
+        Appends their numbers to `blob`.
         """
         reports: list[TensorReport] = []
         for spec in specs:
@@ -80,14 +80,14 @@ class RunState:
         return tuple(reports), None
 
     def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
-        """Return a tensor as it travels, and take questions about it from now on. Adds its numbers to the blob."""
+        """Report a tensor, and accept questions about it from now on. Appends its numbers to `blob`."""
         self.explainer.show(unit, name, tensor)
         report = tensor_entries.entry(name, tensor, blob)
         self.shown[unit, name] = tensor
         return report
 
     def fill(self, fields: Sequence[TemplateField]) -> tuple[dict[str, str], ErrorReport | None]:
-        """Return the values for the templates of a text, up to the first that cannot be had, and why that cannot."""
+        """Return the values for the fields of a text, up to the first that cannot be computed, and its failure."""
         text: dict[str, str] = {}
         for item in fields:
             field = Field(item.expression, item.conversion, item.spec)
@@ -101,7 +101,7 @@ class RunState:
 
 
 def as_tensor(value: object) -> torch.Tensor:
-    """A value that is to be shown as a tensor. Raises `TypeError` for what cannot be shown."""
+    """Convert a value to a tensor that can be shown. Raises `TypeError` if that is not possible."""
     if isinstance(value, torch.Tensor):
         if value.is_complex():
             raise TypeError("its numbers are complex")

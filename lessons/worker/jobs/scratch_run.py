@@ -1,4 +1,4 @@
-"""A scratch run of a learner's answer: what it prints, and the tensors that it makes, also inside its functions."""
+"""The job of a scratch run: runs an answer and reports its output and its tensors, including those in its functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _setprofile = sys.setprofile
 
 
 def run(state: RunState, question: RunScratch) -> ScratchReport:
-    """Run an answer. Shown are the tensors that its functions held when they returned, then those that it has bound."""
+    """Run an answer. Shows the local tensors of its functions as of their return, then the tensors that it binds."""
     unit = question.unit
     prompt.start_output()
     before = dict(state.namespace)
@@ -28,7 +28,7 @@ def run(state: RunState, question: RunScratch) -> ScratchReport:
         failure = state.run(question.code, unit)
     for name, value in state.namespace.items():
         if before.get(name) is not value and not name.startswith("_") and prompt.can_be_shown(value):
-            # The newest last, where both have the name.
+            # Where both have the name, keep the newer tensor, and move it to the end.
             inner.pop(name, None)
             inner[name] = value
     blob = bytearray()
@@ -41,7 +41,7 @@ def run(state: RunState, question: RunScratch) -> ScratchReport:
 
 @contextmanager
 def _returning(filename: str, found: dict[str, torch.Tensor]) -> Iterator[None]:
-    """Keep the tensors among the local variables of every function of a file as it returns."""
+    """Collect the tensors among the local variables of every function of a file when it returns."""
 
     def note(frame: FrameType, event: str, arg: object) -> None:
         if event == "return" and frame.f_code.co_filename == filename and frame.f_code.co_name != "<module>":

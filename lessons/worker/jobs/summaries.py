@@ -1,4 +1,4 @@
-"""Blocks and rows of a matrix, computed where it is, so that only what is seen of it travels."""
+"""Summaries of a matrix by blocks and rows, computed in the worker, so that only the visible part is sent."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ MOST_BLOCKS = 1 << 14
 
 
 def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
-    """How many blocks of this size a matrix has."""
+    """Return the number of blocks of this size that a matrix has."""
     height, width = matrix.shape
     return -(-height // rows) * -(-width // cols)
 
 
 def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport:
-    """The blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them: numbers, then greatest cells.
+    """Compute the blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them.
 
-    Numbers travel as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
+    Numbers are sent as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
     """
     height, width = matrix.shape
     down, across = -(-height // rows), -(-width // cols)
@@ -30,7 +30,7 @@ def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport
     firsts = torch.arange(across) * cols
     for index in range(down):
         strip = matrix[index * rows : (index + 1) * rows].to(torch.float64)
-        # What is added to fill the last block counts for nothing, as masked cells do.
+        # The padding of the last block is ignored, like masked cells.
         filled = pad(strip, (0, across * cols - width), value=-torch.inf)
         cells = filled.view(-1, across, cols).transpose(0, 1).reshape(across, -1)
         best = cells.argmax(dim=-1)
@@ -40,9 +40,9 @@ def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport
 
 
 def row(matrix: torch.Tensor, index: int, top: int) -> RowReport:
-    """The statistics of a row, as `lessons.results.summaries.row_stats` defines them.
+    """Compute the statistics of a row, as `lessons.results.summaries.row_stats` defines them.
 
-    JSON has no NaN, so values are doubles.
+    Values are sent as doubles, since JSON has no NaN.
     """
     stats = row_stats((), index, matrix[index].tolist(), top)
     numbers = torch.tensor([stats.total, *(value for _, value in stats.top)], dtype=torch.float64)

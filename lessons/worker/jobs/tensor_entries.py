@@ -1,4 +1,4 @@
-"""A tensor as it travels to the screen: shape, bounds and numbers."""
+"""Reports of tensors for the screen: shape, bounds and numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ CORNER = 32
 
 
 def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
-    """Shape, bounds and numbers: all of a small tensor, the first corner of a large one. Adds to the blob."""
+    """Report a tensor: its shape, its bounds, and its numbers, which are appended to `blob`.
+
+    Of a large tensor, only the first corner is sent.
+    """
     whole = tensor.numel() <= WHOLE
     part = tensor if whole else tensor[(0,) * max(0, tensor.dim() - 2)]
     if not whole:
@@ -37,7 +40,7 @@ def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
 
 
 def layout(tensor: torch.Tensor) -> LayoutReport | None:
-    """Where the elements lie in storage, which is known by its address; None of what lies in no such storage."""
+    """Return the memory layout of a tensor, None if the tensor is not strided or has no data."""
     if tensor.layout != torch.strided or tensor.is_meta:
         return None
     storage = tensor.untyped_storage()
@@ -51,7 +54,7 @@ def layout(tensor: torch.Tensor) -> LayoutReport | None:
 
 
 def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
-    """The elements and their code for `memoryview.cast`: bool B, integers q, double d, all other floats f."""
+    """Return the elements as bytes, with their `array` type code: bool B, integers q, double d, all other floats f."""
     if tensor.dtype == torch.bool:
         return "B", values.raw(tensor.to(torch.uint8))
     if not tensor.dtype.is_floating_point:
@@ -62,7 +65,7 @@ def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
 
 
 def bounds(tensor: torch.Tensor) -> tuple[float | None, float | None]:
-    """Least and greatest finite value."""
+    """Return the least and the greatest finite value, None for each if there are none."""
     if tensor.numel() == 0:
         return None, None
     if tensor.dtype.is_floating_point:

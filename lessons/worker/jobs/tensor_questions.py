@@ -1,4 +1,4 @@
-"""Questions to a run that is over: about the tensors that it has left, and code to run after it."""
+"""Answers to questions after a run: about the tensors of the run, and requests to run more code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
     except NoCell:
         raise QuestionRefused("no such cell") from None
     except Exception as error:
-        # One number less that explains itself, but all others go on.
+        # A bug in one explanation must not end the child: the other cells can still be explained.
         raise QuestionRefused(f"this cell cannot be explained ({type(error).__name__}: {error})") from error
 
 
@@ -85,7 +85,7 @@ def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
 
 
 def row(run: RunState, question: RowQuestion) -> RowReport:
-    """Return what a row of the matrix at some leading indices amounts to."""
+    """Return the statistics of a row of the matrix at some leading indices."""
     matrix = matrix_at(run, question)
     if not 0 <= question.row < matrix.shape[0]:
         raise QuestionRefused("no such row")
@@ -111,4 +111,4 @@ HANDLERS: dict[type[object], Callable[[RunState, Any], object]] = {
     messages.RunScratch: scratch_run.run,
     messages.ListNames: prompt.list_names,
 }
-"""What answers each question."""
+"""The function that answers each question."""

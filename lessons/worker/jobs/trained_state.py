@@ -1,4 +1,4 @@
-"""What a training keeps: a dict of tensors, which travels as a file of PyTorch's own format."""
+"""The trained state of a model: a dict of tensors, sent and saved as a file in PyTorch's own format."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ KEEP = CodeUnit.internal("keep").filename
 
 
 def pack(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
-    """The tensors that a training keeps, as a file of PyTorch's."""
+    """Save the tensors that a training keeps in PyTorch's format. Returns the file, and the failure, if any."""
     try:
         tensors = eval(compile(expression, KEEP, "eval"), namespace)
-        # Copies: a view would bring its whole storage.
+        # Copy them: a view would save its whole storage.
         copies = {str(name): tensor.detach().clone() for name, tensor in tensors.items()}
         file = io.BytesIO()
         torch.save(copies, file)
@@ -34,7 +34,7 @@ def pack(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport
 
 
 def unpack(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
-    """What a training has kept, from its file: tensors only, whatever else is in it."""
+    """Return the tensors in a saved file, and the failure if it cannot be read. Loads nothing but tensors."""
     try:
         tensors = torch.load(io.BytesIO(data), weights_only=True)
         if not isinstance(tensors, dict) or not all(isinstance(item, torch.Tensor) for item in tensors.values()):

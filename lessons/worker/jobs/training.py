@@ -1,4 +1,4 @@
-"""Run a training: the steps before it, its loop, a picture whenever it asks for one, at the end what it keeps."""
+"""The job of a training: runs the steps before it, then its loop, and reports snapshots and the trained model."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trai
 
 
 class SnapshotError(Exception):
-    """A picture that cannot be taken."""
+    """A snapshot that cannot be taken; the message says why."""
 
 
 class SnapshotTaker:
-    """Takes the pictures of a training: `frame(done, total)` in its code. Between them it waits while it is paused."""
+    """A taker of snapshots: the code of a training calls `frame(done, total)`, which also waits while it is paused."""
 
     def __init__(self, talk: socket.socket, state: RunState, spec: TrainingRequest) -> None:
         self._talk, self._namespace, self._spec = talk, state.namespace, spec
         self._taken = 0
-        # A program may replace it.
+        # Bound here, since the program may replace it.
         self._select = select.select
 
     def frame(self, done: int, total: int) -> None:
-        """Take a picture after `done` of `total` steps. Does nothing to the random numbers that come."""
+        """Take a snapshot after `done` of `total` steps. Leaves the random number generators unchanged."""
         if self._taken == MOST_SNAPSHOTS:
             raise SnapshotError(f"frame() was called more than {MOST_SNAPSHOTS} times")
         if not 0 <= done <= total <= MOST_STEPS:
@@ -64,7 +64,7 @@ class SnapshotTaker:
             raise SnapshotError(f"{spec.name} has no value: {describe(error, '').message}") from error
 
     def _listen(self) -> None:
-        """Hear whether to wait, and wait; costs no processor time."""
+        """Read whether to wait, and wait for `Resume` if so, without using processor time."""
         while self._select([self._talk], [], [], 0)[0]:
             if isinstance(channel.receive(self._talk, Pause, Resume), Pause):
                 channel.send(self._talk, Paused())
@@ -72,7 +72,7 @@ class SnapshotTaker:
 
 
 def run_training(job: Train, talk: socket.socket) -> None:
-    """Run the setup and the earlier steps of a job, then its training. Reports pictures, then how it ended."""
+    """Run the setup and the earlier steps of a job, then its training. Reports the snapshots, then the outcome."""
     spec = job.training
     state, failure = lesson_run.start(job.program)
     for step in job.program.steps:
@@ -83,7 +83,7 @@ def run_training(job: Train, talk: socket.socket) -> None:
     else:
         lesson_run.seed(spec.seed)
         state.namespace["frame"] = SnapshotTaker(talk, state, spec).frame
-        # Not under the recorder: nobody asks how a number of the ten thousandth product was made.
+        # Not under the recorder: nobody asks for the explanation of a number in the ten-thousandth product.
         failure = execute(spec.code, CodeUnit.step(spec.id).filename, state.namespace)
     if failure is None:
         data, failure = trained_state.pack(spec.keep, state.namespace)

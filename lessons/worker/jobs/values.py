@@ -1,7 +1,7 @@
-"""Python values with tensors in them, as JSON and one blob, and back.
+"""A codec between Python values with tensors in them, and JSON with one blob.
 
-Only plain values travel: None, numbers, strings, lists, tuples, dicts with string keys, and tensors. What comes from
-a learner's process is therefore data, whatever the learner did to their own interpreter.
+Only plain values are encoded: None, numbers, strings, lists, tuples, dicts with string keys, and tensors. Anything from
+a learner's process is therefore only data, whatever the learner's code did to its own interpreter.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _detach, _contiguous, _cpu = torch.Tensor.detach, torch.Tensor.contiguous, torch
 
 
 class ValueNotPlain(TypeError):
-    """A value that cannot travel."""
+    """A value that cannot be encoded."""
 
 
 def raw(tensor: torch.Tensor) -> bytes:
-    """The elements of a tensor in row-major order, as little-endian bytes. Works without numpy."""
+    """Return the elements of a tensor in row-major order, as little-endian bytes. Works without numpy."""
     flat = _contiguous(_cpu(_detach(tensor)))
     return _string_at(flat.data_ptr(), flat.numel() * flat.element_size()) if flat.numel() else b""
 
 
 def encode(value: object) -> tuple[Any, bytes]:
-    """The value as a JSON tree and a blob. Raises `ValueNotPlain` with the name of what cannot travel."""
+    """Encode a value as a JSON tree and a blob. Raises `ValueNotPlain`, which names the part that cannot be encoded."""
     blob = bytearray()
     count = itertools.count()
     return _encode(value, blob, count, 0), bytes(blob)
@@ -90,7 +90,7 @@ def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) ->
 
 
 def decode(tree: Any, blob: bytes, depth: int = 0) -> Any:
-    """The value of a JSON tree and its blob. Raises `ValueError` for anything that `encode` would not have written."""
+    """Decode a JSON tree and its blob. Raises `ValueError`, `KeyError` or `TypeError` for malformed data."""
     if depth > DEPTH + 1:
         raise ValueError("nested too deeply")
     if isinstance(tree, list):
@@ -115,13 +115,13 @@ def _decode_tensor(tree: dict[str, Any], blob: bytes) -> torch.Tensor:
     if len(shape) > 8 or not all(type(size) is int and 0 <= size <= CAP for size in shape):
         raise ValueError("unreadable tensor")
     if math.prod(max(size, 1) for size in shape) > CAP:
-        # Also of an empty tensor, whose strides would not fit into 64 bits.
+        # This includes empty tensors, whose strides would not fit into 64 bits.
         raise ValueError("unreadable tensor")
     count = math.prod(shape)
     if count == 0:
         return torch.empty(shape, dtype=dtype)
     if offset + count * dtype.itemsize > len(blob):
         raise ValueError("unreadable tensor")
-    # frombuffer shares memory with a copy that only this tensor has.
+    # frombuffer shares memory with `data`, a copy that belongs to this tensor alone.
     data = bytearray(blob[offset : offset + count * dtype.itemsize])
     return torch.frombuffer(data, dtype=dtype, count=count).reshape(shape)

@@ -1,4 +1,4 @@
-"""What one child of the worker does: fence itself in, take one job, do it, end."""
+"""The life of a child of the worker: it fences itself in, takes one job, does it, and ends."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunAnswer: answer_run.run_answer,
     messages.Judge: judge.judge,
 }
-"""What does each job."""
-# Bound before any program runs, which may replace them.
+"""The function that does each job."""
+# Bound before any learner's program runs, which may replace them.
 _fstat, _exit = os.fstat, os._exit
 
 
 def set_up(limits: Launch, scratch: str) -> None:
-    """Set streams, signals, limits and the fence around `scratch`, in an order that leaves no gap.
+    """Set up streams, signals, limits and the fence around `scratch`, in an order that leaves no gap.
 
-    Descriptors 1 and 2 are in place already.
+    Descriptors 1 and 2 must already be the output files.
     """
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
-    # Line by line, so that what was printed before a crash is there.
+    # Line by line, so that output from before a crash is not lost.
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
-    # The line that a program was at, told on descriptor 2 even while the interpreter is stuck in C code.
+    # Write the line that a program is at to descriptor 2, even while the interpreter is stuck in C code.
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
     faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
@@ -57,13 +57,13 @@ def set_up(limits: Launch, scratch: str) -> None:
 
 
 def work(talk: socket.socket) -> None:
-    """Take one job and do it. Returns when the peer has what it wanted or is gone."""
+    """Take one job and do it. Returns when the job is done or the peer is gone."""
     try:
         job = channel.receive(talk, *JOBS)
         JOBS[type(job)](job, talk)
     except wire.Closed:
         if not _is_open(TALK):
-            # By the program: the peer is still there, and waits.
+            # The program has closed it; the peer is still there, waiting.
             _exit(exit_codes.CUT_OFF)
 
 

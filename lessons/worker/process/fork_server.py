@@ -1,12 +1,13 @@
-"""Our own small fork server: it imports torch and `attention` once and forks a fresh child for every job.
+"""The fork server: it imports torch and `attention` once and forks a fresh child for every job.
 
-It talks with its parent over one inherited socket, which is also its life line: when the parent is gone it ends, and
-takes everything that its children started with it. A child is safe to fork only from a process that has exactly one
-thread and has run no tensor operation (measured: one 6x3 softmax with two threads, and every later child hangs), so
-that is asserted before every fork.
+It talks to its parent over one inherited socket, which is also its lifeline: when the parent is gone, the server ends,
+and kills its children and all processes that they started. Forking is safe only in a process that has exactly one
+thread and has run no tensor operation (measured: after one 6x3 softmax with two threads, every later child hangs), so
+the number of threads is checked before every fork.
 
-Descriptors that come with a `Launch` message, in order: `talk` (the child's connection to the parent), `status` (ours
-for this one child: `Exited` goes out, `Kill` or the end of the stream comes in), `out` and `err` (files).
+The file descriptors that come with a `Launch` message are, in order: `talk` (the child's connection to the parent),
+`status` (the server's connection for this child: `Exited` goes out, `SetIdle`, `Kill` or the end of the stream comes
+in), `out` and `err` (files).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Child:
 
 
 class ForkServer:
-    """The server: forks on request, kills on request, sweeps up after every child."""
+    """A server that forks children on request, kills them on request, and cleans up after them."""
 
     def __init__(self, control: socket.socket, base: str) -> None:
         self.control = control
@@ -61,7 +62,7 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def serve(self) -> None:
-        """Until the parent closes the control connection."""
+        """Handle requests until the parent closes the control connection."""
         while True:
             watched = any(child.busy for child in self.children.values())
             for key, _ in self.selector.select(TICK if watched else None):
@@ -81,7 +82,7 @@ class ForkServer:
                 self._bury_if_dead(child)
 
     def close(self) -> None:
-        """Kill and sweep everything."""
+        """Kill all children and clean up after them."""
         for child in list(self.children.values()):
             self._kill(child)
             self._bury_if_dead(child, wait=True)
@@ -115,13 +116,13 @@ class ForkServer:
             if os.getppid() != parent:
                 os._exit(code)
             signal.set_wakeup_fd(-1)
-            # Out of the way of 1, 2 and 3 first, then into place.
+            # First move them out of the way of 1, 2 and 3, then into place.
             talk, out, err = (os.dup2(fd, fd + 64) for fd in (talk, out, err))
             os.dup2(out, 1)
             os.dup2(err, 2)
             os.dup2(talk, child.TALK)
             os.closerange(child.TALK + 1, 4096)
-            # It stays open to the very end: when it closes, the parent has us killed, and then our exit code is lost.
+            # Keep the connection open to the end: when it closes, the parent kills us, and the exit code is lost.
             connection = socket.socket(fileno=child.TALK)
             child.set_up(limits, scratch)
             child.work(connection)
@@ -132,7 +133,7 @@ class ForkServer:
 
                 traceback.print_exc()
         finally:
-            # A normal exit costs 0.4 s and can hang in what the code left behind.
+            # A normal exit takes 0.4 s, and can hang in threads or handlers that the code left behind.
             os._exit(code)
 
     def _hear(self, child: _Child) -> None:
@@ -154,13 +155,13 @@ class ForkServer:
             until = time.monotonic() + LINE_GRACE
             while os.fstat(child.err).st_size == before and time.monotonic() < until:
                 time.sleep(0.002)
-        # By pid and by group: the group may not exist yet.
+        # Kill by pid as well as by group: the group may not exist yet.
         for kill in (os.kill, os.killpg):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(child.pid, signal.SIGKILL)
 
     def _watch(self, child: _Child) -> None:
-        """One process is bounded by its own limits; several together are not."""
+        """Kill a child whose processes are too many or too large; limits apply to each of them, not to their total."""
         started = descendants(child.pid) + self._orphans()
         if not started:
             return
@@ -190,12 +191,12 @@ class ForkServer:
         os.close(child.err)
 
     def _orphans(self) -> list[int]:
-        """What children left behind came to us, since we are a subreaper; with all that it started itself."""
+        """List the processes that dead children left behind, which a subreaper inherits, with all their descendants."""
         found = [pid for pid in offspring(os.getpid()) if pid not in self.children]
         return found + [pid for orphan in found for pid in descendants(orphan)]
 
     def _sweep(self) -> None:
-        """Stop everything first, until nothing runs, then kill: killing alone loses against a fork bomb."""
+        """Kill all orphans, but stop every one of them first: killing alone loses against a fork bomb."""
         stopped: set[int] = set()
         while fresh := set(self._orphans()) - stopped:
             for pid in fresh:
@@ -212,12 +213,12 @@ class ForkServer:
 
 
 def threads() -> int:
-    """Threads of this process."""
+    """Count the threads of this process."""
     return len(os.listdir("/proc/self/task"))
 
 
 def offspring(pid: int) -> list[int]:
-    """Direct children of a process, whichever of its threads started them."""
+    """List the direct children of a process, whichever of its threads started them."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -226,7 +227,7 @@ def offspring(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below a process."""
+    """List all processes below a process; stops after a few hundred, as in a fork bomb."""
     found = offspring(pid)
     for child in found:
         found += offspring(child)
@@ -236,7 +237,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def pss(pid: int) -> int:
-    """Memory of a process in bytes, shared pages counted in proportion; 0 if it is gone."""
+    """Return the memory of a process in bytes, with shared pages counted proportionally; 0 if the process is gone."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -245,7 +246,7 @@ def pss(pid: int) -> int:
 
 
 def main(control_fd: str, base: str) -> None:
-    """Import what children need, say `ready`, serve. No tensor operation may run here."""
+    """Import the modules that children need, report `ServerReady`, and serve. No tensor operation may run here."""
     control = socket.socket(fileno=int(control_fd))
     fence.prctl(fence.PR_SET_CHILD_SUBREAPER, 1)
     gc.disable()
@@ -268,10 +269,10 @@ def main(control_fd: str, base: str) -> None:
 
 
 def load() -> None:
-    """The imports that every child will need."""
+    """Import the modules that every child needs."""
     import warnings
 
-    # torch says so on standard error when there is no numpy; nothing here needs it.
+    # Without numpy, torch warns on standard error; nothing here needs numpy.
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
     import torch
 
@@ -279,7 +280,7 @@ def load() -> None:
     from lessons.worker.process import child
 
     channel.prepare()
-    # Names of modules, not operations: nothing has run yet.
+    # These use the imported names without running any tensor operation.
     assert torch
     assert attention
     assert child

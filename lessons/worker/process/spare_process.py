@@ -1,7 +1,7 @@
-"""The launcher where fork is unsafe (macOS) or refused: a warm process that takes one job, in itself.
+"""The spare process, for systems where fork is unsafe (macOS) or refused: it is started early and does one job itself.
 
-It has torch imported and waits for a job; the parent keeps one more warming behind it. The parent kills it. Its life
-line is a thread that ends the process when the parent is gone; a thread is harmless here, since nothing forks.
+It imports torch and waits for a job, while the parent starts the next spare process. The parent kills it. Its lifeline
+is a thread that ends the process when the parent is gone; a thread is harmless here, since nothing forks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lessons.worker.messages import Launch, SpareReady
 
 
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
-    """Import, say `ready`, take one job, end. Descriptors 1 and 2 are the output files already."""
+    """Import torch, report `SpareReady`, do one job, and end. Descriptors 1 and 2 must already be the output files."""
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
     code = exit_codes.BROKEN
@@ -46,10 +46,10 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
 
 
 def _end_with(life: socket.socket, scratch: str) -> None:
-    """End this process and its group when the parent's end of `life` closes, however the parent went."""
+    """End this process and its group when the parent's end of `life` closes, however the parent ended."""
     with contextlib.suppress(OSError):
         life.recv(1)
-    # The parent cleans up after itself, unless it was killed.
+    # A parent that was killed has not removed the folder.
     shutil.rmtree(scratch, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.killpg(os.getpid(), signal.SIGKILL)

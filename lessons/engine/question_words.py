@@ -84,7 +84,7 @@ def answer_text(step: Question, result: StepResult) -> str:
             right = next(choice for choice in choices(step, result) if choice.right)
             return f"{right.letter}) {right.text}"
         case PredictStep(asks="number"):
-            return _written(as_number(read_facts(step, result)[0]), step.within)
+            return _format_number(as_number(read_facts(step, result)[0]), step.within)
         case PredictStep(asks="shape"):
             return str(as_whole_numbers(read_facts(step, result)[0]))
         case PredictStep():
@@ -105,8 +105,8 @@ def right_answer(step: Question, result: StepResult) -> str:
     return text[0] if isinstance(step, ChoiceStep) else text
 
 
-def _written(value: float, within: float) -> str:
-    """Format a number with as many digits as the tolerance `within` calls for, and at least four."""
+def _format_number(value: float, within: float) -> str:
+    """Format a number with as few significant digits, from four on, as the tolerance `within` allows."""
     if is_whole(value):
         return str(int(value))
     if not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Trainings: pictures as they come, pausing and stopping, what is kept, and loops that do not behave."""
+"""Trainings: snapshots as they come, pausing and stopping, what is kept, and loops that do not behave."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def cpu(pid: int) -> int:
 # A training ----------------------------------------------------------------------------------------------------------
 
 
-def test_pictures_come_in_order_while_it_runs(worker: Session) -> None:
+def test_snapshots_come_in_order_while_it_runs(worker: Session) -> None:
     seen: list[TrainingSnapshot] = []
     thread = threading.current_thread()
     threads: set[object] = set()
@@ -159,7 +159,7 @@ def test_pictures_come_in_order_while_it_runs(worker: Session) -> None:
         w = w * 0.5 + 1
 
 
-def test_pictures_come_one_by_one(worker: Session, tmp_path: Path) -> None:
+def test_snapshots_come_one_by_one(worker: Session, tmp_path: Path) -> None:
     """The first is here before the second is taken: the loop waits for a file that appears when it is."""
     gate = tmp_path / "gate"
     lesson = lesson_with(
@@ -178,7 +178,7 @@ def test_what_was_trained_is_found_again(worker: Session) -> None:
     ended = trained_in(worker, lesson)
     before, learn, after = ran(worker, lesson)
     assert (before.trained, learn.trained, after.trained) == (None, "own", None)
-    # One step more than the last picture.
+    # One step more than the last snapshot.
     expected = [value * 0.5 + 1 for value in ended.snapshots[-1].tensors[0].values or ()]
     assert learn.tensors[0].values == pytest.approx(expected)
     assert after.tensors[0].values == pytest.approx([2 * value for value in expected])
@@ -191,7 +191,7 @@ def test_it_is_the_same_whenever_it_is_trained(worker: Session) -> None:
     assert trained_in(worker, lesson_with()).snapshots == trained_in(worker, lesson_with()).snapshots
 
 
-def test_pictures_do_not_touch_the_random_numbers(worker: Session) -> None:
+def test_snapshots_do_not_touch_the_random_numbers(worker: Session) -> None:
     random = (
         "import random\nw = x\nfor step in range(4):\n    frame(0, 1)\n    w = w + torch.randn(3) + random.random()\n"
     )
@@ -364,7 +364,7 @@ def test_many_changes_of_mind(worker: Session) -> None:
     assert not running.control.waiting
 
 
-def test_pause_before_the_start_holds_after_the_first_picture(worker: Session) -> None:
+def test_pause_before_the_start_holds_after_the_first_snapshot(worker: Session) -> None:
     control = Control()
     control.pause()
     assert control.paused
@@ -476,7 +476,7 @@ def test_curve_without_a_value_is_told(worker: Session) -> None:
 
 
 @pytest.mark.parametrize("numbers", ["-1, 3", "4, 3", "1, 10**400"])
-def test_picture_of_no_step_is_told(worker: Session, numbers: str) -> None:
+def test_snapshot_of_no_step_is_told(worker: Session, numbers: str) -> None:
     message, line = failed(worker, f"w = x\nframe(0, 3)\nframe({numbers})\n")
     assert "frame(done, total) wants 0 <= done <= total <= 1000000000" in message
     assert line == 3
@@ -502,7 +502,7 @@ def test_endless_training_is_ended(worker: Session) -> None:
     assert message == "Stopped after 1 seconds of computing at line 2."
 
 
-def test_endless_pictures_are_ended(worker: Session) -> None:
+def test_endless_snapshots_are_ended(worker: Session) -> None:
     message, _ = failed(worker, "w = x\n" + ENDLESS)
     assert "frame() was called more than 1000 times" in message
 
@@ -582,7 +582,7 @@ def test_step_that_trains_nothing(worker: Session) -> None:
 # Pictures that ship --------------------------------------------------------------------------------------------------
 
 
-def test_recorded_pictures_are_read_back(worker: Session, tmp_path: Path) -> None:
+def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> None:
     lesson = lesson_with("w = x\nfor step in range(101):\n    w = w * 0.9\n    frame(step, 100)\n")
     lesson = lesson.model_copy(update={"folder": str(tmp_path)})
     step = step_of(lesson)

@@ -37,7 +37,7 @@ class PromptController:
             self._view.say(f"Nothing can be run: {error}")
             return
         if self._steps.is_at(lesson, index) and self._frame.behind == PLAY:
-            self._view.know(names)
+            self._view.show_names(names)
 
     async def enter(self, code: str) -> None:
         """Run an input and show its result, or the reason why it could not be run."""

@@ -23,7 +23,7 @@ class QuestionSession(QuietStepView, QuestionView):
         super().__init__(terminal, code_theme, id=id)
         self._store = store
         # Questions under review: they are asked again as if they had not been answered.
-        self._reviewed: set[str] = set()
+        self._under_review: set[str] = set()
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
@@ -36,7 +36,7 @@ class QuestionSession(QuietStepView, QuestionView):
         """Show a question with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, Question)
         if review:
-            self._reviewed.add(step.exercise)
+            self._under_review.add(step.exercise)
             self._lesson = None
         self._show_question(lesson, step, shown)
         self._go_to(self._first_pane())
@@ -48,7 +48,7 @@ class QuestionSession(QuietStepView, QuestionView):
 
     def _show_question(self, lesson: Lesson, step: Question, shown: ShownResult) -> None:
         name = step.exercise
-        if name in self._reviewed:
+        if name in self._under_review:
             self.show_step(lesson, step, shown.result, shown.note, passed=False)
             return
         self.show_step(
@@ -73,7 +73,7 @@ class QuestionSession(QuietStepView, QuestionView):
             return
         more = outcomes.record(self._store, self._lesson, event.step, event.text, judgement)
         if judgement.passed:
-            self._reviewed.discard(event.step.exercise)
+            self._under_review.discard(event.step.exercise)
         self.show_judgement(judgement, event.text)
         if more:
             self.notify(more, markup=False, timeout=10)
@@ -86,5 +86,5 @@ class QuestionSession(QuietStepView, QuestionView):
     def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
         """Record that the learner has given up."""
         event.stop()
-        self._reviewed.discard(event.step.exercise)
+        self._under_review.discard(event.step.exercise)
         self._store.give_up(event.step.exercise)

@@ -48,19 +48,19 @@ class TrainingController:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self.add, view, replay, snapshot, context=context)
 
-        view.begins(replay)
+        view.show_started(replay)
         self._frame.show_keys()
-        ended = Training((), stopped=True)
+        outcome = Training((), stopped=True)
         try:
-            ended = await self._engine.train(lesson, step.id, take, changes)
+            outcome = await self._engine.train(lesson, step.id, take, changes)
         except ValueError as error:  # a change that cannot be made
-            ended = Training((), Failure("error", str(error)))
+            outcome = Training((), Failure("error", str(error)))
         except WorkerError as error:
             self._frame.problem = str(error)
-            ended = Training((), Failure("crash", str(error)))
+            outcome = Training((), Failure("crash", str(error)))
         finally:
-            self._replays.end(replay, ended)
-            view.ends(replay, self._replays.of(lesson, step, changes))
+            self._replays.end(replay, outcome)
+            view.show_ended(replay, self._replays.of(lesson, step, changes))
             self._frame.show_lines()
         if replay.state == "trained":
             self._steps.forget_results()
@@ -70,4 +70,4 @@ class TrainingController:
     def add(self, view: TrainingView, replay: TrainingReplay, snapshot: TrainingSnapshot) -> None:
         """Add a snapshot to a training, and show it if the training is still in view."""
         replay.add(snapshot)
-        view.comes(replay)
+        view.show_snapshot(replay)

@@ -1,1 +1,1 @@
-"""The views of the tutor: course map, step of a lesson, exercise. They show, and post what the learner wants."""
+"""The views of the tutor. They show data, and post messages about what the learner wants."""

@@ -1,4 +1,4 @@
-"""The first result of an answer that differs: yours, the expected one, the difference, with the wrong cells marked."""
+"""The view of the first result in which an answer differs: actual, expected and difference, wrong cells marked."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tui.widgets.text_pane import TextPane
 
 VIEWS = 3
 SENTENCE = 3
-"""Lines that the sentence may take."""
+"""The maximum number of lines for the sentence."""
 
 GAP = 2
 
 
 class DifferenceView(Box):
-    """Matrices side by side, below each other, or one at a time: as there is room. Their cursors go together."""
+    """The matrices of a difference, side by side, stacked or one at a time, as the room allows, with one cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("difference")]
 
@@ -53,10 +53,10 @@ class DifferenceView(Box):
     """
 
     class Left(Message):
-        """The learner goes back to the exercise."""
+        """Posted when the learner goes back to the exercise."""
 
     class Flipped(Message):
-        """Another matrix has the keys."""
+        """Posted when the focus has moved to a different matrix."""
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -64,71 +64,71 @@ class DifferenceView(Box):
         self._matrices = [MatrixView(terminal, id=f"side{index}") for index in range(VIEWS)]
         self._sides = Box(*self._matrices, id="sides")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id="sides-detail")
-        self._shown: tuple[before_after.MatrixContent, ...] = ()
+        self._contents: tuple[before_after.MatrixContent, ...] = ()
         self._active = 0
         self._all = True
 
     def compose(self) -> ComposeResult:
-        """A sentence, the matrices, the cell under the cursor."""
+        """Compose the sentence, the matrices, and the line about the cell under the cursor."""
         yield from (self._sentence, self._sides, self._detail)
 
     def show(self, difference: AnswerDifference) -> None:
-        """Show where an answer leaves the way of the model answer."""
-        self._shown = before_after.answered(difference)
+        """Show the first difference between an answer and the model answer."""
+        self._contents = before_after.answered(difference)
         self._active = 0
         self._sentence.show(verdict_text.departure(difference))
         for index, view in enumerate(self._matrices):
-            content = self._shown[index] if index < len(self._shown) else None
+            content = self._contents[index] if index < len(self._contents) else None
             view.show(content.tensor if content else None)
             if content is not None:
                 view.caption(content.caption)
                 view.mark(Marks(changed=content.changed))
-        wrong = self._shown[-1].changed.flat
+        wrong = self._contents[-1].changed.flat
         if wrong:
             self._matrices[0].go_to(_index(min(wrong), difference.yours.shape))
         self._follow(self._matrices[0])
         self._arrange()
 
     def focus_active(self) -> None:
-        """Give the keys to the active matrix."""
+        """Focus the active matrix."""
         self._matrices[self._active].focus(scroll_visible=False)
 
     def move_pane(self, step: int) -> None:
-        """To the next matrix."""
-        self._active = (self._active + step) % max(1, len(self._shown))
+        """Move the focus `step` matrices on."""
+        self._active = (self._active + step) % max(1, len(self._contents))
         self._arrange()
         self.focus_active()
         self._describe()
 
     def action_flip(self) -> None:
-        """To the next matrix, in the place of this one if there is no room for both."""
+        """Go to the next matrix, which replaces this one if there is no room for both."""
         self.move_pane(1)
 
     def action_leave(self) -> None:
-        """Back to the exercise."""
+        """Go back to the exercise."""
         self.post_message(self.Left())
 
     @property
     def keys(self) -> str:
-        """What keys do here."""
-        following = self._shown[(self._active + 1) % len(self._shown)].caption if len(self._shown) > 1 else ""
+        """The hints for the line of keys."""
+        following = self._contents[(self._active + 1) % len(self._contents)].caption if len(self._contents) > 1 else ""
         flip = [hint("difference.flip", following)] if following else []
         matrix = self._matrices[self._active].hints
         return key_line([hint("difference.leave"), *flip, *matrix, hint("exercise.check"), hint("tutor.help")])
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange again."""
+        """Arrange the panes for the new size of the view."""
         self._arrange()
         self._describe()
 
     def _arrange(self) -> None:
         width, height = self.room
-        if not width or not height or not self._shown:
+        if not width or not height or not self._contents:
             return
         sentence = min(self._sentence.lines_at(width), SENTENCE, max(1, height // 6))
         set_height(self._sentence, sentence)
         room = height - sentence - 1
-        sizes = [view.natural_size() for view in self._matrices[: len(self._shown)]]
+        sizes = [view.natural_size() for view in self._matrices[: len(self._contents)]]
         beside = sum(columns + GAP for columns, _ in sizes) <= width
         below = sum(lines for _, lines in sizes) <= room
         self._all = beside or below
@@ -140,37 +140,37 @@ class DifferenceView(Box):
 
     @on(MatrixView.CursorMoved)
     def follow(self, event: MatrixView.CursorMoved) -> None:
-        """The cursors go together."""
+        """Move the cursors of the other matrices to the same cell."""
         event.stop()
         if event.view.has_focus:
             self._follow(event.view)
 
     def _follow(self, leader: MatrixView) -> None:
-        for view in self._matrices[: len(self._shown)]:
+        for view in self._matrices[: len(self._contents)]:
             view.go_to(leader.index)
         self._describe()
 
     def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
-        """What is not here is not to be had: the judge has ended."""
+        """Drop the request: the judge has ended, so no more values can be fetched."""
         event.stop()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click may have moved the focus."""
+        """Make a matrix that was clicked the active one."""
         if isinstance(event.widget, MatrixView) and event.widget in self._matrices:
             self._active = self._matrices.index(event.widget)
             self._describe()
 
     def _describe(self) -> None:
-        """The cell under the cursor in all of the matrices."""
-        views = self._matrices[: len(self._shown)]
-        name = visible(label(self._shown[0].tensor.name, views[0].index)) if self._shown else ""
-        # With fewer digits where they do not fit.
+        """Show the values of all matrices at the cursor."""
+        views = self._matrices[: len(self._contents)]
+        name = visible(label(self._contents[0].tensor.name, views[0].index)) if self._contents else ""
+        # Use fewer digits if the exact values do not fit.
         for form in (exact, short):
-            told = [
+            values = [
                 f"{content.caption} {form(view.value, content.tensor.dtype) if view.value is not None else '?'}"
-                for content, view in zip(self._shown, views, strict=True)
+                for content, view in zip(self._contents, views, strict=True)
             ]
-            text = f" {name}: {'   '.join(told)}"
+            text = f" {name}: {'   '.join(values)}"
             if cell_len(text) < self.room.width:
                 break
         self._detail.set(text)

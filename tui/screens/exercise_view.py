@@ -1,4 +1,4 @@
-"""An exercise: the task, an editor, and the judge's word."""
+"""The view of an exercise: the task, an editor, and the verdict."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from tui.widgets.text_pane import AFTER_F4, TextPane
 BOLD, DIM = Style(bold=True), Style(dim=True)
 
 EDITOR_LINES = 8
-"""The editor gets no fewer lines than this, where half of the screen has as many."""
+"""The minimum number of lines for the editor, as long as half of the screen has that many."""
 
 
 class ExerciseView(Box):
-    """Task above or left, editor in the middle or right, verdict below the task.
+    """The task, the editor and the verdict: stacked on a narrow screen, with the editor at the right on a wide one.
 
-    A learner arrives at the task, where the keys of a step work, and not in the editor, where an `n` would be typed.
+    The task has the focus first, so that the keys of a step work; in the editor an `n` would be typed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("task")]
 
     class Edited(Message):
-        """The code has changed."""
+        """Posted when the learner has changed the code."""
 
         def __init__(self, exercise: ExerciseStep, code: str) -> None:
             self.exercise, self.code = exercise, code
@@ -52,10 +52,10 @@ class ExerciseView(Box):
         self._hints = 0
         self._folded = False
         self._set_aside: str | None = None
-        # The code as it was told last: what differs from it is the learner's doing.
-        self._told = ""
+        # The last code that was loaded or posted; any other code in the editor is a change by the learner.
+        self._posted_code = ""
 
-        self._said, self._said_of = Text(), ""
+        self._feedback, self._feedback_code = Text(), ""
         self._stale = True
         self._focused: Widget | None = None
         self.task_pane = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="task")
@@ -63,41 +63,41 @@ class ExerciseView(Box):
         self._verdict = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="verdict")
 
     def compose(self) -> ComposeResult:
-        """Task, editor, verdict."""
+        """Compose the task, the editor and the verdict."""
         yield from (self.task_pane, self._editor, self._verdict)
 
     @property
     def code(self) -> str:
-        """What stands in the editor."""
+        """The code in the editor."""
         return self._editor.text
 
     @property
     def edited(self) -> bool:
-        """Whether the learner has changed the code since that was told last."""
-        return self._editor.text != self._told
+        """Whether the code differs from the last code that was loaded or posted."""
+        return self._editor.text != self._posted_code
 
     @property
     def editing(self) -> bool:
-        """Whether keys go to the editor."""
+        """Whether the editor has the focus."""
         return self._editor.has_focus
 
     def show_step(self, exercise: ExerciseStep, code: str, hints: int) -> None:
-        """Show an exercise with the learner's code, and as many hints as they have read."""
+        """Show an exercise with the learner's code and the first `hints` hints."""
         self._exercise, self._hints, self._folded, self._set_aside = exercise, hints, False, None
-        self._told = code
+        self._posted_code = code
         if not self._editor.open(exercise.exercise, code):
-            # Once it has its size: a cursor that does not fit yet would scroll the code aside.
+            # Only after the editor has its size: before, a cursor that does not fit would scroll the code.
             self.call_after_refresh(self._editor.go_to_last_line)
         self._show_task(at_end=False)
         self._focused = None
         self.task_pane.focus(scroll_visible=False)
 
     def action_edit(self) -> None:
-        """Go to the editor."""
+        """Focus the editor."""
         self._editor.focus(scroll_visible=False)
 
     def come_back(self) -> None:
-        """Give the keys to the pane that had them when the learner went to look at something else."""
+        """Focus the pane that had the focus before the learner left this view."""
         (self._focused or self.task_pane).focus(scroll_visible=False)
 
     def _show_task(self, at_end: bool = True) -> None:
@@ -121,37 +121,37 @@ class ExerciseView(Box):
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
     def say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
-        """Show something below the editor.
+        """Show feedback in the pane of the verdict.
 
         Args:
-            text: what.
-            of: the code that it is about: it is dimmed when there is other code.
-            line: the line of this code that it is about, which is marked as long.
+            text: the feedback.
+            of: the code that the feedback is about; the feedback is dimmed once the editor has different code.
+            line: the line of that code to mark until then, from 1.
         """
-        self._said, self._said_of, self._stale = text, of or "", of is None
+        self._feedback, self._feedback_code, self._stale = text, of or "", of is None
         self._verdict.show(text)
         self._arrange()
         self._editor.mark(line)
-        self._age_verdict()
+        self._dim_stale_feedback()
 
     def show_hints(self, hints: int) -> None:
-        """Show the hints up to this number."""
+        """Show the first `hints` hints, and unfold the task."""
         self._hints, self._folded = hints, False
         self._show_task()
 
     def fold(self) -> None:
-        """Fold the task away, or back."""
+        """Fold or unfold the task."""
         self._folded = not self._folded
         self._show_task()
 
     def reset(self, kept: str | None = None) -> str | None:
-        """Back to the starter, or from it to the learner's code.
+        """Replace the learner's code by the starter, or the starter by the learner's code.
 
         Args:
-            kept: code that the starter took the place of some other day.
+            kept: code that the starter replaced in an earlier session.
 
         Returns:
-            The code that the starter has taken the place of, if it has.
+            The code that the starter has just replaced, None if the starter was not put in.
         """
         if self._exercise is None:
             return None
@@ -161,19 +161,19 @@ class ExerciseView(Box):
         elif now == starter:
             then = now if kept is None else kept
         else:
-            # The starter takes the place of the code only when it is changed: a slip of the finger loses none.
+            # The starter is posted only when it is edited, so that a slip of the finger does not lose code.
             then, self._set_aside = starter, now
-            self._told = then
+            self._posted_code = then
         self.put(then)
         return self._set_aside
 
     def load(self, code: str) -> None:
-        """Show code that was saved elsewhere in place of what stands in the editor, as it was saved."""
-        self._told = code
+        """Show saved code in the editor, without posting it as a change."""
+        self._posted_code = code
         self.put(code)
 
     def put(self, code: str) -> None:
-        """Put code in the place of what stands in the editor. An edit, not a load: it can be undone like any other."""
+        """Replace the code in the editor, as an edit that can be undone."""
         if code != self._editor.text:
             self._editor.history.checkpoint()
             location = self._editor.cursor_location
@@ -182,45 +182,45 @@ class ExerciseView(Box):
             self._editor.history.checkpoint()
 
     def move_pane(self, step: int, editor: bool = False) -> None:
-        """From verdict to task and back; with `editor`, from there to the editor as well.
+        """Move the focus between task and verdict, and with `editor` also to the editor.
 
-        Tab does not lead into the editor, since it would indent there.
+        Tab does not lead into the editor, because it would indent there.
         """
         panes: list[Widget] = [self.task_pane, self._verdict, *([self._editor] if editor else [])]
         index = next((index for index, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(index + step) % len(panes)].focus(scroll_visible=False)
 
     def on_editor_left(self) -> None:
-        """Escape: keys work as in a lesson then."""
+        """Move the focus from the editor to the verdict, so that keys work as in a lesson."""
         self._verdict.focus(scroll_visible=False)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Tell the new code, unless it was us who put it there."""
+        """Post the new code, unless it was loaded rather than typed."""
         event.stop()
-        self._age_verdict()
-        if self._exercise is not None and self._editor.text != self._told:
-            self._told = self._editor.text
-            # Edited since f9: the starter is the learner's code now, and f9 leads to a fresh one.
+        self._dim_stale_feedback()
+        if self._exercise is not None and self._editor.text != self._posted_code:
+            self._posted_code = self._editor.text
+            # Edited after f9: the starter is now the learner's code, and f9 brings a fresh starter.
             self._set_aside = None
-            self.post_message(self.Edited(self._exercise, self._told))
+            self.post_message(self.Edited(self._exercise, self._posted_code))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Note where to come back to."""
+        """Remember the focused pane, so that `come_back` can focus it again."""
         self._focused = event.widget
 
-    def _age_verdict(self) -> None:
-        """What was said of other code is dimmed, and no line is marked."""
-        if not self._stale and self._editor.text != self._said_of:
+    def _dim_stale_feedback(self) -> None:
+        """Dim feedback about code that is no longer in the editor, and unmark its line."""
+        if not self._stale and self._editor.text != self._feedback_code:
             self._stale = True
-            self._verdict.show(verdict_text.dimmed(self._said))
+            self._verdict.show(verdict_text.dimmed(self._feedback))
             self._editor.mark(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange again."""
+        """Arrange the panes for the new size of the view."""
         self._arrange()
 
     def _arrange(self) -> None:
-        """Task and verdict get what they need, within limits; the editor gets the rest."""
+        """Give task and verdict the lines they need, within limits, and the editor the rest."""
         width, height = self.room
         if not width or not height:
             return

@@ -1,4 +1,4 @@
-"""What a step and the Python prompt have in common: matrices whose numbers explain themselves in a panel."""
+"""The base of the views of steps and of the Python prompt: matrices, and a panel that explains their numbers."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ MATRICES = 4
 
 
 class ExplainingView(Box):
-    """Matrices, and the panel of explanations. A view that is one says where these stand, and what else there is."""
+    """A view with matrices and a panel of explanations. Subclasses arrange them and add panes of their own."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("number")]
 
     class PanesChanged(Message):
-        """Another pane has the keys, or other panes are hidden."""
+        """Posted when the focus has moved to a different pane, or when panes were shown or hidden."""
 
     class Asked(Message):
-        """The learner wants to know how a number was made: a cell of a tensor, or an operand of an explanation."""
+        """Posted when the learner asks how a cell of a tensor, or an operand of an explanation, was computed."""
 
         def __init__(self, view: ExplainingView, question: ExplainQuestion | FollowQuestion) -> None:
             self.view, self.question = view, question
             super().__init__()
 
     class Missing(Message):
-        """Something about a large tensor is wanted for a matrix."""
+        """Posted when a matrix needs a part of a large tensor that the view does not have."""
 
         def __init__(self, view: MatrixView, tensor: Tensor, question: PartQuestion) -> None:
             self.view, self.tensor, self.question = view, tensor, question
             super().__init__()
 
     def __init__(self, terminal: Terminal, names: str, *, most: int = MATRICES, id: str | None = None) -> None:
-        """Initialise the view; `names` begins the IDs of its `most` matrices and of the line that reads a cell out."""
+        """Initialize a view with `most` matrices; `names` is the prefix of their ids and that of the detail line."""
         super().__init__(id=id)
         self._terminal = terminal
         self._matrices = [MatrixView(terminal, id=f"{names}{index}") for index in range(most)]
@@ -57,44 +57,44 @@ class ExplainingView(Box):
 
     @property
     def result(self) -> StepResult:
-        """The result that is shown: an answer about another one comes too late."""
+        """The result that is shown; a reply about a different result is too late."""
         return self._result
 
-    # What each view has of its own -------------------------------------------------------------------------------
+    # What subclasses define --------------------------------------------------------------------------------------
 
     @property
     def unit(self) -> CodeUnit | None:
-        """The step or the input whose numbers are shown, None if there are none."""
+        """The step or the prompt input whose numbers are shown, None if there are none."""
         raise NotImplementedError
 
     def focus_active(self) -> None:
-        """Give the keys to the active pane."""
+        """Focus the active pane."""
         raise NotImplementedError
 
     def move_pane(self, step: int) -> None:
-        """Give the keys to the next pane, or with -1 to the one before."""
+        """Move the focus `step` panes on; -1 is the previous pane."""
         raise NotImplementedError
 
     def next_pane(self) -> None:
-        """Give the keys to the next pane."""
+        """Move the focus to the next pane."""
         self.move_pane(1)
 
     def _arrange(self) -> None:
-        """Give every part its place."""
+        """Arrange the parts of the view in its room."""
         raise NotImplementedError
 
     def _describe(self) -> None:
-        """Read out the cell under the cursor, and say that the keys may have changed with the pane."""
+        """Show the cell under the cursor in the detail line, and post that the panes may have changed."""
         self._read_out()
         self.post_message(self.PanesChanged())
 
     def _read_out(self) -> None:
-        """Read out the cell under the cursor, in a line of its own."""
+        """Show the cell under the cursor in the detail line."""
         matrix = self._matrix
         self._detail.set(f" {matrix.describe(self.size.width - 2)}" if matrix is not None else "")
 
     def _light(self) -> None:
-        """Light up the operands."""
+        """Highlight the operands of the explanation."""
         raise NotImplementedError
 
     def _focus_explanation(self) -> None:
@@ -109,17 +109,17 @@ class ExplainingView(Box):
 
     @property
     def _matrix(self) -> MatrixView | None:
-        """The active matrix."""
+        """The active matrix, None if a different pane is active."""
         return self._matrices[self._active] if self._active >= 0 else None
 
     def action_explain(self) -> None:
-        """Ask how the number under the cursor was made."""
+        """Ask how the number under the cursor was computed."""
         view = self._matrix
         if self.unit and view is not None and view.tensor is not None:
             self.post_message(self.Asked(self, ExplainQuestion(view.tensor.name, view.index, self.unit)))
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
-        """Show how a number was made; `further`: an operand of the one before."""
+        """Show an explanation; with `further` it explains an operand of the current one."""
         following = self._explanation.display and self._matrix is not None and self._matrix.has_focus
         if further:
             self._explanation.go_on(explanation)
@@ -130,11 +130,11 @@ class ExplainingView(Box):
             self._focus_explanation()
 
     def action_explain_back(self) -> None:
-        """Back to the number before."""
+        """Go back to the previous explanation."""
         self._explanation.action_back()
 
     def _close_explanation(self) -> None:
-        """Explain nothing any more."""
+        """Close the panel of explanations and remove its highlights."""
         if not self.explaining:
             return
         had_focus = self._explanation.has_focus
@@ -145,32 +145,32 @@ class ExplainingView(Box):
             self.focus_active()
 
     def on_explanation_pane_follow(self, event: ExplanationPane.Follow) -> None:
-        """Ask about an operand."""
+        """Ask how an operand was computed."""
         event.stop()
         if self.unit:
             self.post_message(self.Asked(self, FollowQuestion(event.operand.ref, self.unit)))
 
     def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
-        """Another number is explained."""
+        """Highlight the operands of the explanation that the panel shows now."""
         event.stop()
         self._light()
 
     def on_explanation_pane_closed(self, event: ExplanationPane.Closed) -> None:
-        """Back to the matrix."""
+        """Close the panel and go back to the matrix."""
         event.stop()
         self._close_explanation()
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 
     def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
-        """Read the cell out; an open explanation goes with the cursor."""
+        """Show the cell in the detail line; let an open explanation follow the cursor."""
         event.stop()
         self._describe()
         if self.explaining and event.view.has_focus:
             self.action_explain()
 
     def on_matrix_view_missing(self, event: MatrixView.Missing) -> None:
-        """Pass the question on, with the step or input that it belongs to."""
+        """Pass the request on, with the step or input that the tensor belongs to."""
         event.stop()
         if self.unit:
             self.post_message(self.Missing(event.view, event.tensor, replace(event.question, unit=self.unit)))

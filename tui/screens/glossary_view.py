@@ -1,4 +1,4 @@
-"""The glossary: every term of the course, those of the present step first, and what to read on."""
+"""The view of the glossary: the terms of the course, with those of the current step first, and the references."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tui.widgets.text_pane import TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 HERE = "here"
-"""What is said of a term that stands in the present step."""
+"""The label of a term that occurs in the current step."""
 
 
 class GlossaryView(Box):
-    """A line to search with, the terms, and the definition of the chosen one; `tab` turns to the references.
+    """A search line, the list of terms, and the definition of the selected one; `tab` switches to the references.
 
-    Letters always go to the line, arrows always to the list.
+    Letters always go to the search line, and arrow keys always go to the list.
     """
 
     topic = "glossary"
@@ -61,13 +61,13 @@ class GlossaryView(Box):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("glossary")]
 
     class Closed(Message):
-        """The learner goes back to where they were."""
+        """Posted when the learner leaves the glossary."""
 
     class Turned(Message):
-        """References are shown in place of the terms, or the other way round."""
+        """Posted when the view switches between terms and references."""
 
     class GoTo(Message):
-        """The learner goes to the step (`lesson/step`) that introduces a term."""
+        """Posted when the learner goes to the step (`lesson/step`) that introduces a term."""
 
         def __init__(self, place: str) -> None:
             self.place = place
@@ -78,8 +78,8 @@ class GlossaryView(Box):
         self._terminal = terminal
         self._glossary = Glossary()
         self._course = Course(lessons=())
-        self._here: tuple[Term, ...] = ()
-        self._shown: tuple[Term | Reference, ...] = ()
+        self._step_terms: tuple[Term, ...] = ()
+        self._entries: tuple[Term | Reference, ...] = ()
         self._references = False
         self._input = Input(compact=True, select_on_focus=False, id="term")
         self._input.cursor_blink = False
@@ -90,31 +90,31 @@ class GlossaryView(Box):
         self._means.can_focus = False
 
     def compose(self) -> ComposeResult:
-        """The line, and below it terms and definition."""
+        """Compose the search line, and below it the list and the definition."""
         yield self._search
         yield Box(self._list, self._means, id="found")
 
     def open(self, glossary: Glossary, course: Course, step: Step | None) -> None:
-        """Show the terms, those of a step first."""
+        """Show the terms, those of `step` first."""
         self._glossary, self._course, self._references = glossary, course, False
-        self._here = glossary.terms_in(step) if step is not None else ()
+        self._step_terms = glossary.terms_in(step) if step is not None else ()
         self._input.value = ""
         self._fill()
         self._input.focus(scroll_visible=False)
 
     @property
     def chosen(self) -> Term | Reference | None:
-        """What is under the cursor."""
-        return self._shown[self._list.cursor] if self._shown else None
+        """The term or reference under the cursor, None if the list is empty."""
+        return self._entries[self._list.cursor] if self._entries else None
 
     @property
     def title(self) -> str:
-        """What is shown."""
+        """The title of the list: terms or references."""
         return "References" if self._references else "Glossary"
 
     @property
     def keys(self) -> str:
-        """What keys do here."""
+        """The hints for the line of keys."""
         if self._references:
             parts = [hint("glossary.move"), hint("screen.pane", "glossary")]
         else:
@@ -123,54 +123,54 @@ class GlossaryView(Box):
         return key_line([*parts, hint("glossary.close")])
 
     def move_pane(self, step: int) -> None:
-        """From the terms to the references, and back."""
+        """Switch between terms and references."""
         self._references = not self._references
         self._input.value = ""
         self._fill()
         self.post_message(self.Turned())
 
     def next_pane(self) -> None:
-        """From the terms to the references, and back."""
+        """Switch between terms and references."""
         self.move_pane(1)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search."""
+        """Show the entries that match the text of the search line."""
         event.stop()
         self._fill()
 
     def _fill(self) -> None:
         text = self._input.value.strip()
         if self._references:
-            self._shown = _found(self._glossary.references, text)
+            self._entries = _found(self._glossary.references, text)
         elif text:
-            self._shown = self._glossary.search(text)
+            self._entries = self._glossary.search(text)
         else:
-            rest = (term for term in self._glossary.terms if term not in self._here)
-            self._shown = (*self._here, *rest)
+            rest = (term for term in self._glossary.terms if term not in self._step_terms)
+            self._entries = (*self._step_terms, *rest)
         arrow = "▸" if self._terminal.unicode else ">"
         entries = [
             LessonEntry(arrow, each.term, HERE)
-            if each in self._here
+            if each in self._step_terms
             else LessonEntry(" ", each.term)
             if isinstance(each, Term)
             else LessonEntry(" ", each.short)
-            for each in self._shown
+            for each in self._entries
         ]
         self._list.show(tuple(entries))
         self._list.cursor = 0
-        self._tell()
+        self._describe()
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
-        """Tell about another one."""
+        """Describe the entry under the cursor."""
         event.stop()
-        self._tell()
+        self._describe()
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
-        """A second click goes to the step."""
+        """Go to the step of the term that was clicked a second time."""
         event.stop()
         self.action_go()
 
-    def _tell(self) -> None:
+    def _describe(self) -> None:
         chosen = self.chosen
         if isinstance(chosen, Term):
             text = self._about_term(chosen)
@@ -201,16 +201,16 @@ class GlossaryView(Box):
         return text if self._terminal.unicode else in_ascii(text)
 
     def action_move(self, lines: int) -> None:
-        """Choose another one."""
+        """Move the cursor of the list by some lines."""
         self._list.cursor += lines
 
     def action_go(self) -> None:
-        """To the step that introduces the term."""
+        """Go to the step that introduces the term under the cursor."""
         if isinstance(self.chosen, Term):
             self.post_message(self.GoTo(self.chosen.step))
 
     def action_close(self) -> None:
-        """Back; but first the search ends."""
+        """Clear the search if there is one, otherwise leave the glossary."""
         if self._input.value:
             self._input.value = ""
         else:
@@ -218,7 +218,7 @@ class GlossaryView(Box):
 
 
 def _found(references: Sequence[Reference], text: str) -> tuple[Reference, ...]:
-    """The references that have a text in their title, authors or description."""
+    """Return the references with this text in their title, authors or description."""
     wanted = text.casefold()
     return tuple(
         each for each in references if wanted in f"{each.title} {each.authors} {each.year} {each.about}".casefold()

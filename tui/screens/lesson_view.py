@@ -1,4 +1,4 @@
-"""One step of a lesson: prose, code, what it printed, and its matrices."""
+"""The view of a lesson step: prose, code, output and matrices."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
 class LessonView(QuietStepView, ExplainingView):
-    """The panes of a step. It is told what to show, and posts which numbers it misses."""
+    """The panes of a lesson step, with the panels of explanations and of what-if changes."""
 
     topic = "lesson"
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("step")]
 
     class Changed(Message):
-        """Other changes of a lesson are to hold: the current ones of a history."""
+        """Posted when the learner has changed the lesson: the current changes of `history` apply from now on."""
 
         def __init__(self, lesson: Lesson, history: ChangeHistory) -> None:
             self.lesson, self.history = lesson, history
@@ -79,7 +79,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._lesson: Lesson | None = None
         self._altered: Lesson | None = None
         self._contents: tuple[before_after.MatrixContent, ...] = ()
-        self._shown = ShownResult(self._result)
+        self._shown_result = ShownResult(self._result)
         self._mode: Mode = "after"
         self._changed_lines: frozenset[int] = frozenset()
         self._line: int | None = None
@@ -88,23 +88,23 @@ class LessonView(QuietStepView, ExplainingView):
         self._text_layout = (False, 0)
 
     def _parts(self) -> tuple[Widget, ...]:
-        """What stands in the column of text, from its top."""
+        """Return the widgets of the text column, from top to bottom."""
         return self._prose, self._code, self._output
 
     def compose(self) -> ComposeResult:
-        """Text at the top or left, matrices below or right, the detail of the cursor's cell at the bottom."""
+        """Compose the text at the top or left, the matrices below or right, and the detail line at the bottom."""
         yield from (self._explanation, self._whatif)
         yield self._body
         yield self._detail
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
-        """Return a view that shows nothing yet."""
+        """Return a view that does not show a step yet."""
         return cls(context.terminal, context.code_theme, id="lesson")
 
     @property
     def text_pane(self) -> TextPane:
-        """The pane of the prose."""
+        """The pane that holds the prose."""
         return self._prose
 
     @property
@@ -115,14 +115,14 @@ class LessonView(QuietStepView, ExplainingView):
     def open_step(
         self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
     ) -> None:
-        """Show a step of the lesson as it stands, with the changes that the learner has made, and take the keys."""
+        """Show a step with the learner's changes to its lesson, and take the focus."""
         assert isinstance(step, FilledStep)
         self._whatif.history = history
         self._show(lesson, step, shown)
         self.focus_active()
 
     def show_result(self, shown: ShownResult) -> None:
-        """Show what a run of the step gave that was opened last."""
+        """Show the results of a run of the step that was opened last."""
         if self._lesson is not None and self._step is not None:
             self._show(self._lesson, self._step, shown)
 
@@ -131,16 +131,16 @@ class LessonView(QuietStepView, ExplainingView):
         altered = apply(lesson, shown.changes)
         other_code = fresh or altered is not self._altered
         result = shown.result
-        self._lesson, self._step, self._shown, self._result, self._altered = lesson, step, shown, result, altered
+        self._lesson, self._step, self._shown_result, self._result, self._altered = lesson, step, shown, result, altered
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"
-            # The changes go along; the panel must not cover the text of another step.
+            # The changes stay, but the panel must not cover the text of a different step.
             self._whatif_open = False
-        # It was about the numbers of another run.
+        # The explanation was about the numbers of a different run.
         self._close_explanation()
         if other_code:
-            # The same with every result: it is not colored again when the live one comes.
+            # The text does not depend on the result, so it is not highlighted again when the live result arrives.
             self._code_plain = self._code_text(altered.step(step.id))
             self._changed_lines = self._lines_changed(step, altered)
             self._line = None
@@ -148,7 +148,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._show_matrices()
         self._show_code(keep=not fresh)
         before, self._panes = self._panes, panes(self._needs())
-        # Where nothing was recorded, the code was all that there was to look at until now.
+        # Without a recorded result, only the code could be looked at until now.
         arrived = 0 in self._panes and 0 not in before
         if fresh or arrived or self._active not in self._panes:
             self._active = self._first_pane()
@@ -160,27 +160,27 @@ class LessonView(QuietStepView, ExplainingView):
         self._describe()
 
     def _first_pane(self) -> int:
-        """The pane that the learner is to look at."""
+        """Return the index of the pane that gets the focus first."""
         return 0 if 0 in self._panes else CODE
 
     def _show_matrices(self) -> None:
-        """The matrices, before or after the learner's changes, or the difference."""
-        contents = before_after.contents(self._shown.base, self._result, self._mode, self._cells_shown())
+        """Show the matrices before or after the learner's changes, or their difference."""
+        contents = before_after.contents(self._shown_result.base, self._result, self._mode, self._cells_shown())
         for index, view in enumerate(self._matrices):
             content = contents[index] if index < len(contents) else None
-            view.show(content.tensor if content else None, self._shown.note)
+            view.show(content.tensor if content else None, self._shown_result.note)
             if content is not None:
                 view.caption(content.caption)
         self._contents = contents
         self._light()
 
     def _cells_shown(self) -> list[CellChange]:
-        """The cells that the learner has set, by the names of the tensors that show them."""
+        """Return the cells that the learner has set, with the names of the tensors that show them."""
         show = self._step.show if isinstance(self._step, RunningStep) else ()
         return [
             replace(cell, name=shown.name)
             for shown in show
-            for cell in self._shown.changes.cells
+            for cell in self._shown_result.changes.cells
             if cells.variable(shown) == cell.name
         ]
 
@@ -191,7 +191,7 @@ class LessonView(QuietStepView, ExplainingView):
         return before_after.changed_lines(step.code, other.code)
 
     def _show_code(self, *, keep: bool) -> None:
-        """The code with its shapes, the line that is explained, and those that were changed."""
+        """Show the code with its shapes, the explained line, and the changed lines."""
         code = marked(self._code_plain, self._line, self._changed_lines)
         if self.room.width:
             code = with_ribbon(code, self._shapes, self._text_width() - 2, self._terminal.unicode)
@@ -199,16 +199,16 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def _shapes(self) -> tuple[LineShapes, ...]:
-        """The shapes of the lines, where lines are numbered as the step's are."""
+        """The shapes of the lines; empty if the code comes from a source file, where lines have different numbers."""
         numbered = isinstance(self._step, RunningStep) and not self._step.source
         return self._result.shapes if numbered else ()
 
     def _text_width(self) -> int:
-        """Columns for prose and code."""
+        """Return the number of columns for prose and code."""
         return text_width(self.room.width, self._sizes())
 
     def _sizes(self) -> Needs:
-        """The widths of code and matrices; the heights are not known yet."""
+        """Return the widths that code and matrices need, with their heights left open."""
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
         ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
         indices = range(min(len(self._result.tensors), len(self._matrices)))
@@ -230,7 +230,7 @@ class LessonView(QuietStepView, ExplainingView):
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        return text if self._shown.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+        return text if self._shown_result.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
         text = Text(clean(result.stdout).rstrip("\n"))
@@ -242,7 +242,7 @@ class LessonView(QuietStepView, ExplainingView):
             text.append(("\n" if text.plain else "") + clean(note), BOLD)
         return text
 
-    # Places ------------------------------------------------------------------------------------------------------
+    # Layout ------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
         width, height = self.room.width, self.room.height - 1
@@ -273,7 +273,7 @@ class LessonView(QuietStepView, ExplainingView):
         )
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange again."""
+        """Arrange the panes for the new size of the view."""
         if self._step is not None:
             self._show_code(keep=True)
             self._arrange()
@@ -282,14 +282,14 @@ class LessonView(QuietStepView, ExplainingView):
     # Panes -------------------------------------------------------------------------------------------------------
 
     def focus_active(self) -> None:
-        """Give the keys to the active pane."""
+        """Focus the active pane."""
         target = self._matrices[self._active] if self._active >= 0 else self._code
         (target if self._panes else self._prose).focus(scroll_visible=False)
 
     def move_pane(self, step: int) -> None:
-        """Give the keys to the next pane, and show it if it is not shown."""
+        """Move the focus `step` panes on, and show the new pane if it is hidden."""
         if self._explanation.has_focus or self._whatif.has_focus_within:
-            # From a panel to what it is about.
+            # Leave the panel for the pane that it is about.
             self.focus_active()
             self._describe()
             return
@@ -305,11 +305,11 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def unit(self) -> CodeUnit | None:
-        """The step."""
+        """The step, as the unit of code that produced the numbers, or None if there is none."""
         return CodeUnit.step(self._step.id) if self._step is not None else None
 
     def _light(self) -> None:
-        """Light up the operands in their matrices, and mark the line that joined them."""
+        """Highlight the operands in their matrices, and mark the line that combined them."""
         explanation = self._explanation.explanation
         lit = (explanation.lit or {}) if explanation is not None else {}
         for view, content in zip(self._matrices, self._contents, strict=False):
@@ -325,7 +325,7 @@ class LessonView(QuietStepView, ExplainingView):
             self._show_code(keep=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now; if not, it means what it does elsewhere."""
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
         if action == "explain_back":
             return self.explaining
         if action == "close":
@@ -333,7 +333,7 @@ class LessonView(QuietStepView, ExplainingView):
         return action != "flip" or self._comparable
 
     def action_close(self) -> None:
-        """Close the explanation; else put everything back as the lesson has it."""
+        """Close the explanation if one is open, otherwise undo all changes to the lesson."""
         if self.explaining:
             self._close_explanation()
         else:
@@ -342,7 +342,7 @@ class LessonView(QuietStepView, ExplainingView):
     # What if -----------------------------------------------------------------------------------------------------
 
     def action_what_if(self) -> None:
-        """Open the panel of things to change, or go back to it."""
+        """Open the what-if panel, or focus it if it is open."""
         if not isinstance(self._step, RunningStep) or self._lesson is None:
             return
         self._close_explanation()
@@ -352,7 +352,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._whatif.focus_rows()
 
     def _end_what_if(self) -> None:
-        """Restore the lesson and close the panel."""
+        """Undo all changes to the lesson and close the what-if panel."""
         had_focus = self._whatif.has_focus_within
         self._whatif_open = False
         self._arrange()
@@ -362,24 +362,24 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def _comparable(self) -> bool:
-        return self._shown.base is not None and before_after.comparable(self._contents)
+        return self._shown_result.base is not None and before_after.comparable(self._contents)
 
     def _spot(self) -> Spot | None:
-        """The cell under the cursor, as something to change."""
+        """Return the cell under the cursor for the what-if panel, None if it cannot be changed."""
         view = self._matrix
         if view is None or view.tensor is None or not isinstance(self._step, RunningStep):
             return None
         name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
         if name is None:
             return None
-        # Not that of the view, which may show a difference.
+        # Not the tensor of the view, which may be a difference.
         now = next(tensor for tensor in self._result.tensors if tensor.name == view.tensor.name)
         row, col = (0, 0, *view.index)[-2:]
         values = now.row(view.index[:-2], row, col, col + 1) if now.shape == view.tensor.shape else None
         return Spot(name, view.index, exact(values[0], now.dtype) if values else "")
 
     def action_flip(self) -> None:
-        """After, difference, before; what would look the same is passed over."""
+        """Switch between after, difference and before, and skip modes that would look the same."""
         before = self._contents
         for _ in MODES:
             self._mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
@@ -389,34 +389,34 @@ class LessonView(QuietStepView, ExplainingView):
         self._describe()
 
     def on_what_if_panel_changed(self, event: WhatIfPanel.Changed) -> None:
-        """Have the step run with other changes."""
+        """Post the new changes, so that the step runs again."""
         event.stop()
         if self._lesson is not None:
             self.post_message(self.Changed(self._lesson, event.history))
 
     def on_what_if_panel_closed(self, event: WhatIfPanel.Closed) -> None:
-        """Restore everything."""
+        """Undo all changes and close the what-if panel."""
         event.stop()
         self._end_what_if()
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 
     def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
-        """Read the cell out; the panels go with the cursor."""
+        """Show the cell in the detail line; let the open panels follow the cursor."""
         super().on_matrix_view_cursor_moved(event)
         if self._whatif_open:
             self._whatif.at(self._spot())
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click may have moved the focus; the keys depend on it."""
-        # Of two quick keys, the word of the first may come after the second.
+        """Make a matrix that was clicked the active one, and update the keys."""
+        # After two quick keys, the event of the first may arrive after the focus has moved on.
         if isinstance(event.widget, MatrixView) and self.screen.focused is event.widget:
             self._active = self._matrices.index(event.widget)
         self._describe()
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys: as many as fit."""
+        """The hints for the line of keys, as many as fit into it."""
         if self._explanation.has_focus:
             tab = [hint("screen.pane", "matrix")] if self._active >= 0 else []
             parts = [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
@@ -434,7 +434,7 @@ class LessonView(QuietStepView, ExplainingView):
             parts = [*panes, explain, hint("step.what-if"), *others]
         if self.explaining:
             parts = [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
-        elif self._shown.base is not None:
+        elif self._shown_result.base is not None:
             change = [hint("step.what-if", "change"), hint("step.close", "restore")]
             parts = [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._active >= 0 and self._matrices[self._active].overview:
@@ -442,7 +442,7 @@ class LessonView(QuietStepView, ExplainingView):
         return key_line(parts, self.size.width)
 
     def _pane_keys(self) -> list[str]:
-        """What the keys of the panes do: nothing to say of a step without panes."""
+        """Return the hints for the keys that switch panes; a step without panes has none."""
         if not self._panes:
             return []
         hidden = [index for index in self._panes if not (self._matrices[index] if index >= 0 else self._code).display]

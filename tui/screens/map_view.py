@@ -1,4 +1,4 @@
-"""The course map: what there is, what is done, and where to go on."""
+"""The view of the course map: the lessons, how much of them is done, and where to continue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
 WORDS = {"skipped": "skipped", "due": "due for review"}
-"""What is said of an exercise besides its glyph."""
+"""The words that follow the glyph of an exercise, by its state."""
 
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 THUMBNAIL = 8
@@ -39,7 +39,7 @@ CELL = 3
 
 
 class MapView(Box):
-    """The list of lessons, and what the selected one teaches. Enter opens it from either."""
+    """The list of lessons and the description of the selected one. Enter opens the lesson from either pane."""
 
     title = "attn-tutor"
     topic = "map"
@@ -47,24 +47,24 @@ class MapView(Box):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("map")]
 
     class Open(Message):
-        """The learner wants a lesson, at a step (its id)."""
+        """Posted when the learner opens a lesson; `step` is the id of the step to start at."""
 
         def __init__(self, lesson: Lesson, step: str) -> None:
             self.lesson, self.step = lesson, step
             super().__init__()
 
     class Challenge(Message):
-        """The learner wants the challenge of a lesson."""
+        """Posted when the learner opens the challenge of a lesson."""
 
         def __init__(self, lesson: Lesson) -> None:
             self.lesson = lesson
             super().__init__()
 
     class Review(Message):
-        """The learner wants the next exercise that is due for review."""
+        """Posted when the learner opens the next exercise that is due for review."""
 
     class Selected(Message):
-        """The cursor is on a lesson."""
+        """Posted when the cursor has moved to a lesson."""
 
         def __init__(self, lesson: Lesson) -> None:
             self.lesson = lesson
@@ -78,7 +78,7 @@ class MapView(Box):
         self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
 
     def compose(self) -> ComposeResult:
-        """The list and, beside it, the selected lesson."""
+        """Compose the list of lessons and, beside it, the description of the selected one."""
         yield self.list
         yield self._about
 
@@ -135,7 +135,7 @@ class MapView(Box):
 
     @property
     def keys(self) -> str:
-        """What keys do here."""
+        """The hints for the line of keys."""
         if self.list.has_focus or not self._about.has_focus:
             parts = [hint("list.move"), hint("map.open"), hint("map.challenge")]
         else:
@@ -143,19 +143,19 @@ class MapView(Box):
         return key_line([*parts, hint("tutor.help"), hint("tutor.quit")])
 
     def move_pane(self, step: int) -> None:
-        """From the list to the lesson's text, if it is longer than its place, and back."""
+        """Switch the focus between the list and the lesson's text, if that needs scrolling."""
         (self._about if self.list.has_focus else self.list).focus(scroll_visible=False)
 
     def next_pane(self) -> None:
-        """From the list to the lesson's text, if it is longer than its place, and back."""
+        """Switch the focus between the list and the lesson's text, if that needs scrolling."""
         self.move_pane(1)
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
-        """Tell which lesson is under the cursor."""
+        """Post the lesson that is now under the cursor."""
         self.post_message(self.Selected(self._targets[event.index][0]))
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
-        """Open it."""
+        """Open the lesson that was clicked a second time."""
         self.post_message(self.Open(*self._targets[event.index]))
 
     def action_open(self) -> None:
@@ -173,18 +173,18 @@ class MapView(Box):
 
     @property
     def selected(self) -> Lesson | None:
-        """The lesson under the cursor."""
+        """The lesson under the cursor, None before the course is shown."""
         place = self.list.cursor
         return self._targets[place][0] if self._targets else None
 
 
 def _kind(step: Step) -> str:
-    """What sort of exercise a step is, and its number if it has one."""
+    """Return the kind of an exercise in words, with its number if it has one."""
     return f"{step.noun} {getattr(step, 'number', '')}".rstrip()
 
 
 def picture(tensor: Tensor, terminal: Terminal) -> Text:
-    """A tensor as small colored cells without digits: its first matrix, or a corner of it, with its name and rows."""
+    """Draw a tensor as small colored cells without digits: its first matrix, or a corner of it, with names."""
     rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
     colors = palette(terminal)
     scale = colors.scale(tensor.kind, tensor.low, tensor.high)

@@ -1,4 +1,4 @@
-"""Editing code in the learner's own editor, with the tutor out of the way."""
+"""The editing of code in the learner's own editor, while the tutor is suspended."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tui.tty import external_editor
 
 
 def edit_outside(app: App[object], name: str, code: str, save: Callable[[str], None]) -> external_editor.Edited:
-    """Open the learner's editor on code, and return what came of it.
+    """Open the learner's editor on some code, and return the edited code or the reason why there is none.
 
     Args:
-        app: the tutor, which gives the terminal away meanwhile.
-        name: of the exercise.
-        code: what to edit.
-        save: called with the code before the screen comes back, since the line may have been lost meanwhile.
+        app: the tutor, which gives up the terminal in the meantime.
+        name: the name of the exercise.
+        code: the code to edit.
+        save: called with the edited code before the screen is restored, because the connection may have been lost.
     """
     try:
         words = external_editor.command(os.environ)

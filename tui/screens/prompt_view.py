@@ -1,4 +1,4 @@
-"""A Python prompt on a step: what was entered and what came of it, the matrices of the last result, and the prompt."""
+"""The view of the Python prompt on a step: the transcript, the matrices of the last result, and the input line."""
 
 from __future__ import annotations
 
@@ -36,56 +36,56 @@ from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import AFTER_F4, TextPane
 
 PROMPT = -1
-"""The pane of the prompt; matrices are panes 0, 1, ..."""
+"""The index of the prompt among the panes; matrices have 0, 1, ..."""
 
 OUTPUT_LINES = 40
-"""Lines of one output that the transcript keeps; the end says most."""
+"""The number of lines that the transcript keeps of one output: the last ones, which usually say most."""
 
 ENTRIES = 100
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-def entry(code: str, played: PromptResult, theme: str, unicode: bool = True) -> Text:
-    """An input and what came of it, as the transcript tells it."""
+def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> Text:
+    """Return an input and its result as text for the transcript."""
     text = Text()
     for index, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
         text.append("... " if index else ">>> ", DIM)
         text.append_text(line)
         text.append("\n")
-    printed = clean(played.stdout).rstrip("\n").split("\n") if played.stdout else []
+    printed = clean(result.stdout).rstrip("\n").split("\n") if result.stdout else []
     if len(printed) > OUTPUT_LINES:
         text.append(f"({len(printed) - OUTPUT_LINES} lines more)\n", DIM)
     text.append("".join(f"{line}\n" for line in printed[-OUTPUT_LINES:]))
-    if played.value:
-        text.append(clean(played.value) + "\n")
-    for tensor in played.tensors:
+    if result.value:
+        text.append(clean(result.value) + "\n")
+    for tensor in result.tensors:
         text.append(f"{outline(tensor, unicode)}\n", DIM)
-    if played.error is not None:
-        number, told = played.error.line, clean(played.error.message)
-        where = f"line {number}: " if number and "\n" in code and f"line {number}" not in told else ""
-        text.append(f"{where}{told}\n", BOLD)
+    if result.error is not None:
+        number, message = result.error.line, clean(result.error.message)
+        where = f"line {number}: " if number and "\n" in code and f"line {number}" not in message else ""
+        text.append(f"{where}{message}\n", BOLD)
     return text
 
 
 def outline(tensor: Tensor, unicode: bool = True) -> str:
-    """A tensor in a few words: `weights  6×6 float32`."""
+    """Describe a tensor in a few words: `weights  6×6 float32`."""
     shape = ("×" if unicode else "x").join(map(str, tensor.shape)) or "one number"
     return f"{visible(tensor.name)}  {shape} {tensor.dtype}"
 
 
 def welcome(names: Names) -> Text:
-    """What an input can use, where nothing has been entered yet."""
+    """Return the text of an empty transcript: the names that inputs can use."""
     text = Text("Python with the variables of this step. The lesson stays as it is, whatever you do here.\n")
-    told = [(name, kind) for name, kind in names if kind != "module"]
-    for index, (name, kind) in enumerate(told):
+    variables = [(name, kind) for name, kind in names if kind != "module"]
+    for index, (name, kind) in enumerate(variables):
         text.append("   " if index else "")
         text.append(visible(name), BOLD)
         text.append(f" {visible(kind)}", DIM)
-    return text.append("\n" if told else "")
+    return text.append("\n" if variables else "")
 
 
 def heights(room: int, wanted: list[int], active: int) -> list[int]:
-    """Lines for each matrix: the active one first, then as many of the others as fit."""
+    """Return the number of lines for each matrix: the active one first, then as many others as fit."""
     found = [0] * len(wanted)
     for index in sorted(range(len(wanted)), key=lambda index: (index != active, index)):
         if wanted[index] <= room or (index == active and room > 0):
@@ -95,7 +95,7 @@ def heights(room: int, wanted: list[int], active: int) -> list[int]:
 
 
 class PromptView(ExplainingView):
-    """The prompt and what it gave. It posts what is to be run, and is told what came of it."""
+    """The prompt, its transcript and its matrices. It posts inputs to be run, and is given their results."""
 
     topic = "play"
 
@@ -110,22 +110,22 @@ class PromptView(ExplainingView):
         dock: top;
     }
 
-    PromptView #played {
+    PromptView #prompt-body {
         layout: vertical;
         height: 1fr;
     }
 
-    PromptView #played.wide {
+    PromptView #prompt-body.wide {
         layout: horizontal;
     }
 
-    PromptView #made {
+    PromptView #prompt-figures {
         layout: vertical;
         width: 1fr;
         height: auto;
     }
 
-    PromptView #played.wide #made {
+    PromptView #prompt-body.wide #prompt-figures {
         height: 1fr;
     }
 
@@ -137,45 +137,45 @@ class PromptView(ExplainingView):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
 
     class Entered(Message):
-        """This is to be run."""
+        """Posted when the learner has entered code to be run."""
 
         def __init__(self, code: str) -> None:
             self.code = code
             super().__init__()
 
     class Stopped(Message):
-        """What is running is to be stopped."""
+        """Posted when the learner stops the running input."""
 
     class Closed(Message):
-        """The learner leaves."""
+        """Posted when the learner leaves the prompt."""
 
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, "made", id=id)
         self._code_theme = code_theme
         self.title = ""
-        """What the title line says."""
+        """The text of the title line."""
         self._welcome = Text()
         self._entries: deque[Text] = deque(maxlen=ENTRIES)
         self._waiting = ""
         self.opened = 0
-        """How often the prompt was opened: what was entered into an earlier one is no longer shown."""
+        """The number of times that the prompt was opened; results of inputs to an earlier prompt are not shown."""
 
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="transcript")
-        self._made = Box(*self._matrices, id="made")
-        self._body = Box(self._transcript, self._made, id="played")
+        self._figures = Box(*self._matrices, id="prompt-figures")
+        self._body = Box(self._transcript, self._figures, id="prompt-body")
         self._word = TextLine(ellipsis=terminal.ellipsis, id="play-word")
         self._prompt = PromptInput(id="prompt")
         self._focused: Widget = self._prompt
 
     def compose(self) -> ComposeResult:
-        """What was entered, the matrices, the cell under the cursor, a word, and the prompt."""
+        """Compose the transcript, the matrices, the detail line, the status line, and the prompt."""
         yield self._explanation
         yield from (self._body, self._detail, self._word, self._prompt)
 
-    # What is shown -----------------------------------------------------------------------------------------------
+    # Contents ----------------------------------------------------------------------------------------------------
 
     def open(self, lesson: Lesson, step: Step, names: Names = ()) -> None:
-        """Begin anew on a step of a lesson."""
+        """Clear the view and open a prompt on a step of a lesson."""
         self.opened += 1
         self.title = f"Python: {step.title}"
         self._entries.clear()
@@ -183,33 +183,33 @@ class PromptView(ExplainingView):
         self._prompt.restart()
         self._say(f"after step {lesson.index(step.id) + 1} of lesson {lesson.number}")
         self._show_result(StepResult(""))
-        self.know(names)
+        self.show_names(names)
         self._active = PROMPT
         self.focus_active()
 
-    def know(self, names: Names) -> None:
-        """What inputs can use at the start."""
+    def show_names(self, names: Names) -> None:
+        """Show the names that inputs can use at the start."""
         self._prompt.names = tuple(name for name, _ in names)
         self._welcome = welcome(names)
         self._show_transcript()
 
-    def show_result(self, played: PromptResult) -> None:
-        """What has come of the input that was entered."""
-        self._entries.append(entry(self._waiting, played, self._code_theme, self._terminal.unicode))
+    def show_result(self, result: PromptResult) -> None:
+        """Show the result of the input that was entered last."""
+        self._entries.append(entry(self._waiting, result, self._code_theme, self._terminal.unicode))
         self._waiting, self._prompt.held = "", False
-        self._prompt.names = tuple(name for name, _ in played.names)
+        self._prompt.names = tuple(name for name, _ in result.names)
         self._say("")
-        self._show_result(played)
+        self._show_result(result)
         self._show_transcript()
 
     def say(self, text: str) -> None:
-        """Something about what was entered, in place of a result: nothing could be run."""
+        """Show a message in place of a result, for an input that could not be run."""
         self._waiting, self._prompt.held = "", False
         self._say(text)
 
     @property
     def waiting(self) -> bool:
-        """Whether an input waits for its result."""
+        """Whether the last input is still running."""
         return bool(self._waiting)
 
     def _say(self, text: str) -> None:
@@ -235,7 +235,7 @@ class PromptView(ExplainingView):
         self._arrange()
         self._describe()
 
-    # Places ------------------------------------------------------------------------------------------------------
+    # Layout ------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
         width, height = self.room.width, self.room.height
@@ -248,35 +248,35 @@ class PromptView(ExplainingView):
         panel = min(self._explanation.wanted(width), (height - prompt) // 2) if self.explaining else 0
         body = height - prompt - 1 - (1 if count else 0) - panel
         wanted = [view.natural_size()[1] for view in self._matrices[:count]]
-        # On a narrow screen the transcript keeps some lines: what was entered last is in them.
+        # On a narrow screen the transcript keeps some lines, for the last input.
         least = 0 if wide else min(3, body // 2)
         lines = heights(body - least, wanted, max(self._active, 0))
         self._transcript.styles.width = width // 2 if wide else "1fr"
         set_height(self._explanation, panel)
         set_height(self._prompt, prompt)
-        self._made.display = count > 0
+        self._figures.display = count > 0
         self._detail.display = count > 0
         for index, view in enumerate(self._matrices):
             set_height(view, lines[index] if index < count else 0)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange again."""
+        """Arrange the panes for the new size of the view."""
         self._arrange()
         self._describe()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """The prompt may have another number of lines."""
+        """Arrange the view again, because the number of lines in the prompt may have changed."""
         event.stop()
         self._arrange()
 
     # Panes -------------------------------------------------------------------------------------------------------
 
     def focus_active(self) -> None:
-        """Give the keys to the active pane."""
+        """Focus the active pane."""
         self._go_to(self._matrices[self._active] if self._active >= 0 else self._prompt)
 
     def move_pane(self, step: int) -> None:
-        """From the prompt to the matrices, an explanation, the transcript, and on."""
+        """Move the focus through prompt, matrices, explanation and transcript, `step` panes on."""
         order: list[Widget] = [self._prompt, *self._matrices[: len(self._result.tensors)]]
         if self.explaining:
             order.append(self._explanation)
@@ -285,7 +285,7 @@ class PromptView(ExplainingView):
         self._go_to(order[(index + step) % len(order)])
 
     def _go_to(self, pane: Widget) -> None:
-        # Noted here: the focus itself moves later.
+        # Set here already, because the focus itself moves later.
         self._focused = pane
         if isinstance(pane, MatrixView):
             self._active = self._matrices.index(pane)
@@ -296,7 +296,7 @@ class PromptView(ExplainingView):
         self._describe()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click may have moved the focus."""
+        """Make the pane that was clicked the active one."""
         self._focused = event.widget
         if isinstance(event.widget, MatrixView):
             self._active = self._matrices.index(event.widget)
@@ -306,7 +306,7 @@ class PromptView(ExplainingView):
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys."""
+        """The hints for the line of keys."""
         if self._waiting:
             return hint("prompt-line.leave", "stop")
         if self._explanation.has_focus:
@@ -324,7 +324,7 @@ class PromptView(ExplainingView):
     # The prompt --------------------------------------------------------------------------------------------------
 
     def on_prompt_input_entered(self, event: PromptInput.Entered) -> None:
-        """Pass it on, and let nothing else be entered meanwhile."""
+        """Post the input, and accept no other until its result arrives."""
         event.stop()
         self._waiting, self._prompt.held = event.code, True
         self._say(f"running{self._terminal.ellipsis}   {mention('prompt-line.leave', 'stop')}")
@@ -332,31 +332,31 @@ class PromptView(ExplainingView):
         self.post_message(self.PanesChanged())
 
     def on_prompt_input_completions(self, event: PromptInput.Completions) -> None:
-        """Names to choose from."""
+        """Show the names that complete the input."""
         event.stop()
         if not self._waiting:
             self._say(truncated("   ".join(event.names), max(1, self.size.width - 2), self._terminal.ellipsis))
 
     def on_editor_left(self, event: PromptInput.Left) -> None:
-        """Escape in the prompt: stop what is running, else leave."""
+        """Stop the running input if there is one, otherwise leave the prompt."""
         event.stop()
         self.post_message(self.Stopped() if self._waiting else self.Closed())
 
     # Explanations ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now; if not, it means what it does elsewhere."""
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
         if action == "explain_back":
             return self.explaining
         return True
 
     @property
     def unit(self) -> CodeUnit | None:
-        """The last input."""
+        """The last input, as the unit of code that produced the numbers, or None if there is none."""
         return CodeUnit.parse(self._result.id) if self._result.id else None
 
     def explain(self, explanation: Explanation, *, further: bool) -> None:
-        """Show how a number was made, unless the numbers that it is about are about to go."""
+        """Show an explanation, unless a running input is about to replace the numbers."""
         if not self._waiting:
             super().explain(explanation, further=further)
 
@@ -364,7 +364,7 @@ class PromptView(ExplainingView):
         self._go_to(self._explanation)
 
     def action_leave(self) -> None:
-        """Close the explanation; stop what is running; else back to the prompt."""
+        """Close the explanation, or stop the running input, or go back to the prompt, whichever applies first."""
         if self.explaining:
             self._close_explanation()
         elif self._waiting:
@@ -374,7 +374,7 @@ class PromptView(ExplainingView):
             self.focus_active()
 
     def _light(self) -> None:
-        """Light up the operands in their matrices."""
+        """Highlight the operands of the explanation in their matrices."""
         explanation = self._explanation.explanation
         lit = (explanation.lit or {}) if explanation is not None else {}
         for view, tensor in zip(self._matrices, self._result.tensors, strict=False):

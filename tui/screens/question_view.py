@@ -1,4 +1,4 @@
-"""A question about a run: what there is to see, where to answer, and what is said of the answers."""
+"""The view of a question about a run: its text, code and matrices, the answer box, and the verdict."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tui.widgets.text_pane import AFTER_F4, TextPane
 
 
 class QuestionView(ExplainingView):
-    """A question. It posts the learner's answers, and is told what to say of them."""
+    """The view of a question. It posts the learner's answers, and is given the judgements to show."""
 
     topic = "question"
 
@@ -81,21 +81,21 @@ class QuestionView(ExplainingView):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("question")]
 
     class Answered(Message):
-        """The learner's answer, which is to be judged."""
+        """Posted when the learner has given an answer to be judged."""
 
         def __init__(self, step: Question, text: str) -> None:
             self.step, self.text = step, text
             super().__init__()
 
     class HintUsed(Message):
-        """The learner has read the hints up to the `n`-th, from 1."""
+        """Posted when the learner has read a hint; `n` is its number, from 1."""
 
         def __init__(self, step: Question, n: int) -> None:
             self.step, self.n = step, n
             super().__init__()
 
     class GaveUp(Message):
-        """The learner has given up, and sees the answer."""
+        """Posted when the learner has given up and the answer is shown."""
 
         def __init__(self, step: Question) -> None:
             self.step = step
@@ -110,7 +110,7 @@ class QuestionView(ExplainingView):
         self._state = QuestionState()
         self._line: int | None = None
         self._code_plain = Text()
-        self._shown: tuple[Tensor, ...] = ()
+        self._tensors: tuple[Tensor, ...] = ()
         self._focused: Widget | None = None
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="question")
@@ -121,12 +121,12 @@ class QuestionView(ExplainingView):
         self._body = Box(self._text, self._figures, self._answer, id="asked")
 
     def compose(self) -> ComposeResult:
-        """The question and the matrices, below them the answer; on a wide screen the matrices at the right."""
+        """Compose the question, the matrices (at the right on a wide screen) and, below them, the answer box."""
         yield self._explanation
         yield self._body
         yield self._detail
 
-    # What is shown -----------------------------------------------------------------------------------------------
+    # Contents ----------------------------------------------------------------------------------------------------
 
     def show_step(
         self,
@@ -138,15 +138,15 @@ class QuestionView(ExplainingView):
         hints_used: int = 0,
         given_up: bool = False,
     ) -> None:
-        """Show a question with results, which may be recorded ones; again with live ones, and nothing is lost.
+        """Show a question with recorded or live results; showing the same question again keeps its state.
 
         Args:
-            lesson, step: what is shown.
-            result: what the code of the step gave.
-            note: of what sort the results are.
-            passed: the question has been answered.
+            lesson, step: the question and its lesson.
+            result: the results of the code of the step.
+            note: the kind of results, such as recorded or live.
+            passed: whether the learner has answered the question correctly.
             hints_used: how many hints the learner has read.
-            given_up: the learner has given up on it.
+            given_up: whether the learner has given up on the question.
         """
         fresh = (lesson.id, CodeUnit.step(step.id)) != (self._lesson.id if self._lesson else "", self.unit)
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
@@ -157,7 +157,7 @@ class QuestionView(ExplainingView):
         self._state = replace(self._state, hints=hints)
         if self._state.is_open and (passed or given_up):
             self._state = replace(self._state, phase="passed" if passed else "given up", answered_before=True)
-        # It was about the numbers of another run.
+        # The explanation was about the numbers of a different run.
         self._close_explanation()
         self._code_plain = code_text(step, result, self._code_theme)
         if fresh:
@@ -168,7 +168,7 @@ class QuestionView(ExplainingView):
 
     @property
     def text_pane(self) -> TextPane:
-        """The pane of the prose."""
+        """The pane that holds the prose."""
         return self._prose
 
     @property
@@ -177,12 +177,12 @@ class QuestionView(ExplainingView):
         return self._step.title if self._step is not None else ""
 
     def show_judgement(self, judgement: Judgement, text: str) -> None:
-        """Say what became of an answer; one that could not be read is not counted."""
+        """Show the judgement of an answer; an answer that could not be read is not counted."""
         if self._step is None or not self._state.is_open:
             return
         if judgement.stopped:
             self._state = replace(self._state, gives_up_next=False)
-            # How to answer stands above already.
+            # The form of an answer is explained above already.
             self.say(judgement.message.replace(self._answer.form.text, "").strip())
             return
         self._state = self._state.with_answer(text, judgement)
@@ -197,17 +197,17 @@ class QuestionView(ExplainingView):
             self._show_all()
 
     def say(self, text: str) -> None:
-        """Say something where judgements stand, until the next answer: this one could not be judged."""
+        """Show a message in place of a judgement, for an answer that could not be judged."""
         self._state = replace(self._state, remark=text)
         self._show_all()
 
     def _end(self, phase: Phase) -> None:
-        """The question is answered, or given up: show what there is to see."""
+        """End the question, which was answered or given up, and show all that was hidden."""
         self._state = replace(self._state, phase=phase)
-        before = len(self._shown)
+        before = len(self._tensors)
         self._close_explanation()
         self._show_all()
-        if before < len(self._shown):
+        if before < len(self._tensors):
             self._active = before
         self._go_to(self._first_pane())
 
@@ -227,37 +227,37 @@ class QuestionView(ExplainingView):
         step = self._step
         if step is None:
             return
-        self._shown = question_facts.visible_tensors(step, self._result, answered=not self._state.is_open)[:MATRICES]
+        self._tensors = question_facts.visible_tensors(step, self._result, answered=not self._state.is_open)[:MATRICES]
         for index, view in enumerate(self._matrices):
-            tensor = self._shown[index] if index < len(self._shown) else None
+            tensor = self._tensors[index] if index < len(self._tensors) else None
             view.show(tensor, self._note, blank=tensor is not None and self._is_hidden(tensor))
-        if self._active >= len(self._shown):
+        if self._active >= len(self._tensors):
             self._active = CODE
-        if self._active == CODE and self._shown:
+        if self._active == CODE and self._tensors:
             on = self._pointed
             self._active = self._matrices.index(on) if on is not None else 0
         self._light()
 
     @property
     def _pointed(self) -> MatrixView | None:
-        """The matrix in which a cell is to be pointed at."""
+        """The matrix in which the learner points at a cell, None if the question does not ask for one."""
         name = self._step.on if isinstance(self._step, PointStep) else None
         return next((view for view in self._matrices if view.tensor and view.tensor.name == name), None)
 
     def _is_hidden(self, tensor: Tensor) -> bool:
-        """Whether the numbers of a tensor are not to be seen yet."""
+        """Return whether the numbers of a tensor are hidden until the question is answered."""
         step = self._step
         return self._state.is_open and isinstance(step, PointStep) and step.blank and tensor.name == step.on
 
     # The answer --------------------------------------------------------------------------------------------------
 
     def on_answer_box_given(self, event: AnswerBox.Given) -> None:
-        """Have an answer judged."""
+        """Post the answer of the answer box to be judged."""
         event.stop()
         self._post_answer(event.text)
 
     def on_answer_box_typed(self, event: AnswerBox.Typed) -> None:
-        """The learner tries on: giving up is to be asked for anew."""
+        """Forget a first request to give up, because the learner is typing an answer."""
         event.stop()
         self._state = replace(self._state, gives_up_next=False)
 
@@ -266,7 +266,7 @@ class QuestionView(ExplainingView):
             self.post_message(self.Answered(self._step, text))
 
     def action_enter(self) -> None:
-        """Answer with the cell under the cursor, or explain its number."""
+        """Answer with the cell under the cursor, or ask how its number was computed."""
         view = self._pointed
         if self._state.is_open and view is not None and view.has_focus:
             self._post_answer(", ".join(map(str, view.index)))
@@ -274,7 +274,7 @@ class QuestionView(ExplainingView):
             self.action_explain()
 
     def on_click(self, event: events.Click) -> None:
-        """A double click answers with the cell."""
+        """Answer with the cell that was double-clicked."""
         view = self._pointed
         if event.chain == 2 and view is not None and view.has_focus and not view.overview:
             event.stop()
@@ -283,7 +283,7 @@ class QuestionView(ExplainingView):
     # Hints and giving up -----------------------------------------------------------------------------------------
 
     def action_hint(self) -> None:
-        """Show one hint more; when they are used up, twice gives up."""
+        """Show one more hint; without hints left, give up when the key is pressed twice."""
         step = self._step
         if step is None or not self._state.is_open:
             return
@@ -301,7 +301,7 @@ class QuestionView(ExplainingView):
             self.give_up()
 
     def give_up(self) -> None:
-        """Show the answer and why; the question does not count as passed."""
+        """Show the answer and its explanation, and post that the learner has given up."""
         step = self._step
         if step is None or not self._state.is_open:
             return
@@ -314,12 +314,12 @@ class QuestionView(ExplainingView):
         self.post_message(self.GaveUp(step))
         self._end("given up")
 
-    # Places ------------------------------------------------------------------------------------------------------
+    # Layout ------------------------------------------------------------------------------------------------------
 
     def _needs(self, width: int) -> Needs:
-        """What text and matrices would like."""
+        """Return the room that text and matrices need at this width."""
         code = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
-        sizes = tuple(self._matrices[index].natural_size() for index in range(len(self._shown)))
+        sizes = tuple(self._matrices[index].natural_size() for index in range(len(self._tensors)))
         needs = Needs(0, 0, 0, sizes, max(code), max(code))
         columns = text_width(width, needs)
         return replace(
@@ -333,8 +333,8 @@ class QuestionView(ExplainingView):
         width, height = self.room
         if self._step is None or not width or height < 2:
             return
-        self._detail.display = bool(self._shown)
-        height -= int(bool(self._shown))
+        self._detail.display = bool(self._tensors)
+        height -= int(bool(self._tensors))
         needs = self._needs(width)
         wanted = self._answer.lines_at(text_width(width, needs))
         layout = question_layout.lay_out(width, height, needs, wanted, self._active)
@@ -346,7 +346,7 @@ class QuestionView(ExplainingView):
         set_height(self._explanation, layout.panel if self.explaining else 0)
         set_height(self._prose, layout.prose)
         set_height(self._code, layout.code)
-        self._figures.display = bool(self._shown)
+        self._figures.display = bool(self._tensors)
         for index, view in enumerate(self._matrices):
             set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
         self._answer.display = layout.answer > 0
@@ -355,24 +355,24 @@ class QuestionView(ExplainingView):
         self._answer.give_lines(wanted.within(layout.answer, remark=bool(self._state.remark)))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange again."""
+        """Arrange the panes for the new size of the view."""
         self._arrange()
         self._describe()
 
     # Panes -------------------------------------------------------------------------------------------------------
 
     def _first_pane(self) -> Widget:
-        """Where a learner begins: where they answer, or look."""
+        """Return the pane that gets the focus first: the one to answer in, otherwise one to look at."""
         if self._answer.first_pane is not None:
             return self._answer.first_pane
-        if self._shown:
+        if self._tensors:
             return self._matrices[max(self._active, 0)]
         return self._answer.word if self._answer.word.text else self._prose
 
     def _panes(self) -> list[Widget]:
-        """The panes in the order of tab."""
+        """Return the visible panes in the order of the tab key."""
         first = self._first_pane()
-        figures: list[Widget] = [*self._matrices[: len(self._shown)]]
+        figures: list[Widget] = [*self._matrices[: len(self._tensors)]]
         code = [self._code] if self._code_plain.plain else []
         if self.explaining:
             return [*figures, *code, self._explanation]
@@ -384,13 +384,13 @@ class QuestionView(ExplainingView):
         return list(dict.fromkeys(order))
 
     def focus_active(self) -> None:
-        """Give the keys to the active matrix, or to the answer box."""
+        """Focus the active matrix, or the answer box if no matrix is active."""
         self._go_to(self._matrices[self._active] if self._active >= 0 else self._first_pane())
 
     def move_pane(self, step: int) -> None:
-        """Give the keys to the next pane, and show it if it is not shown."""
+        """Move the focus `step` panes on, and show the new pane if it is hidden."""
         if self._explanation.has_focus:
-            # From the panel to what it is about.
+            # Leave the panel for the pane that it is about.
             self.focus_active()
             return
         order = self._panes()
@@ -398,7 +398,7 @@ class QuestionView(ExplainingView):
         self._go_to(order[(index + step) % len(order)])
 
     def _go_to(self, pane: Widget) -> None:
-        # Noted here: the focus itself moves later.
+        # Set here already, because the focus itself moves later.
         self._focused = pane
         if isinstance(pane, MatrixView):
             self._active = self._matrices.index(pane)
@@ -409,7 +409,7 @@ class QuestionView(ExplainingView):
         self._describe()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click may have moved the focus; the keys depend on it."""
+        """Make a matrix that was clicked the active one, and update the keys."""
         self._focused = event.widget
         if isinstance(event.widget, MatrixView) and self._active != self._matrices.index(event.widget):
             self._active = self._matrices.index(event.widget)
@@ -418,10 +418,10 @@ class QuestionView(ExplainingView):
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys: as many as fit."""
-        return key_line(self._hints_here(), self.size.width)
+        """The hints for the line of keys, as many as fit into it."""
+        return key_line(self._key_hints(), self.size.width)
 
-    def _hints_here(self) -> list[str]:
+    def _key_hints(self) -> list[str]:
         tab = [hint("screen.pane")] if len(self._panes()) > 1 else []
         ask = [hint("question.hint", self._help)] if self._state.is_open else []
         rest = [*ask, *tab, *map(hint, ("tutor.next", "tutor.back", "tutor.help", "tutor.map", "tutor.quit"))]
@@ -430,7 +430,7 @@ class QuestionView(ExplainingView):
         if self._answer.options.has_focus:
             last = question_words.LETTERS[len(self._step.options) - 1] if isinstance(self._step, ChoiceStep) else "b"
             choose = [hint("options.choose"), hint("options.take"), f"a-{last}"]
-            # Not `b`: that is an option.
+            # Not `b`, which chooses an option.
             steps = [hint("tutor.next"), hint("tutor.back-anywhere")]
             return [*choose, *ask, *tab, *steps, hint("tutor.help"), hint("tutor.map")]
         if self._answer.line.has_focus:
@@ -449,26 +449,26 @@ class QuestionView(ExplainingView):
 
     @property
     def _help(self) -> str:
-        """What f3 does now."""
+        """The hint for f3, which depends on how many hints are left."""
         return "hint" if self._step is not None and self._state.hints < len(self._step.hints) else "give up"
 
     # Explanations ------------------------------------------------------------------------------------------------
 
     @property
     def unit(self) -> CodeUnit | None:
-        """The step."""
+        """The step, as the unit of code that produced the numbers, or None if there is none."""
         return CodeUnit.step(self._step.id) if self._step is not None else None
 
     def _can_explain(self, view: MatrixView) -> bool:
         return view.tensor is not None and not self._is_hidden(view.tensor)
 
     def action_explain(self) -> None:
-        """Ask how the number under the cursor was made, if it is to be seen."""
+        """Ask how the number under the cursor was computed, unless it is hidden."""
         if self._matrix is not None and self._can_explain(self._matrix):
             super().action_explain()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now; if not, it means what it does elsewhere."""
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
         if action == "explain_back":
             return self.explaining
         if action == "leave":
@@ -476,17 +476,17 @@ class QuestionView(ExplainingView):
         return True
 
     def action_leave(self) -> None:
-        """Close the explanation; else leave the line to type in, so that keys work as in a lesson."""
+        """Close the explanation if one is open, otherwise leave the answer line, so that keys work as in a lesson."""
         if self.explaining:
             self._close_explanation()
         else:
-            self._go_to(self._matrices[max(self._active, 0)] if self._shown else self._prose)
+            self._go_to(self._matrices[max(self._active, 0)] if self._tensors else self._prose)
 
     def _light(self) -> None:
-        """Mark the operands and the answers in their matrices, and the line of the code that joined the operands."""
+        """Highlight operands and answers in their matrices, and the line of code that combined the operands."""
         explanation = self._explanation.explanation
         lit = (explanation.lit or {}) if explanation is not None else {}
-        for view, tensor in zip(self._matrices, self._shown, strict=False):
+        for view, tensor in zip(self._matrices, self._tensors, strict=False):
             marks = Marks(Cells(patterns=lit.get(tensor.name, ())))
             if isinstance(self._step, PointStep) and view is self._pointed:
                 wrong, right = answer_cells(self._step, self._result, self._state)

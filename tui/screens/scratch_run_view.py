@@ -1,4 +1,4 @@
-"""A scratch run: the learner's code, and every matrix that it made. Nothing is judged or kept."""
+"""The view of a scratch run: the learner's code and the matrices that it produced, without judging or saving."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from tui.state.step_results import ShownResult
 from tui.tty.terminal import Terminal
 
 MOST = 16
-"""Matrices that are shown. The first ones are the arguments and what is made from them; few functions make more."""
+"""The maximum number of matrices: arguments and intermediate results, in order; few functions have more."""
 
 
 class ScratchRunView(LessonView):
-    """A step whose code is the learner's: looked at like any other, but not changed from here."""
+    """A view of the learner's own code, which looks like a lesson step but has no what-if changes."""
 
     class Left(Message):
-        """The learner goes back to the editor."""
+        """Posted when the learner goes back to the editor."""
 
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, most=MOST, id=id)
 
     def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
-        """Show what the code of a step gave, and mark the line where it failed."""
+        """Show the results of the code, and mark the line where it failed."""
         self._show(lesson, step, ShownResult(result, f"live, {result.seconds * 1000:.0f} ms"))
         if result.error is not None:
             self._line = result.error.line
             self._show_code(keep=True)
 
     def _first_pane(self) -> int:
-        """What went wrong is in the code."""
+        """Return the code pane if the run failed, otherwise the pane that any step would focus."""
         return super()._first_pane() if self._result.error is None else CODE
 
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
-        """What went wrong, where the text of a step stands."""
+        """Return the error of the run, in place of the prose of a step."""
         error = result.error
         if error is None:
             return super()._prose_text(step, result)
-        told = clean(error.message)
-        named = error.line is None or re.search(rf"\bline {error.line}\b", told)
-        return Text.assemble((told if named else f"Line {error.line}: {told}", BOLD))
+        message = clean(error.message)
+        named = error.line is None or re.search(rf"\bline {error.line}\b", message)
+        return Text.assemble((message if named else f"Line {error.line}: {message}", BOLD))
 
     def _output_text(self, result: StepResult) -> Text:
         return super()._output_text(replace(result, error=None))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What-if is for the code of a lesson; escape always leads somewhere."""
+        """Return whether an action applies now: what-if never does, because it is for lessons; escape always does."""
         if action in ("what_if", "close"):
             return action == "close"
         return super().check_action(action, parameters)
 
     def action_close(self) -> None:
-        """Close the explanation; else back to the editor."""
+        """Close the explanation if one is open, otherwise go back to the editor."""
         if self.explaining:
             self._close_explanation()
         else:
@@ -68,7 +68,7 @@ class ScratchRunView(LessonView):
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys: as many as fit."""
+        """The hints for the line of keys, as many as fit into it."""
         if self.explaining or (self._active >= 0 and self._matrices[self._active].overview):
             return super().keys
         explain = [hint("number.explain")] if self._active >= 0 else []

@@ -1,4 +1,4 @@
-"""The solution of an exercise, beside the learner's answer: a text to read. The learner's code stays as it is."""
+"""The view of the solution of an exercise, compared with the learner's answer, which stays unchanged."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tui.widgets.text_pane import TextPane
 
 
 class SolutionView(Box):
-    """Why it works, the diff, the intermediates. Whoever gave up can take that back."""
+    """The solution as a text: why it works, the diff, the intermediate results. Giving up can be undone here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("solution")]
 
     class Left(Message):
-        """The learner goes back to the exercise."""
+        """Posted when the learner goes back to the exercise."""
 
     class TakenBack(Message):
-        """The learner goes on with the exercise after all."""
+        """Posted when the learner undoes giving up and continues with the exercise."""
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -34,33 +34,33 @@ class SolutionView(Box):
         self._gave_up = False
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """Compose the pane of the text."""
         yield self._pane
 
     def show(self, text: Text, *, gave_up: bool, keep: bool = False) -> None:
-        """Show a solution; `gave_up`: that is why it is shown. `keep`: it stays scrolled to where it is."""
+        """Show a solution; `gave_up` says that the learner gave up, `keep` that the scroll position stays."""
         self._gave_up = gave_up
         self._pane.show(text, keep=keep)
 
     def focus_active(self) -> None:
-        """Give the keys to the text."""
+        """Focus the text."""
         self._pane.focus(scroll_visible=False)
 
     @property
     def keys(self) -> str:
-        """What keys do here."""
+        """The hints for the line of keys."""
         take_back = ["solution.take-back"] if self._gave_up else []
         actions = ["text.scroll", "solution.leave", *take_back, "tutor.next", "tutor.map", "tutor.help"]
         return key_line([hint(action) for action in actions])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only who gave up can take it back."""
+        """Return whether an action applies now: only a learner who gave up can undo that."""
         return action != "take_back" or self._gave_up
 
     def action_leave(self) -> None:
-        """Back to the exercise."""
+        """Go back to the exercise."""
         self.post_message(self.Left())
 
     def action_take_back(self) -> None:
-        """Hide the solution again."""
+        """Hide the solution, and undo giving up."""
         self.post_message(self.TakenBack())

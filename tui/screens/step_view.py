@@ -1,4 +1,4 @@
-"""What the tutor asks of a view: of each, and of one that shows steps of a lesson."""
+"""The protocols of views: of all views, and of the views that show steps of a lesson."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from tui.widgets.text_pane import TextPane
 
 
 class View(Protocol):
-    """One of the views that take turns in the middle of the screen."""
+    """A view, of which one at a time fills the middle of the screen."""
 
     @property
     def id(self) -> str | None:
-        """The name under which the view is shown."""
+        """The id of the view, by which the frame finds it."""
 
     @property
     def title(self) -> str:
-        """What the title line says."""
+        """The text of the title line."""
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys."""
+        """The hints for the line of keys."""
 
     @property
     def topic(self) -> str:
-        """What help is about: a key of `tui.actions.help_pages.PAGES`."""
+        """The topic of the help: a key of `tui.actions.help_pages.PAGES`."""
 
     def move_pane(self, step: int) -> None:
-        """Give the keys to the next pane, or with -1 to the one before."""
+        """Move the focus `step` panes on; -1 is the previous pane."""
 
     def next_pane(self) -> None:
-        """Give the keys to the next pane, an editor among them."""
+        """Move the focus to the next pane; an editor counts as a pane."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewContext:
-    """What views of steps are made with."""
+    """The objects that the views of steps are made with."""
 
     terminal: Terminal
     code_theme: str
@@ -52,29 +52,29 @@ class ViewContext:
 
 
 class StepView(View, Protocol):
-    """A view that shows steps of some kinds; `tui.controllers.step_kinds` says which."""
+    """A view that shows steps of one or more kinds, as registered in `tui.controllers.step_kinds`."""
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
-        """Return a view that shows nothing yet."""
+        """Return a view that does not show a step yet."""
 
     def open_step(
         self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
     ) -> None:
-        """Show a step that the learner has come to, and take the keys.
+        """Show a step that the learner has opened, and take the focus.
 
         Args:
-            lesson, step: what is shown, without any changes.
-            shown: what is known of its results before it has run.
+            lesson, step: the step and its lesson, without the learner's changes.
+            shown: the results that are known before the step has run.
             history: the learner's changes to the lesson.
-            review: the step is an exercise that is to be done again, from the start.
+            review: whether the step is an exercise to be done again from the start.
         """
 
     def show_result(self, shown: ShownResult) -> None:
-        """Show what a run of the step gave that was opened last."""
+        """Show the results of a run of the step that was opened last."""
 
     def focus_active(self) -> None:
-        """Give the keys to the active pane."""
+        """Focus the active pane."""
 
     @property
     def text_pane(self) -> TextPane:
@@ -82,26 +82,26 @@ class StepView(View, Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether something runs here that is lost if the learner leaves."""
+        """Whether something is running that is lost if the learner leaves."""
 
     def may_leave(self) -> bool:
-        """Return whether the learner may go elsewhere; if not, say why."""
+        """Return whether the learner may leave the step; if not, tell them why."""
 
     def stop(self) -> None:
-        """Take note that the learner has stopped what runs."""
+        """Handle that the learner has stopped what was running."""
 
 
 class QuietStepView:
-    """The part of a view of steps in which nothing runs that could be lost."""
+    """The part of a `StepView` that never runs anything that could be lost."""
 
     @property
     def busy(self) -> bool:
-        """Whether something runs here that is lost if the learner leaves."""
+        """Whether something is running that is lost if the learner leaves."""
         return False
 
     def may_leave(self) -> bool:
-        """Return that the learner may go elsewhere."""
+        """Return True: nothing is lost if the learner leaves."""
         return True
 
     def stop(self) -> None:
-        """Do nothing: nothing here depends on what runs."""
+        """Do nothing, because nothing in this view depends on what runs."""

@@ -1,4 +1,4 @@
-"""A step that trains a model while the learner watches: its curves, and what it watches, picture by picture."""
+"""The view of a step that trains a model: its curves, and the snapshots of the tensors that it watches."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
 LOCAL, REMOTE = 0.25, 1.0
-"""Seconds between two pictures that are drawn, at least; over SSH a picture costs some thousand bytes."""
+"""The minimum seconds between two drawn snapshots; over SSH, each one costs some thousand bytes."""
 
 ASKED_AGAIN = 5.0
-"""Seconds in which a second key leaves a training that runs."""
+"""The seconds within which a second press of a key leaves a running training."""
 
 TICK = 1.0
-"""Seconds between two looks at the clock while a model trains."""
+"""The seconds between two updates of the elapsed time while a model trains."""
 
 NARROWEST = 36
-"""Columns of prose and curves beside matrices, at least."""
+"""The minimum number of columns for prose and curves beside the matrices."""
 
 SHORTEST_BAR, BAR = 4, 24
-"""Columns of the bar, at least and at most."""
+"""The minimum and maximum number of columns of the progress bar."""
 
 GO = short_keys("training.go")
 BEFORE = f"before the change: {GO} trains with it"
@@ -70,7 +70,7 @@ DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=Tr
 
 
 class TrainingView(LessonView):
-    """A step whose training is started here. It posts when to start, pause or resume it, and shows what it is given."""
+    """The view of a training. It posts requests to start, pause or resume it, and shows its snapshots."""
 
     DEFAULT_CSS = """
     TrainingView {
@@ -87,7 +87,7 @@ class TrainingView(LessonView):
     topic = "training"
 
     class Go(Message):
-        """The training of a view is to start; or to wait, or go on, if it has been started."""
+        """Posted when the learner starts the training of a view, or pauses or resumes it."""
 
         def __init__(self, view: TrainingView) -> None:
             self.view = view
@@ -99,7 +99,7 @@ class TrainingView(LessonView):
         self._status = TextLine(ellipsis=terminal.ellipsis, id="status")
         self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
         self._curves = Curves(terminal, id="curves")
-        self._said = ""
+        self._failure_text = ""
         self._folded = False
         self._surveyed: dict[MatrixView, tuple[int, ...]] = {}
         self._interval = REMOTE if terminal.remote else LOCAL
@@ -113,27 +113,27 @@ class TrainingView(LessonView):
         return self._prose, self._status, self._word, self._curves, self._code, self._output
 
     def compose(self) -> ComposeResult:
-        """As every step, with the training between prose and code."""
+        """Compose the panes of a step, with the curves of the training between prose and code."""
         yield from super().compose()
         self._tick = self.set_interval(TICK, self._show_status, pause=True)
 
-    # What is shown -----------------------------------------------------------------------------------------------
+    # Contents ----------------------------------------------------------------------------------------------------
 
     @property
     def replay(self) -> TrainingReplay:
-        """The training that is looked at."""
+        """The training that is shown."""
         return self._replay
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
-        """Return a view that shows nothing yet."""
+        """Return a view that does not show a step yet."""
         return cls(context.terminal, context.code_theme, context.replays, id="training")
 
     def _show(self, lesson: Lesson, step: FilledStep, shown: ShownResult) -> None:
-        """Show a step with its training: the learner's own if there is one, else the recorded one."""
+        """Show a step with the learner's own training if there is one, otherwise with the recorded one."""
         assert isinstance(step, TrainStep)
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
-            self._folded, self._said = False, ""
+            self._folded, self._failure_text = False, ""
             self._surveyed.clear()
         self._replay = self._replays.of(lesson, step, self._whatif.history.current)
         self._keep_time()
@@ -141,15 +141,15 @@ class TrainingView(LessonView):
         super()._show(lesson, step, shown)
         self._show_replay()
 
-    def begins(self, replay: TrainingReplay) -> None:
-        """A training has been started."""
+    def show_started(self, replay: TrainingReplay) -> None:
+        """Show a training that has just been started."""
         self._replay = replay
-        self._folded, self._said = True, ""
+        self._folded, self._failure_text = True, ""
         self._keep_time()
         self._show_all()
 
-    def comes(self, replay: TrainingReplay) -> None:
-        """There is another picture: it is drawn now, or soon, with those that come meanwhile."""
+    def show_snapshot(self, replay: TrainingReplay) -> None:
+        """Show a new snapshot of a training, now or, if the last was drawn just before, a moment later."""
         if replay is not self._replay or self._due is not None:
             return
         wait = self._drawn_at + self._interval - time.monotonic()
@@ -158,13 +158,13 @@ class TrainingView(LessonView):
         else:
             self._due = self.set_timer(wait, self._show_due)
 
-    def ends(self, replay: TrainingReplay, now: TrainingReplay) -> None:
-        """A training has ended; `now` is what is to be looked at: another one if nothing has come of it."""
+    def show_ended(self, replay: TrainingReplay, now: TrainingReplay) -> None:
+        """Show that a training has ended; `now` is the one to show next, a different one if this one gave nothing."""
         if replay is not self._replay:
             return
         self._replay = now
         if now is not replay and replay.failure is not None:
-            self._said = replay.failure.message
+            self._failure_text = replay.failure.message
         self._keep_time()
         if replay.failure is not None and replay.failure.line is not None:
             self._line = replay.failure.line
@@ -172,7 +172,7 @@ class TrainingView(LessonView):
         self._show_all()
 
     def _keep_time(self) -> None:
-        """Look at the clock as long as what is in view is being trained."""
+        """Update the elapsed time regularly while the training that is shown runs."""
         if self._tick is not None:
             (self._tick.resume if self.busy else self._tick.pause)()
 
@@ -181,13 +181,13 @@ class TrainingView(LessonView):
         self._show_replay()
 
     def _show_all(self) -> None:
-        """Show the training, where more or fewer lines may be needed for it."""
+        """Show the training and arrange the panes, which may need a different number of lines."""
         self._word.show(self._word_text(self._result))
         self._show_replay()
         self._fit()
 
     def _show_replay(self) -> None:
-        """Show the picture in view."""
+        """Show the selected snapshot, its curves and its status."""
         if not isinstance(self._step, TrainStep):
             return
         self._drawn_at = time.monotonic()
@@ -197,7 +197,7 @@ class TrainingView(LessonView):
         self._show_matrices()
         if len(self._figures) != len(before):
             if not before and self._folded:
-                # The first picture of a training: it is what the learner waits for.
+                # The first snapshot of a training, which the learner has been waiting for.
                 self._active = 0
             self._fit()
             self.focus_active()
@@ -206,7 +206,7 @@ class TrainingView(LessonView):
         self._read_out()
 
     def _fit(self) -> None:
-        """Find the panes anew and arrange them."""
+        """Update the list of panes and arrange them."""
         self._panes = panes(self._needs())
         if self._active not in self._panes:
             self._active = self._first_pane()
@@ -214,18 +214,18 @@ class TrainingView(LessonView):
         self._describe()
 
     def _unsurveyed(self) -> list[tuple[MatrixView, Tensor]]:
-        """The matrices of pictures that are seen for the first time, or with another shape."""
+        """Return the matrices that show a tensor of a snapshot for the first time, or with a new shape."""
         shown = [(view, view.tensor) for view in self._matrices if view.tensor is not None and view.display]
         return [(view, tensor) for view, tensor in shown if self._surveyed.get(view) != tensor.shape]
 
     def _survey(self) -> None:
-        """Look at matrices of which not all is in view from further away: at all heads at once, if there are some."""
-        for view, tensor in self._unsurveyed() if self._of_picture else ():
+        """Zoom out of new matrices that do not fit, to all heads at once if there are heads."""
+        for view, tensor in self._unsurveyed() if self._shows_snapshot else ():
             if not view.size:
                 continue
             self._surveyed[view] = tensor.shape
             columns, lines = view.natural_size()
-            # The prose gives way to the pictures.
+            # The prose can be folded to make room for the snapshots.
             room = view.size.height + (self._prose.size.height if self._prose.display else 0)
             if not view.overview and (columns > view.size.width or lines > room):
                 view.action_zoom_out()
@@ -234,7 +234,7 @@ class TrainingView(LessonView):
         self._describe()
 
     def _show_status(self) -> None:
-        """Where the training is."""
+        """Show the status line: the state and the progress of the training."""
         if not isinstance(self._step, TrainStep) or self._lesson is None:
             return
         about = self._replays.about(self._lesson, self._step)
@@ -243,7 +243,7 @@ class TrainingView(LessonView):
     def _status_line(self, status: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")
         message = status.message
-        if self._elsewhere:
+        if self._without_changes:
             message = BEFORE
         # Beside the view, an empty column at each end, three between, and two after the bar.
         room = self._text_width() - cell_len(status.current) - 5
@@ -258,63 +258,63 @@ class TrainingView(LessonView):
         return text, status.current + " "
 
     @property
-    def _elsewhere(self) -> bool:
-        """Whether the pictures are of a training without the learner's changes."""
+    def _without_changes(self) -> bool:
+        """Whether the snapshots are from a training without the learner's changes."""
         return not self._replay.busy and self._replay.changes != self._whatif.history.current
 
     def _word_text(self, result: StepResult) -> Text:
-        """What went wrong, or what else is to be known about the training."""
-        said = [self._said] if self._said else []
+        """Return the error of the training, or other notes about it."""
+        lines = [self._failure_text] if self._failure_text else []
         if self._replay.failure is not None:
             line = self._replay.failure.line
             where = f"Line {line}: " if line and f"line {line}" not in self._replay.failure.message else ""
-            said.append(where + self._replay.failure.message)
+            lines.append(where + self._replay.failure.message)
         elif not self._replay.busy:
             if result.error is not None:
-                said.append(result.error.message)
+                lines.append(result.error.message)
             elif result.trained == "own" and self._replay.state == "recorded":
-                said.append(OWN)
-        return Text("\n".join(map(clean, [*said, *result.notes])))
+                lines.append(OWN)
+        return Text("\n".join(map(clean, [*lines, *result.notes])))
 
     def _output_text(self, result: StepResult) -> Text:
-        """What it printed; the rest is said above the curves."""
+        """Return the output of the step, without errors, which are shown above the curves."""
         return super()._output_text(replace(result, error=None, notes=()))
 
     @property
     def unit(self) -> CodeUnit | None:
-        """The step, if its run is what the numbers are of: what is not in a picture is nowhere."""
-        return None if self._of_picture else super().unit
+        """The step if the numbers are from its run; None for a snapshot, about which the worker cannot be asked."""
+        return None if self._shows_snapshot else super().unit
 
-    # The picture -------------------------------------------------------------------------------------------------
+    # The snapshot ------------------------------------------------------------------------------------------------
 
     def _tensors(self) -> tuple[Tensor, ...]:
-        """The tensors of the picture in view."""
+        """Return the tensors of the selected snapshot."""
         return self._replay.current.tensors if self._replay.current is not None else ()
 
     @property
-    def _of_picture(self) -> bool:
-        """Whether the matrices are those of a picture, not of the step that has run."""
+    def _shows_snapshot(self) -> bool:
+        """Whether the matrices show a snapshot, and not the results of the step."""
         return isinstance(self._step, TrainStep) and bool(self._step.watch)
 
     @property
     def _figures(self) -> tuple[Tensor, ...]:
-        """What the matrices show."""
+        """The tensors that the matrices show."""
         return tuple(view.tensor for view in self._matrices if view.tensor is not None)
 
     def _show_matrices(self) -> None:
-        if not self._of_picture:
+        if not self._shows_snapshot:
             super()._show_matrices()
             return
         tensors = self._tensors()
         if not tensors and self.busy and self._figures:
-            # Those of before stay, and say so, until there is a picture: so cursor and view stay where they are.
+            # The earlier tensors stay, marked as such, until there is a snapshot, so that cursor and zoom are kept.
             return
         for index, view in enumerate(self._matrices):
             view.show(tensors[index] if index < len(tensors) else None, training_status.note(self._replay))
         self._pictures = ()
 
     def action_look(self, step: int) -> None:
-        """Look at another picture: so many back, or on."""
+        """Select the snapshot `step` positions on; negative goes back."""
         if not self._replay.snapshots:
             self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
             return
@@ -328,7 +328,7 @@ class TrainingView(LessonView):
     # The training ------------------------------------------------------------------------------------------------
 
     def action_go(self) -> None:
-        """Start the training; let it wait; let it go on."""
+        """Start, pause or resume the training, whichever applies."""
         if self._replay.state == "stopping":
             return
         if self._whatif_open:
@@ -337,32 +337,32 @@ class TrainingView(LessonView):
         self.post_message(self.Go(self))
 
     def changed(self) -> None:
-        """It waits, goes on, or is about to stop."""
+        """Show that the training was paused or resumed, or is about to stop."""
         self._show_status()
         self.post_message(self.PanesChanged())
 
     def stop(self) -> None:
-        """Take note that the learner has stopped the training."""
+        """Show that the learner has stopped the training."""
         self._replay.stop()
         self.changed()
 
     @property
     def busy(self) -> bool:
-        """Whether the training that is shown has been started and has not ended."""
+        """Whether the training that is shown was started and has not ended."""
         return self._replay.busy
 
     def may_leave(self) -> bool:
-        """Whether the learner may go elsewhere: what runs is stopped by that, so a key has to be pressed twice."""
+        """Return whether the learner may leave: that stops a running training, so a key has to be pressed twice."""
         if not self.busy or time.monotonic() - self._asked_at < ASKED_AGAIN:
             return True
         self._asked_at = time.monotonic()
         self.notify(LEAVE, markup=False, timeout=ASKED_AGAIN)
         return False
 
-    # As every step, but ------------------------------------------------------------------------------------------
+    # Differences from a lesson step ------------------------------------------------------------------------------
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
-        """The loop, and what stands for it where the lesson is run."""
+        """Return the training loop, and the code that takes its place when the lesson is run."""
         assert isinstance(step, TrainStep)
         text = rich_code(step.training, self._code_theme)
         text.append(f"\n\n{INSTEAD}", DIM)
@@ -376,47 +376,47 @@ class TrainingView(LessonView):
 
     @property
     def _shapes(self) -> tuple[()]:
-        """Nothing is recorded while a model trains."""
+        """An empty tuple, because no shapes are recorded while a model trains."""
         return ()
 
     def _light(self) -> None:
-        if not self._of_picture:
+        if not self._shows_snapshot:
             super()._light()
 
     def _spot(self) -> Spot | None:
-        """No number of a picture can be changed: it would have to be trained with."""
-        return None if self._of_picture else super()._spot()
+        """Return None for a snapshot, whose numbers cannot be changed without training again."""
+        return None if self._shows_snapshot else super()._spot()
 
     @property
     def _comparable(self) -> bool:
-        return not self._of_picture and super()._comparable
+        return not self._shows_snapshot and super()._comparable
 
     def action_explain(self) -> None:
-        """There is no telling how a number of a picture was made; say so."""
-        if not self._of_picture:
+        """Ask how the number under the cursor was computed, or say that a snapshot has no explanations."""
+        if not self._shows_snapshot:
             super().action_explain()
         elif self._active >= 0 and self._tensors():
             self.notify(training_status.about_number(self._replay), markup=False, timeout=8)
 
     def action_what_if(self) -> None:
-        """Not while it trains: a change has the lesson run again."""
+        """Open the what-if panel, except during a training, because a change runs the lesson again."""
         if self.busy:
             self.notify(BUSY, markup=False, timeout=5)
             return
         super().action_what_if()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Escape does not take changes back while a model trains with them."""
+        """Return whether an action applies now: escape does not undo changes while a model trains with them."""
         if action == "close" and self.busy:
             return False
         return super().check_action(action, parameters)
 
-    # Places ------------------------------------------------------------------------------------------------------
+    # Layout ------------------------------------------------------------------------------------------------------
 
     def _sizes(self) -> Needs:
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
         sizes = tuple(view.natural_size() for view in self._matrices if view.tensor is not None)
-        # Code may be wrapped here, so that matrices are whole: they are what is watched.
+        # Code may wrap here, to leave room for the matrices, which the learner watches.
         return Needs(0, 0, 0, sizes, widest=max(lines), narrowest=NARROWEST)
 
     def _arrange(self) -> None:
@@ -443,7 +443,7 @@ class TrainingView(LessonView):
             set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
 
     def move_pane(self, step: int) -> None:
-        """To the next pane; the prose comes back with the code."""
+        """Move the focus `step` panes on, and unfold the prose with the code."""
         super().move_pane(step)
         if self._active == CODE and self._folded:
             self._folded = False
@@ -452,7 +452,7 @@ class TrainingView(LessonView):
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys: as many as fit."""
+        """The hints for the line of keys, as many as fit into it."""
         if self._whatif.has_focus_within or self.explaining:
             return super().keys
         words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._replay.state)

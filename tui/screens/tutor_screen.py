@@ -1,4 +1,4 @@
-"""The one screen of the tutor."""
+"""The only screen of the tutor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.actions.bindings import bindings
 
 
 class TutorScreen(Screen[None]):
-    """The one screen. Moving the focus does not repaint all of it, as it does in Textual's own."""
+    """The only screen of the tutor. Unlike in Textual's own class, moving the focus does not repaint all of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen")]
 

@@ -1,6 +1,6 @@
-"""All about one exercise: writing, hints, checks, a scratch run, where it differs, and the solution.
+"""The view of an exercise step: editor, hints, checks, scratch run, difference and solution.
 
-It joins its views with the worker and the store, and tells the rest of the tutor when keys and title are others.
+The workbench connects four views with the worker and the progress, and posts when title or keys change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
 
 
 class Workbench(QuietStepView, Box):
-    """One exercise at a time, in one of four views."""
+    """The view of an exercise step: shows the editor, the scratch run, the difference or the solution."""
 
     DEFAULT_CSS = """
     Workbench, Workbench > Box {
@@ -57,10 +57,10 @@ class Workbench(QuietStepView, Box):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("exercise")]
 
     class Changed(Message):
-        """Title or keys are others."""
+        """Posted when the title or the line of keys may have changed."""
 
     class Arrived(Message):
-        """What another session has done is known now, with the conflicts that this session has with it."""
+        """Posted when the changes of a different session have been read, with their conflicts with this session."""
 
         def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
             self.conflicts = conflicts
@@ -75,72 +75,72 @@ class Workbench(QuietStepView, Box):
         self._scratch = ScratchRunView(terminal, code_theme, id="scratch")
         self._difference = DifferenceView(terminal, id="difference")
         self._solution = SolutionView(terminal, id="solution")
-        self._shown: View = self.writing
-        # Counts what was opened: an answer about something else comes too late.
-        self._opened = 0
+        self._current_view: View = self.writing
+        # The number of exercises opened so far, by which a late reply about an earlier one is recognized.
+        self._openings = 0
         self._lesson: Lesson | None = None
         self._step: ExerciseStep | None = None
         self._hints = 0
         self._judgement: Judgement | None = None
         self._word: tuple[Text, str | None, int | None] = (Text(), None, None)
-        # f3 was pressed with all hints used up: once more gives up.
+        # Whether f3 was pressed without hints left, so that the next press gives up.
         self._armed = False
-        # Exercises that are done once more, from the starter and without what is known of them.
-        self._reviewed: set[str] = set()
+        # Exercises under review: they start again from the starter, as if they had not been passed.
+        self._under_review: set[str] = set()
         self._gave_up: set[str] = set()
         self._drafts = Drafts(store)
-        # Nothing has been done since the exercise was opened.
+        # Whether nothing has been done since the exercise was opened.
         self._untouched = False
-        # The code of another session that f9 shows, as it says below the editor.
+        # The code of a different session that f9 shows, as offered below the editor; None if there is none.
         self._other_code: str | None = None
 
     def on_mount(self) -> None:
-        """Hear of other sessions, from the thread that writes."""
+        """Subscribe to changes by other sessions, which the thread that writes progress reports."""
         self._store.on_exchange = lambda conflicts: self.post_message(self.Arrived(conflicts))
 
     def on_unmount(self) -> None:
-        """Hear of them no more."""
+        """Unsubscribe from changes by other sessions."""
         self._store.on_exchange = None
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
-        """Return a view that shows nothing yet."""
+        """Return a view that does not show a step yet."""
         return cls(context.terminal, context.code_theme, context.engine, context.store, id="exercise")
 
     def compose(self) -> ComposeResult:
-        """The four views, of which one is shown."""
+        """Compose the four views, of which one is displayed."""
         for view in self._views:
-            view.display = view is self._shown
+            view.display = view is self._current_view
             yield view
 
     @property
     def _views(self) -> tuple[View, ...]:
         return self.writing, self._scratch, self._difference, self._solution
 
-    # What is told to the tutor -----------------------------------------------------------------------------------
+    # What the tutor asks -----------------------------------------------------------------------------------------
 
     @property
     def text_pane(self) -> TextPane:
-        """The pane of the task."""
+        """The pane that holds the task."""
         return self.writing.task_pane
 
     @property
     def title(self) -> str:
-        """What to say above."""
+        """The title of the exercise, or of the view that is open on it."""
         title = self._step.title if self._step else ""
         word = {"scratch": "Your code", "difference": "Where it differs", "solution": "Model answer"}.get(self.topic)
         return f"{word}: {title}" if word else title
 
     @property
     def topic(self) -> str:
-        """What help is about: exercise, scratch, difference, solution."""
-        return "exercise" if self._shown is self.writing else str(self._shown.id)
+        """The topic of the help: exercise, scratch, difference or solution."""
+        return "exercise" if self._current_view is self.writing else str(self._current_view.id)
 
     @property
     def keys(self) -> str:
-        """What keys do here, for the line of keys: as many as fit."""
-        if not isinstance(self._shown, ExerciseView):
-            return self._shown.keys
+        """The hints for the line of keys, as many as fit into it."""
+        if not isinstance(self._current_view, ExerciseView):
+            return self._current_view.keys
         check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help_key)
         if self.writing.editing:
             steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
@@ -153,13 +153,13 @@ class Workbench(QuietStepView, Box):
         return key_line(parts, self.size.width)
 
     def move_pane(self, step: int) -> None:
-        """To the next pane of what is shown, but not into the editor."""
-        if not isinstance(self._shown, SolutionView):
-            self._shown.move_pane(step)
+        """Move the focus `step` panes on in the current view, without entering the editor."""
+        if not isinstance(self._current_view, SolutionView):
+            self._current_view.move_pane(step)
 
     def next_pane(self) -> None:
-        """To the next pane of what is shown; the editor is one of them."""
-        if self._shown is self.writing:
+        """Move the focus to the next pane of the current view; the editor counts as a pane."""
+        if self._current_view is self.writing:
             self.writing.move_pane(1, editor=True)
         else:
             self.move_pane(1)
@@ -169,20 +169,20 @@ class Workbench(QuietStepView, Box):
     def open_step(
         self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
     ) -> None:
-        """Show an exercise with the learner's code, or for a review with the starter."""
+        """Show an exercise with the learner's code or, for a review, with the starter."""
         assert isinstance(step, ExerciseStep)
         if review:
             self._begin_again(step)
-        self._opened += 1
+        self._openings += 1
         self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
-        self._hints = 0 if step.exercise in self._reviewed else self._store.hints_used(step.exercise)
+        self._hints = 0 if step.exercise in self._under_review else self._store.hints_used(step.exercise)
         self._show(self.writing)
         self.writing.show_step(step, self._drafts.open(step), self._hints)
-        self._greet(lesson, step)
+        self._show_welcome(lesson, step)
         self._untouched = True
 
-    def _greet(self, lesson: Lesson, step: ExerciseStep) -> None:
-        """Say what is to be said before anything has been done."""
+    def _show_welcome(self, lesson: Lesson, step: ExerciseStep) -> None:
+        """Show the text for an exercise on which nothing has been done yet in this session."""
         welcome, other = self._welcome(lesson, step), self._drafts.beside(step.exercise, self.writing.code)
         if other is None:
             self._say(welcome)
@@ -190,35 +190,35 @@ class Workbench(QuietStepView, Box):
             self._offer(other, welcome)
 
     def _offer(self, other: str, more: Text | None = None) -> None:
-        """Say that there is other code, and how to see it; and below that something more."""
+        """Say that there is code from a different session, and how to see it, followed by `more`."""
         self._say(exercise_text.other_code(more))
         self._other_code = other
 
     def show_result(self, shown: ShownResult) -> None:
-        """Do nothing: an exercise is about code that has not run yet."""
+        """Do nothing, because an exercise shows results only on request."""
 
     def _begin_again(self, step: ExerciseStep) -> None:
-        """Put the starter in place of the learner's code, which is kept, and forget what is known of the exercise."""
-        if self._store.passed(step.exercise) and step.exercise not in self._reviewed:
-            self._reviewed.add(step.exercise)
+        """Start a passed exercise again for a review: put the starter in place of the learner's code, which is kept."""
+        if self._store.passed(step.exercise) and step.exercise not in self._under_review:
+            self._under_review.add(step.exercise)
             self._drafts.begin_again(step)
 
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
-        """What stands below the editor before anything has been checked."""
+        """Return the text below the editor of an exercise that has not been checked yet."""
         name = step.exercise
         return exercise_text.welcome(
             step,
             self._hints,
             self._help_key,
-            reviewed=name in self._reviewed,
+            reviewed=name in self._under_review,
             passed=self._store.passed(name),
             gave_up=self._store.gave_up(name),
             skips=step.challenge and milestones.first_open(lesson, self._store) != step.id,
         )
 
     def _show(self, view: View) -> None:
-        """Show one of the views, which then has the keys."""
-        self._shown = view
+        """Show one of the four views and focus it."""
+        self._current_view = view
         for each in self._views:
             if each.display != (each is view):
                 each.display = each is view
@@ -226,21 +226,21 @@ class Workbench(QuietStepView, Box):
         self.post_message(self.Changed())
 
     def focus_active(self) -> None:
-        """Give the keys to the view that is shown."""
-        if isinstance(self._shown, ExerciseView):
-            self._shown.come_back()
+        """Focus the current view."""
+        if isinstance(self._current_view, ExerciseView):
+            self._current_view.come_back()
         else:
-            self._shown.focus_active()
+            self._current_view.focus_active()
 
     def _say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
-        """Say something that holds until something else is said."""
+        """Show a text below the editor until a different one replaces it."""
         self._word = (text, of, line)
         self._untouched = False
         self._other_code = None
         self.writing.say(*self._word)
 
     def _back(self) -> None:
-        """To the editor, with everything as it was."""
+        """Go back to the editor and show the last text below it."""
         self.writing.say(*self._word)
         self._show(self.writing)
 
@@ -248,8 +248,8 @@ class Workbench(QuietStepView, Box):
     @on(DifferenceView.Flipped)
     @on(events.DescendantFocus)
     @on(events.Resize)
-    def tell_changed(self) -> None:
-        """Tell the tutor that other keys may fit, or may mean something."""
+    def post_changed(self) -> None:
+        """Post that the line of keys may have changed."""
         self.post_message(self.Changed())
 
     @on(ScratchRunView.Left)
@@ -260,13 +260,13 @@ class Workbench(QuietStepView, Box):
         self._back()
 
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
-        """Keep the learner's code."""
+        """Save the learner's code."""
         event.stop()
         self._armed = self._untouched = False
         self._drafts.save(event.exercise.exercise, event.code)
 
     def on_workbench_arrived(self, event: Arrived) -> None:
-        """Offer the code of another session; before anything is done here, show the newest."""
+        """Offer the code of a different session, or show it at once if nothing has been done in this one."""
         event.stop()
         lesson, step = self._lesson, self._step
         if lesson is None or step is None:
@@ -277,7 +277,7 @@ class Workbench(QuietStepView, Box):
                 return
         if self._untouched and not self.writing.edited and not self._drafts.is_newest(step.exercise):
             self.writing.load(self._drafts.open(step))
-            self._greet(lesson, step)
+            self._show_welcome(lesson, step)
             self._untouched = True
 
     # Checks ------------------------------------------------------------------------------------------------------
@@ -286,33 +286,33 @@ class Workbench(QuietStepView, Box):
         """Have the learner's code judged."""
         if self._step is not None:
             self._armed = False
-            if self._shown is not self.writing:
+            if self._current_view is not self.writing:
                 self._show(self.writing)
             self.check()
 
     @work(exclusive=True, group="run", exit_on_error=False)
     async def check(self) -> None:
-        """Judge what stands in the editor and show the word."""
-        lesson, step, opened, code = self._lesson, self._step, self._opened, self.writing.code
+        """Judge the code in the editor and show the verdict."""
+        lesson, step, opened, code = self._lesson, self._step, self._openings, self.writing.code
         assert lesson is not None
         assert step is not None
         self._say_meanwhile("checking")
         try:
             judgement = await self._engine.check(step, code)
         except WorkerError as error:
-            if self._opened == opened:
+            if self._openings == opened:
                 self._say(Text(f"This could not be checked: {error}"))
             return
         more = outcomes.record(self._store, lesson, step, code, judgement)
         if judgement.passed:
-            self._reviewed.discard(step.exercise)
+            self._under_review.discard(step.exercise)
             self._gave_up.discard(step.exercise)
-        if self._opened == opened:
+        if self._openings == opened:
             self._judgement = judgement
-            told = verdict_text.verdict(
+            verdict = verdict_text.verdict(
                 judgement, help=mention("exercise.hint", self._help_key), more=more, unicode=self._terminal.unicode
             )
-            self._say(told, code, None if judgement.passed or judgement.stopped else judgement.line)
+            self._say(verdict, code, None if judgement.passed or judgement.stopped else judgement.line)
             self.post_message(self.Changed())
 
     def _say_meanwhile(self, what: str) -> None:
@@ -323,18 +323,18 @@ class Workbench(QuietStepView, Box):
         self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now."""
+        """Return whether an action applies now."""
         if action == "difference":
-            return self._difference_known and self._shown is self.writing
+            return self._difference_known and self._current_view is self.writing
         return True
 
     @property
     def _difference_known(self) -> bool:
-        """Whether the last check has told where the answer leaves the way of the model answer."""
+        """Whether the last check has found a difference between the answer and the model answer."""
         return self._judgement is not None and self._judgement.difference is not None
 
     def action_difference(self) -> None:
-        """Show where the answer leaves the way of the model answer."""
+        """Show the first difference between the answer and the model answer."""
         if self._judgement is not None and self._judgement.difference is not None:
             self._difference.show(self._judgement.difference)
             self._show(self._difference)
@@ -343,7 +343,7 @@ class Workbench(QuietStepView, Box):
 
     @property
     def _help_key(self) -> str:
-        """What f3 does now."""
+        """The hint for f3, which depends on how many hints are left."""
         step = self._step
         if step is None or (self._hints < len(step.hints) and not self._open_book):
             return "hint"
@@ -353,18 +353,18 @@ class Workbench(QuietStepView, Box):
 
     @property
     def _open_book(self) -> bool:
-        """Whether the solution can be seen: after passing, or giving up."""
+        """Whether the solution can be seen, after passing or giving up."""
         name = self._step.exercise if self._step else ""
         if name in self._gave_up:
             return True
-        return name not in self._reviewed and (self._store.passed(name) or self._store.gave_up(name))
+        return name not in self._under_review and (self._store.passed(name) or self._store.gave_up(name))
 
     def action_hint(self) -> None:
-        """One hint more; when they are used up, twice gives up; then, or after passing, the solution."""
+        """Show one more hint; without hints left, give up on the second press. Afterwards show the solution."""
         step = self._step
         if step is None:
             return
-        if self._shown is not self.writing:
+        if self._current_view is not self.writing:
             self._back()
         elif self._open_book:
             self._read_solution()
@@ -393,14 +393,14 @@ class Workbench(QuietStepView, Box):
 
     @work(exclusive=True, group="run", exit_on_error=False)
     async def compare(self) -> None:
-        """Find the intermediates of both codes, and show them below the rest."""
-        step, opened = self._step, self._opened
+        """Compute the intermediate results of the answer and the solution, and show them below the solution."""
+        step, opened = self._step, self._openings
         assert step is not None
         try:
             compared: AnswerComparison | str = await self._engine.compare(step, self.writing.code)
         except WorkerError as error:
             compared = str(error)
-        if self._opened == opened and self._shown is self._solution:
+        if self._openings == opened and self._current_view is self._solution:
             self._show_solution(compared, keep=True)
 
     def _show_solution(self, compared: AnswerComparison | str, keep: bool = False) -> None:
@@ -417,7 +417,7 @@ class Workbench(QuietStepView, Box):
         self._solution.show(text, gave_up=gave_up, keep=keep)
 
     def on_solution_view_taken_back(self) -> None:
-        """The learner goes on with the exercise after all."""
+        """Undo giving up, and go back to the editor."""
         if self._step is not None:
             self._store.take_back_give_up(self._step.exercise)
             self._gave_up.discard(self._step.exercise)
@@ -428,29 +428,29 @@ class Workbench(QuietStepView, Box):
     # Running and editing -----------------------------------------------------------------------------------------
 
     def action_attempt(self) -> None:
-        """Run the code to look at what it makes; from there back to the editor."""
-        if self._shown is self._scratch:
+        """Start a scratch run of the code, or go back from it to the editor."""
+        if self._current_view is self._scratch:
             self._back()
         elif self._step is not None:
             self._armed = False
-            if self._shown is not self.writing:
+            if self._current_view is not self.writing:
                 self._back()
             self.attempt()
 
     @work(exclusive=True, group="run", exit_on_error=False)
     async def attempt(self) -> None:
-        """Run what stands in the editor, without judging or keeping it."""
-        lesson, step, opened = self._lesson, self._step, self._opened
+        """Run the code in the editor, without judging or saving it."""
+        lesson, step, opened = self._lesson, self._step, self._openings
         assert lesson is not None
         assert step is not None
         self._say_meanwhile("running")
         try:
             with_code, run = await self._engine.attempt(lesson, step, self.writing.code)
         except WorkerError as error:
-            if self._opened == opened:
+            if self._openings == opened:
                 self._say(Text(f"This could not be run: {error}"))
             return
-        if self._opened != opened:
+        if self._openings != opened:
             return
         result = run.result(STEP) or StepResult(STEP)
         yours = with_code.step(STEP)
@@ -462,13 +462,13 @@ class Workbench(QuietStepView, Box):
         self._show(self._scratch)
 
     def action_fold(self) -> None:
-        """Fold the task away, or back."""
-        if self._shown is self.writing:
+        """Fold or unfold the task."""
+        if self._current_view is self.writing:
             self.writing.fold()
 
     def action_reset(self) -> None:
-        """Back to the starter, or back from it."""
-        if self._step is None or self._shown is not self.writing:
+        """Replace the code by the starter, or the starter by the code."""
+        if self._step is None or self._current_view is not self.writing:
             return
         name, self._untouched = self._step.exercise, False
         if self._other_code is not None:
@@ -480,17 +480,17 @@ class Workbench(QuietStepView, Box):
             self._store.archive(name, aside, "reset")
 
     def _swap(self, name: str, other: str) -> None:
-        """Put the code of another session in the place of this code, which is offered then."""
+        """Show the code of a different session in place of this code, and offer this code in turn."""
         code = self.writing.code
         self._drafts.archive(name, code)
         self.writing.put(other)
         self._offer(code)
 
     def action_outside(self) -> None:
-        """Have the code edited by the learner's own editor, with the tutor out of the way."""
+        """Open the code in the learner's own editor, and suspend the tutor in the meantime."""
         if self._step is None:
             return
-        if self._shown is not self.writing:
+        if self._current_view is not self.writing:
             self._back()
         name = self._step.exercise
         edited = edit_outside(self.app, name, self.writing.code, partial(self._drafts.save, name))

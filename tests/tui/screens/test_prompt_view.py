@@ -362,6 +362,6 @@ async def test_opening_again_begins_anew() -> None:
         assert "first" not in app.drawn
         await pilot.press("up")
         assert app.query_one(PromptInput).text == ""
-        app.view.know((("later", "(2)"),))
+        app.view.show_names((("later", "(2)"),))
         await pilot.pause()
         assert "later (2)" in app.drawn

@@ -80,7 +80,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def use(recorded: tuple[TrainingSnapshot, ...] = RECORDED, **fields: object) -> None:
         made = Course(lessons=(lesson(**fields),))
         monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
-        monkeypatch.setattr(lessons.engine.training, "recorded", lambda *_: Training(recorded, seconds=19.8))
+        monkeypatch.setattr(lessons.engine.training, "load_recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
     return use

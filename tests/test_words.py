@@ -1,0 +1,71 @@
+"""The table of words of docs/architecture.md against the code: names and docstrings use no retired private word."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("attention", "lessons", "tui")
+
+RETIRED = frozenset({"colour", "film", "gots", "standing", "zygote"})
+"""Words that were replaced by a better one and may occur neither in names nor in docstrings."""
+
+RETIRED_NAMES = RETIRED | {"told"}
+"""Words that may not be the whole name of a module, class or function, with or without an underscore."""
+
+DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text or a name, in lower case; `FilmView` and `film_view` both contain `film`."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
+
+
+def retired_in_name(name: str) -> list[str]:
+    """Return the retired words that a name contains, and the name itself if it is nothing but a bare participle."""
+    used = words(name)
+    return sorted(used & RETIRED | (used & RETIRED_NAMES if len(used) == 1 else set()))
+
+
+def retired(path: str, source: str) -> Iterator[str]:
+    """Yield where a module uses a retired word: in its own name, in a name that it defines, or in a docstring."""
+    for word in retired_in_name(Path(path).stem):
+        yield f"{path}: {word}"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, *DEFINITIONS)):
+            found = words(ast.get_docstring(node) or "") & RETIRED
+            line = 1
+            if isinstance(node, DEFINITIONS):
+                found |= set(retired_in_name(node.name))
+                line = node.lineno
+            for word in sorted(found):
+                yield f"{path}:{line}: {word}"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_retired_word_is_used(package: str) -> None:
+    files = sorted((ROOT / package).rglob("*.py"))
+    assert files
+    found = [use for path in files for use in retired(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("film.py", "", ["film.py: film"]),
+        ("a.py", '"""Shows the film."""', ["a.py:1: film"]),
+        ("a.py", "\nclass FilmView: ...", ["a.py:2: film"]),
+        ("a.py", "def _told(): ...", ["a.py:1: told"]),
+        ("a.py", "def told_to_stop():\n    'Return whether it was told to.'", []),
+        ("a.py", "class A:\n    async def f():\n        '''Set the Colour.'''", ["a.py:2: colour"]),
+        ("understanding.py", '"""Understand the word filmed."""\nfilm = "standing"  # told', []),
+    ],
+)
+def test_a_retired_word_is_found(path: str, source: str, expected: list[str]) -> None:
+    assert list(retired(path, source)) == expected

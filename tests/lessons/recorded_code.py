@@ -18,6 +18,9 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.execute import execute
 from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
 
+# As in the worker: several threads gain nothing on small tensors, and wait for each other where other tests run too.
+torch.set_num_threads(1)
+
 SAMPLE = 4096
 """The largest number of cells of a tensor of which all are checked; of a larger one only a few are."""
 

@@ -30,7 +30,8 @@ from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerRead
 
 FDS = 4
 TICK = 0.2
-LINE_GRACE = 0.05
+LINE_GRACE = 0.25
+"""Seconds that a child gets to say at which line it is before it is killed; most need a few milliseconds."""
 MOST_PROCESSES = 32
 
 

@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bench import classroom, recorder, screen, worker
+from bench import classroom, recorder_cost, screen, worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def class_rows() -> Iterable[Row]:
 
 def recorder_rows(rounds: int) -> Iterable[Row]:
     """Measure the cost of recording."""
-    for name, unit, values in recorder.costs(rounds):
+    for name, unit, values in recorder_cost.costs(rounds):
         yield Row(name, unit, tuple(values))
 
 

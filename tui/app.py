@@ -15,10 +15,10 @@ from textual.screen import Screen
 
 from lessons.results.result import WorkerError
 from tui.actions.bindings import bindings
-from tui.actions.naming import full_keys, short_keys
+from tui.actions.key_names import full_keys, short_keys
 from tui.controllers import progress_export, startup
-from tui.controllers.course_map import MapController
 from tui.controllers.frame import MAP, Frame
+from tui.controllers.map_controller import MapController
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
 from tui.tty.exit_codes import ExitCode

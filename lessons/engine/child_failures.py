@@ -7,7 +7,7 @@ import signal
 from lessons.engine.launchers import ChildProcess, line_of
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
-from lessons.worker import exit_codes, wire
+from lessons.worker import child_exit_codes, wire
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
@@ -43,10 +43,10 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
         return Failure("crash", f"The Python interpreter itself crashed{where}.", line)
     if ended.code == -signal.SIGKILL:
         return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
-    if ended.code == exit_codes.CUT_OFF:
+    if ended.code == child_exit_codes.CUT_OFF:
         return Failure(
             "crash", "The code closed files that are not its own, so that its result could not be sent.", line
         )
-    if ended.code == exit_codes.BROKEN:
+    if ended.code == child_exit_codes.BROKEN:
         return Failure("crash", "The code broke Python's own tools, so that its result could not be sent.", line)
     return Failure("crash", "The code ended the program itself (os._exit) before it was done.", line)

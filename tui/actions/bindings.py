@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding
 
+from tui.actions.key_names import CHARACTERS
 from tui.actions.layouts import twins
-from tui.actions.naming import CHARACTERS
 from tui.actions.table import of_context
 
 

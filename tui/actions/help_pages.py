@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tui.actions.naming import full_keys
+from tui.actions.key_names import full_keys
 from tui.actions.table import ACTIONS, of_context
 
 LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7

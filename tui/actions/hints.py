@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.actions.table import ACTIONS
 
 GAP = "   "

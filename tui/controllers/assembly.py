@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tui.controllers.frame import GLOSSARY, PLAY, Frame
-from tui.controllers.glossary import GlossaryController
+from tui.controllers.glossary_controller import GlossaryController
 from tui.controllers.learning_state import LearningState
-from tui.controllers.prompt import PromptController
+from tui.controllers.prompt_controller import PromptController
+from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import make_views
-from tui.controllers.steps import StepController
-from tui.controllers.trainings import TrainingController
+from tui.controllers.training_controller import TrainingController
 from tui.screens.glossary_view import GlossaryView
 from tui.screens.prompt_view import PromptView
 from tui.screens.step_view import StepView, View, ViewContext

@@ -11,10 +11,10 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
+from tui.drawings.drawing_scene import Face, GridLayout, Scene, values_of
 from tui.drawings.grid import scrolled
 from tui.drawings.header import axis_name, draw_header, draw_lead, equation, index_name, title
 from tui.drawings.marks import sign
-from tui.drawings.scene import Face, GridLayout, Scene, values_of
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated
 from tui.render.palette import Palette

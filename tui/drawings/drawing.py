@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lessons.results.result import Tensor
 from tui.drawings import bars, grid, memory_strip
-from tui.drawings.scene import Face, GridLayout, Scene
+from tui.drawings.drawing_scene import Face, GridLayout, Scene
 from tui.drawings.styled_line import Runs
 from tui.render import memory_text
 

@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from lessons.results.result import Tensor
 from tui.actions.hints import GAP, hint
 from tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
+from tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
 from tui.drawings.header import axes_short, axes_text, describe, draw_header, draw_lead, legend_runs, legend_text, title
 from tui.drawings.marks import sign
-from tui.drawings.scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated
 

@@ -11,7 +11,7 @@ from lessons.results.explanation import label
 from lessons.results.result import Tensor
 from tui.actions.hints import hint
 from tui.drawings.cell_styles import ellipsis, times
-from tui.drawings.scene import Face, Scene, index_of
+from tui.drawings.drawing_scene import Face, Scene, index_of
 from tui.drawings.styled_line import StyledLine
 from tui.render.numbers import exact, short, truncated, visible
 

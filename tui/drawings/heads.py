@@ -12,9 +12,9 @@ from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
 from tui.actions.hints import hint
 from tui.drawings.cell_styles import background
+from tui.drawings.drawing_scene import Face, GridLayout, Scene
 from tui.drawings.grid import draw, layout
 from tui.drawings.overview import BlockPlan, bounds, caption, face_of
-from tui.drawings.scene import Face, GridLayout, Scene
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated, visible
 

@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from lessons.results.result import MemoryLayout as Stored
 from lessons.results.result import Tensor
 from tui.drawings.cell_styles import dot, mark_style, marked_style
+from tui.drawings.drawing_scene import Face, GridLayout, Scene, index_of
 from tui.drawings.grid import scrolled, step
 from tui.drawings.header import draw_header, draw_lead, equation, title
 from tui.drawings.marks import sign
-from tui.drawings.scene import Face, GridLayout, Scene, index_of
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render import memory_text
 

@@ -11,8 +11,8 @@ from math import isfinite
 
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How
+from tui.drawings.drawing_scene import Face, index_of
 from tui.drawings.grid import layout
-from tui.drawings.scene import Face, index_of
 from tui.render.numbers import exact, number_format, visible
 
 DIGITS = 7

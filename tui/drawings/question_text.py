@@ -14,7 +14,7 @@ from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult, WorkerError
 from tui.actions.hints import mention
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.render.code_text import rich_code
 from tui.render.prose import in_ascii, rich_text
 from tui.state.question_state import QuestionState

@@ -10,11 +10,11 @@ from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of
 from tui.actions.hints import hint
 from tui.drawings import heads, overview
+from tui.drawings.drawing_scene import Scene
 from tui.drawings.grid import layout
 from tui.drawings.heads import Heads, ThumbnailGrid
 from tui.drawings.marks import Marked, Marks
 from tui.drawings.overview import BlockPlan
-from tui.drawings.scene import Scene
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]

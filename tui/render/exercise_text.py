@@ -7,7 +7,7 @@ from rich.text import Text
 
 from lessons.format.exercises import ExerciseStep
 from tui.actions.hints import key_line, mention
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 
 DIM = Style(dim=True)
 CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."

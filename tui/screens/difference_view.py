@@ -14,7 +14,7 @@ from lessons.results.explanation import label
 from lessons.results.result import AnswerDifference
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.drawings import before_after
 from tui.drawings.marks import Marks
 from tui.render import verdict_text

@@ -19,7 +19,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.drawings import question_layout
 from tui.drawings.marks import Cells, Marks
 from tui.drawings.question_text import QuestionText, code_text

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane

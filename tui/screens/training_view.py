@@ -21,7 +21,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
 from tui.drawings.training_status import TrainingStatus

@@ -24,7 +24,7 @@ from lessons.results.result import AnswerComparison, Judgement, StepResult, Work
 from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.render import exercise_text, solution_text, verdict_text
 from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView

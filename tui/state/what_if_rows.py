@@ -13,7 +13,7 @@ from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.what_if import cells, knobs
 from lessons.what_if.changes import ChangeError, Changes, apply
-from tui.actions.naming import full_keys, short_keys
+from tui.actions.key_names import full_keys, short_keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQu
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, then
 from tui.drawings.drawing import MATRIX, Drawing, drawing_of
+from tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, value_at
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
-from tui.drawings.scene import TILE, Face, Scene, index_of, tiles_missing, value_at
 from tui.drawings.styled_line import Runs, differing_width, over
 from tui.drawings.zoom import Level, Zoom
 from tui.render.numbers import visible

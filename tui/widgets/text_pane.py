@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from tui.actions.bindings import bindings
 from tui.actions.hints import then
-from tui.actions.naming import short_keys
+from tui.actions.key_names import short_keys
 from tui.widgets.line_widget import LineWidget
 
 MORE = Style(dim=True)

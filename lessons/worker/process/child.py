@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lessons.worker import channel, exit_codes, fence, messages, wire
+from lessons.worker import channel, child_exit_codes, fence, messages, wire
 from lessons.worker.jobs import answer_run, judge, lesson_run, training
 from lessons.worker.messages import Launch
 
@@ -64,7 +64,7 @@ def work(talk: socket.socket) -> None:
     except wire.Closed:
         if not _is_open(TALK):
             # The program has closed it; the peer is still there, waiting.
-            _exit(exit_codes.CUT_OFF)
+            _exit(child_exit_codes.CUT_OFF)
 
 
 def _is_open(fd: int) -> bool:

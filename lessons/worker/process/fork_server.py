@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import channel, exit_codes, fence, wire
+from lessons.worker import channel, child_exit_codes, fence, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
 
 FDS = 4
@@ -108,7 +108,7 @@ class ForkServer:
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
     def _become_child(self, limits: Launch, scratch: str, parent: int, talk: int, out: int, err: int) -> NoReturn:
-        code = exit_codes.BROKEN
+        code = child_exit_codes.BROKEN
         try:
             from lessons.worker.process import child
 

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 
-from lessons.worker import channel, exit_codes
+from lessons.worker import channel, child_exit_codes
 from lessons.worker.messages import Launch, SpareReady
 
 
@@ -23,7 +23,7 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     """Import torch, report `SpareReady`, do one job, and end. Descriptors 1 and 2 must already be the output files."""
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
-    code = exit_codes.BROKEN
+    code = child_exit_codes.BROKEN
     try:
         gc.disable()
         from lessons.worker.process import fork_server
@@ -53,4 +53,4 @@ def _end_with(life: socket.socket, scratch: str) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(exit_codes.PARENT_GONE)
+    os._exit(child_exit_codes.PARENT_GONE)

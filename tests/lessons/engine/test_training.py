@@ -687,7 +687,7 @@ def test_more_heads_can_do_it_too(worker: Session, heads: int) -> None:
 
 @pytest.mark.parametrize(("lesson", "step"), TRAININGS)
 def test_training_of_the_course_comes_to_its_end(worker: Session, lesson: Lesson, step: TrainStep) -> None:
-    """The whole of it, once; `python -m bench.training` measures five seeds."""
+    """The whole of it, once; `python -m bench.training_seeds` measures five seeds."""
     ended = worker.train(lesson, step.id, nothing)
     assert ended.error is None
     first, last = ended.snapshots[0], ended.snapshots[-1]

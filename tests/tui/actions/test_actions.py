@@ -18,8 +18,8 @@ from tui.actions import readme
 from tui.actions.bindings import bindings, on_all_layouts
 from tui.actions.help_pages import PAGES, Entry, Row, rendered
 from tui.actions.hints import hint, key_line, mention, then
+from tui.actions.key_names import CHARACTERS, full_keys, name_of
 from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
-from tui.actions.naming import CHARACTERS, full_keys, name_of
 from tui.actions.table import ACTIONS, TABLE, of_context
 
 TUI = Path(__file__).parents[3] / "tui"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lessons.results.result import Tensor
 from tui.drawings.drawing import drawing_of
-from tui.drawings.scene import Face, Scene
+from tui.drawings.drawing_scene import Face, Scene
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 

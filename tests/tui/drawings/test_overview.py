@@ -16,11 +16,11 @@ from lessons.results.summaries import Blocks, How, blocks_of, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
 from tui.drawings import heads, overview
+from tui.drawings.drawing_scene import Face, Scene
 from tui.drawings.grid import draw
 from tui.drawings.heads import Heads, ThumbnailGrid, draw_heads
 from tui.drawings.marks import NO_MARKS, Cells, Marks
 from tui.drawings.overview import BlockPlan
-from tui.drawings.scene import Face, Scene
 from tui.drawings.zoom import Zoom
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal

@@ -23,9 +23,9 @@ from textual.widgets import Static
 from lessons.results.result import Tensor, Window
 from lessons.results.tensor_questions import WindowQuestion
 from tests.tui.pty_harness import Pty
+from tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, values_of
 from tui.drawings.grid import draw, layout, natural_size
 from tui.drawings.header import describe
-from tui.drawings.scene import TILE, Face, Scene, index_of, tiles_missing, values_of
 from tui.drawings.styled_line import differing_width
 from tui.render.palette import palette
 from tui.tty.terminal import Depth, Terminal

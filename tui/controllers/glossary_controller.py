@@ -8,7 +8,7 @@ from lessons.format.lesson import Course
 from lessons.reading import glossary
 from lessons.reading.loader import LessonError
 from tui.controllers.frame import GLOSSARY, MAP, Frame
-from tui.controllers.steps import StepController
+from tui.controllers.step_controller import StepController
 from tui.screens.glossary_view import GlossaryView
 
 

@@ -1,4 +1,4 @@
-"""Measurements of the course's trainings with several seeds: `python -m bench.training [SEED ...]`.
+"""Measurements of the course's trainings with several seeds: `python -m bench.training_seeds [SEED ...]`.
 
 It takes a few minutes. Each training runs as for a learner, in a child of the worker with one thread. The table
 gives its seconds, the steps until a curve had gone four fifths of the way to its last value, and these last values.

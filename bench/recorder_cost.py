@@ -1,7 +1,7 @@
 """The cost of the recorder: the same code with it and without, each in a process of its own.
 
-`python -m bench.recorder LESSON STEP plain|recorded` is such a process; it prints the processor seconds of the steps
-up to STEP, the median of some runs, and its peak memory in MB.
+`python -m bench.recorder_cost LESSON STEP plain|recorded` is such a process; it prints the processor seconds of the
+steps up to STEP, the median of some runs, and its peak memory in MB.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _ratios(plain: list[tuple[float, float]], recorded: list[tuple[float, float]
 
 def _measure(lesson: str, step: str, mode: str, runs: int) -> tuple[float, float]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder", lesson, step, mode, str(runs)]
+    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder_cost", lesson, step, mode, str(runs)]
     done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
     # The output of the lesson comes first.
     seconds, peak = done.stdout.splitlines()[-1].split()

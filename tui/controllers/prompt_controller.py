@@ -7,8 +7,8 @@ from functools import partial
 from lessons.format.lesson import Lesson
 from lessons.results.result import WorkerError
 from tui.controllers.frame import PLAY, Frame
+from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import Runner
-from tui.controllers.steps import StepController
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
 

@@ -154,17 +154,20 @@ def test_probe_takes_three_seconds_at_most(dripping: str) -> None:
 
 
 def test_search_for_the_address_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = threading.Event()
+    begun, found, ended = threading.Event(), threading.Event(), threading.Event()
 
     def lookup(*_: object, **__: object) -> list[object]:
+        begun.set()
         found.wait(10)
+        ended.set()
         raise OSError
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
-    threads = threading.active_count()
     assert not answers("http://index.example", seconds=0.1)
-    assert threading.active_count() > threads, "the probe waited for the name server"
+    assert not ended.is_set(), "the probe waited for the name server"
     found.set()
+    assert begun.wait(10)
+    assert ended.wait(10)
 
 
 def test_program_ends_while_its_probe_hangs(dripping: str) -> None:

@@ -22,6 +22,12 @@ _FRAME = re.compile(r'File "<([^<>\n]+)>", line (\d+)')
 class CodeUnit:
     """A piece of code by its name. `str` gives the form for people, `parse` takes it; `filename` is what Python sees.
 
+    Three neighbors stay text, because they name more, or less, than a unit of code. The id of a step is a key: in the
+    lesson file, the recordings, the progress file and JSON documents; `StepResult.id` is one (of an input, its form for
+    people). A part of a lesson (`lessons.what_if`) is `setup` or the id of a step as authors and learners write it, and
+    is only ever compared. `Explanation.file` may also be a module of the `attention` package; `Explanation.unit` is the
+    unit of code, if it is one.
+
     Attributes:
         kind: `step` and `input` are what tensors are shown of; an `expression` is evaluated to show one;
             `answer` is the answer to an exercise while it is judged; `internal` is code of the tutor itself.
@@ -95,20 +101,23 @@ SETUP = CodeUnit("setup")
 ANSWER = CodeUnit("answer")
 
 
-def of_filename(filename: str) -> CodeUnit | None:
-    """Return the unit that was compiled under this name, None for a file of any other kind."""
-    if not (filename.startswith("<") and filename.endswith(">")):
-        return None
+def find(text: str) -> CodeUnit | None:
+    """Return the unit with this form for people, None if the text names no code."""
     try:
-        return CodeUnit.parse(filename[1:-1])
+        return CodeUnit.parse(text)
     except ValueError:
         return None
+
+
+def of_filename(filename: str) -> CodeUnit | None:
+    """Return the unit that was compiled under this name, None for a file of any other kind."""
+    return find(filename[1:-1]) if filename.startswith("<") and filename.endswith(">") else None
 
 
 def learner_line(trace: str) -> int | None:
     """Return the first line in a printed traceback that is in code of the learner's, None if there is none."""
     for found in _FRAME.finditer(trace):
-        unit = of_filename(f"<{found[1]}>")
+        unit = find(found[1])
         if unit is not None and unit.of_learner:
             return int(found[2])
     return None

@@ -6,8 +6,10 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+from lessons.results import code_unit
 from lessons.results import formula as f
 from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
 from lessons.results.floats import shortest
 
 Index = tuple[int, ...]
@@ -62,8 +64,8 @@ class Explanation:
     Attributes:
         name, index, value, dtype: the number and its cell.
         op: the operation that computed it: `matmul`, `softmax`, `masked_fill`, `dropout`, `draw`, `literal`, ...
-        code: the piece of code that computed it, at `line` of `file`. A file is `setup`, the id of a step, or a module
-            of the `attention` package.
+        code: the piece of code that computed it, at `line` of `file`.
+        file: the form for people of a unit of code, the path of a module of the `attention` package, or "".
         lesson_line: the line of the lesson from which that was called.
         formula: over `operands`; for a leaf its value.
         notes: sentences for people.
@@ -90,6 +92,11 @@ class Explanation:
     def label(self) -> str:
         """The name with the index."""
         return label(self.name, self.index)
+
+    @property
+    def unit(self) -> CodeUnit | None:
+        """The unit of code that has `line`; None for a module of the `attention` package, or if it is not known."""
+        return code_unit.find(self.file)
 
     @property
     def values(self) -> list[float]:

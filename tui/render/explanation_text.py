@@ -341,14 +341,13 @@ def where(explanation: Explanation, here: str = "") -> str:
     e = explanation
     if e.line is None:
         return ""
-    if e.file.endswith(".py"):
-        return f"{e.file}, line {e.line}"
-    unit = code_unit.of_filename(f"<{e.file}>")
-    if unit == code_unit.SETUP:
+    if e.unit is None:
+        return f"{e.file}, line {e.line}" if e.file else f"line {e.line}"
+    if e.unit == code_unit.SETUP:
         return f"line {e.line} of the setup"
     # An expression that is shown belongs to its step.
-    file = unit.of or str(unit) if unit is not None else e.file
-    return f"line {e.line}" if file in (here, "") else f"line {e.line} of '{file}'"
+    name = e.unit.of or str(e.unit)
+    return f"line {e.line}" if name == here else f"line {e.line} of '{name}'"
 
 
 def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool = True) -> str:

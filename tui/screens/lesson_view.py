@@ -317,9 +317,10 @@ class LessonView(QuietStepView, ExplainingView):
             view.mark(Marks(operands, content.changed, content.set))
         line = None
         if explanation is not None and self._step is not None:
-            line = explanation.line if explanation.file == self._step.id else None
-            if explanation.file.endswith(".py"):
+            if explanation.unit is None:
                 line = explanation.lesson_line
+            elif explanation.unit == self.unit:
+                line = explanation.line
         if line != self._line:
             self._line = line
             self._show_code(keep=True)

@@ -493,7 +493,7 @@ class QuestionView(ExplainingView):
                 marks = replace(marks, changed=Cells(patterns=wrong), set=Cells(patterns=right))
             view.mark(marks)
         line = None
-        if explanation is not None and explanation.file == str(self.unit):
+        if explanation is not None and explanation.unit == self.unit:
             line = explanation.line
         if line != self._line:
             self._line = line

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
 
-STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "play"})
+STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt"})
 """The actions that need a step and therefore do nothing on the map."""
 
 
@@ -93,12 +93,12 @@ class TutorApp(OrderedInputApp):
             self.exit(return_code=ExitCode.FAILURE)
             return
         self.state = state
-        self.frame.watch(state.engine, state.store)
+        self.frame.watch(state.async_session, state.progress)
         self.map = MapController(self.frame, state, self.map_view, self.open_when_made)
         self.loaded.set()
         self.map.show()
-        if state.store.problem:
-            self.frame.notify(state.store.problem, "warning", timeout=15)
+        if state.progress.problem:
+            self.frame.notify(state.progress.problem, "warning", timeout=15)
         self.warm_up()
 
         # Also in a thread: importing the views takes a while, and keys must not wait for it.
@@ -118,7 +118,7 @@ class TutorApp(OrderedInputApp):
         """Have the worker load PyTorch; recorded results are shown until it is ready."""
         self.frame.show_title()
         try:
-            await self.state.engine.start()
+            await self.state.async_session.start()
         except WorkerError as error:
             self.frame.problem = str(error)
             self.frame.notify(f"Nothing can be run: {error}", "error", timeout=20)
@@ -171,19 +171,19 @@ class TutorApp(OrderedInputApp):
         if self.loaded.is_set():
             self.map.open_review()
 
-    @work(group="windows", exit_on_error=False)
+    @work(group="tensor-parts", exit_on_error=False)
     async def on_explaining_view_missing(self, event: ExplainingView.Missing) -> None:
         """Fetch the part of a large tensor that a matrix needs from the worker."""
         from tui.controllers import tensor_answers
 
-        await tensor_answers.fetch(self.state.engine, event)
+        await tensor_answers.fetch(self.state.async_session, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_view_asked(self, event: ExplainingView.Asked) -> None:
         """Have the worker explain how it computed a number."""
         from tui.controllers import tensor_answers
 
-        if why_not := await tensor_answers.explain(self.state.engine, event):
+        if why_not := await tensor_answers.explain(self.state.async_session, event):
             self.frame.notify(why_not, timeout=6)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
@@ -194,14 +194,14 @@ class TutorApp(OrderedInputApp):
         """Start, pause or resume the training of a view."""
         self.parts.trainings.go(event.view)
 
-    @work(group="play-input", exit_on_error=False)
+    @work(group="prompt-input", exit_on_error=False)
     async def on_prompt_view_entered(self, event: PromptView.Entered) -> None:
         """Run the code that the learner has entered at the prompt."""
         await self.parts.prompt.enter(event.code)
 
     def on_prompt_view_stopped(self) -> None:
         """Stop the code that was entered at the prompt."""
-        self.state.engine.stop()
+        self.state.async_session.stop()
 
     def on_prompt_view_closed(self) -> None:
         """Close the prompt and go back to its step."""
@@ -220,7 +220,7 @@ class TutorApp(OrderedInputApp):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: some need a step, the glossary needs the views to be assembled."""
         if action in STEP_ACTIONS:
-            return self.frame.shown != MAP
+            return self.frame.view_id != MAP
         return action != "glossary" or self.assembled.is_set()
 
     def action_next(self) -> None:
@@ -239,7 +239,7 @@ class TutorApp(OrderedInputApp):
         """Run the step again."""
         self.parts.steps.rerun()
 
-    def action_play(self) -> None:
+    def action_prompt(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
         self.parts.prompt.open()
 
@@ -250,8 +250,8 @@ class TutorApp(OrderedInputApp):
     def action_stop(self) -> None:
         """Stop the code or the training that is running."""
         if self.loaded.is_set():
-            self.state.engine.stop()
-        if self.frame.shown != MAP:
+            self.state.async_session.stop()
+        if self.frame.view_id != MAP:
             self.parts.steps.stop()
 
     def action_pane(self, step: int) -> None:
@@ -265,7 +265,7 @@ class TutorApp(OrderedInputApp):
     async def action_export(self) -> None:
         """Write the learner's progress and code to a file."""
         if self.loaded.is_set():
-            await progress_export.export(self.frame, self.state.store)
+            await progress_export.export(self.frame, self.state.progress)
 
     def action_help(self) -> None:
         """Show the help for the current view, or hide it."""
@@ -293,6 +293,6 @@ class TutorApp(OrderedInputApp):
         """End the worker, write pending progress, and return the message to print after the tutor has ended, or ""."""
         if not self.loaded.is_set():
             return self._farewell
-        self.state.engine.close()
-        self.state.store.close()
-        return progress_export.farewell(self.state.store)
+        self.state.async_session.close()
+        self.state.progress.close()
+        return progress_export.farewell(self.state.progress)

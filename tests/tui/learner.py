@@ -115,9 +115,9 @@ class Learner:
         return self.workbench.writing.code
 
     @property
-    def store(self) -> Progress:
+    def progress(self) -> Progress:
         """The learner's progress."""
-        return self.app.state.store
+        return self.app.state.progress
 
     @property
     def lesson_view(self) -> LessonView:
@@ -159,7 +159,7 @@ class Learner:
     @property
     def view_has_keys(self) -> bool:
         """Whether the view that is shown has the focus."""
-        return self.app.query_one(f"#{self.app.frame.shown}").has_focus_within
+        return self.app.query_one(f"#{self.app.frame.view_id}").has_focus_within
 
     async def goes_to(self, lesson: str, step: str) -> None:
         """Open a step directly, and wait until it is shown."""

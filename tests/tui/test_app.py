@@ -49,8 +49,8 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
             f"● {steps[1].title}",
             f"◐ {steps[2].title}",
         )
-        assert learner.store.position() == (first.id, steps[1].id)
-        assert [learner.store.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
+        assert learner.progress.position() == (first.id, steps[1].id)
+        assert [learner.progress.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
         await learner.press("down", "down")
         await learner.sees(f"{other.number}. {other.title}")
         # Also from the text beside the list.
@@ -74,7 +74,7 @@ async def test_from_lesson_to_lesson_and_the_end() -> None:
         first, last = COURSE.lessons[0], COURSE.lessons[-1]
         await learner.goes_to(first.id, first.steps[0].id)
         await learner.press("b")
-        assert learner.store.position() == (first.id, first.steps[0].id)
+        assert learner.progress.position() == (first.id, first.steps[0].id)
         await learner.goes_to(last.id, last.steps[-1].id)
         await learner.press("n")
         await learner.sees("course map")
@@ -486,7 +486,7 @@ async def test_the_cursor_stands_where_one_goes_on() -> None:
         lines = exercise.starter.rstrip("\n").split("\n")
         await learner.sees(lambda: editor.cursor_location == (len(lines) - 1, len(lines[-1])))
         # At the end of a line that is wider than the screen it would scroll the code aside: it waits below.
-        learner.store.save_draft(exercise.exercise, wide)
+        learner.progress.save_draft(exercise.exercise, wide)
         await learner.press("f8", "f7")
         await learner.sees(at("stacked-heads", "two-wide"), lambda: editor.cursor_location == (2, 0))
         assert editor.scroll_offset.x == 0
@@ -518,7 +518,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         await learner.sees("Exercise 3.1: Make v2 agree with v1", "def transfer(v1, v2):", "f5: check")
         await learner.press("f5")
         await learner.sees("✗ Not yet.", f"✗ {exercise.checks[0].name}: it is [b]not[/b] so")
-        assert not learner.store.passed(exercise.exercise)
+        assert not learner.progress.passed(exercise.exercise)
         assert not learner.dimmed("✗ Not yet.")
         await learner.writes(exercise.solution)
         # What was said is not of this code.
@@ -528,7 +528,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         await learner.press("ctrl+r")
         await learner.sees("✓ Passed.", f"✓ {exercise.checks[0].name}", lambda: "✗" not in learner.text)
         assert "earlier" not in learner.text
-        assert learner.store.state("attention-classes", exercise.id) == "done"
+        assert learner.progress.state("attention-classes", exercise.id) == "done"
         await learner.press("f8")
         await learner.sees(near("attention-classes", exercise.id, 1))
         await learner.press("m")
@@ -546,7 +546,7 @@ async def test_the_keys_of_the_editor() -> None:
         await learner.press("enter", "n", "q", "question_mark", "enter", "tab", "м")
         mine = typed(exercise.starter, "nq?\n        м")
         await learner.sees(lambda: learner.code == mine)
-        assert learner.store.draft(exercise.exercise) == mine
+        assert learner.progress.draft(exercise.exercise) == mine
         await learner.press("f9")
         await learner.sees(lambda: learner.code == exercise.starter)
         await learner.press("f9")

@@ -282,7 +282,7 @@ PAGES = {
     "map": MAP,
     "lesson": LESSON,
     "training": TRAINING,
-    "play": PROMPT,
+    "prompt": PROMPT,
     "exercise": EXERCISE,
     "question": QUESTION,
     "scratch": SCRATCH,

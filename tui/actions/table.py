@@ -66,7 +66,7 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="course map"),
     _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
     _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
-    _action("tutor.prompt", Stroke("p", "play"), help="a Python prompt with the variables of this step"),
+    _action("tutor.prompt", Stroke("p", "prompt"), help="a Python prompt with the variables of this step"),
     _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="glossary"),
     _action("tutor.export", Stroke("x", "export"), hint="export", help="write your progress and code to a file"),
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lessons.engine import session as engine
+from lessons.engine import session as session_module
 from lessons.results.result import WorkerError
 from tui.commands.errors import CommandError
 
 
 @contextmanager
-def open_session() -> Iterator[engine.Session]:
+def open_session() -> Iterator[session_module.Session]:
     """Provide a session and close it afterwards. A failure of the worker becomes the failure of the command."""
-    session = engine.Session()
+    session = session_module.Session()
     try:
         yield session
     except WorkerError as error:

@@ -21,7 +21,7 @@ from lessons.what_if.changes import ChangeHistory
 from tui.controllers.step_kinds import make_views
 from tui.screens.step_view import StepView, ViewContext
 from tui.state.async_session import AsyncSession
-from tui.state.step_results import ShownResult, TrainingReplays
+from tui.state.step_results import StepContent, TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
@@ -37,8 +37,8 @@ class _Bench(App[None]):
     def __init__(self) -> None:
         super().__init__()
         # Nothing is run: a session starts its worker when it is first asked for something.
-        self.engine, self.store = AsyncSession(Session()), Progress(None)
-        context = ViewContext(Terminal(depth="16"), "ansi_dark", self.engine, self.store, TrainingReplays())
+        self.async_session, self.progress = AsyncSession(Session()), Progress(None)
+        context = ViewContext(Terminal(depth="16"), "ansi_dark", self.async_session, self.progress, TrainingReplays())
         self.step_views = make_views(context)
         self.views = ContentSwitcher(*map(_widget, dict.fromkeys(self.step_views.values())), id="views")
 
@@ -49,12 +49,12 @@ class _Bench(App[None]):
         """Show a step. Returns its view and a query for the pane of its text."""
         view = self.step_views[step.kind]
         self.views.current = view.id
-        view.open_step(lesson, step, ShownResult(result), ChangeHistory())
+        view.open_step(lesson, step, StepContent(result), ChangeHistory())
         return view
 
     def on_unmount(self) -> None:
-        self.engine.close()
-        self.store.close()
+        self.async_session.close()
+        self.progress.close()
 
 
 def _widget(view: StepView) -> Widget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tui.controllers.frame import GLOSSARY, PLAY, Frame
+from tui.controllers.frame import GLOSSARY, PROMPT, Frame
 from tui.controllers.glossary_controller import GlossaryController
 from tui.controllers.learning_state import LearningState
 from tui.controllers.prompt_controller import PromptController
@@ -38,8 +38,8 @@ def assemble(
     frame: Frame, state: LearningState, terminal: Terminal, code_theme: str, show_map: Callable[[], None]
 ) -> Assembly:
     """Make the views and controllers, and return them; controllers call `show_map` to go back to the map."""
-    step_views = make_views(ViewContext(terminal, code_theme, state.engine, state.store, state.replays))
-    prompt_view = PromptView(terminal, code_theme, id=PLAY)
+    step_views = make_views(ViewContext(terminal, code_theme, state.async_session, state.progress, state.replays))
+    prompt_view = PromptView(terminal, code_theme, id=PROMPT)
     glossary_view = GlossaryView(terminal, id=GLOSSARY)
     steps = StepController(frame, state, step_views, show_map)
     return Assembly(
@@ -47,6 +47,6 @@ def assemble(
         step_views=step_views,
         steps=steps,
         trainings=TrainingController(frame, state, steps),
-        prompt=PromptController(frame, state.engine, steps, prompt_view),
+        prompt=PromptController(frame, state.async_session, steps, prompt_view),
         glossary=GlossaryController(frame, state.course, steps, glossary_view),
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui.screens.step_view import View
     from tui.state.async_session import AsyncSession
 
-MAP, PLAY, GLOSSARY = "map", "play", "glossary"
+MAP, PROMPT, GLOSSARY = "map", "prompt", "glossary"
 """The ids of the views that do not show a step."""
 
 DIM = Style(dim=True)
@@ -56,12 +56,12 @@ class Frame:
     def __init__(self, app: App[None], terminal: Terminal, course_map: View) -> None:
         self._app, self._terminal = app, terminal
         self._views_by_id: dict[str, View] = {}
-        self._engine: AsyncSession | None = None
-        self._store: Progress | None = None
+        self._async_session: AsyncSession | None = None
+        self._progress: Progress | None = None
         self.position = CoursePosition(0, 0, 1)
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
-        self.behind_glossary = MAP
+        self.covered_view_id = MAP
         """The id of the view that the glossary covers."""
 
         self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
@@ -80,26 +80,26 @@ class Frame:
         """Add a view without showing it."""
         await self.views.add_content(self._widget(view))
 
-    def watch(self, engine: AsyncSession, store: Progress) -> None:
+    def watch(self, async_session: AsyncSession, progress: Progress) -> None:
         """Have the title report from now on whether code can be run and whether progress is saved."""
-        self._engine, self._store = engine, store
+        self._async_session, self._progress = async_session, progress
 
     # Views -----------------------------------------------------------------------------------------------------------
 
     @property
-    def shown(self) -> str:
-        """The id of the view that is shown."""
+    def view_id(self) -> str:
+        """The id of the current view."""
         return self.views.current or MAP
 
     @property
-    def behind(self) -> str:
-        """The id of the view that is shown, or of the one that the glossary covers."""
-        return self.behind_glossary if self.shown == GLOSSARY else self.shown
+    def main_view_id(self) -> str:
+        """The id of the current view, or of the view that the glossary covers."""
+        return self.covered_view_id if self.view_id == GLOSSARY else self.view_id
 
     @property
     def view(self) -> View:
-        """The view that is shown."""
-        return self._views_by_id[self.shown]
+        """The current view."""
+        return self._views_by_id[self.view_id]
 
     def show(self, view: View) -> None:
         """Show a view that was added before, in place of the current one."""
@@ -111,11 +111,11 @@ class Frame:
         """Update the title line and the rule above the view."""
         title, words, width = self.view.title, self._status_notes(), self._app.size.width
         left = title_text.title(title)
-        if self.shown == GLOSSARY:
+        if self.view_id == GLOSSARY:
             self.title_line.set(left, title_text.GAP.join(words))
             return
-        here = CoursePosition(0, 0, 1) if self.shown == MAP else self.position
-        if self.shown == MAP:
+        here = CoursePosition(0, 0, 1) if self.view_id == MAP else self.position
+        if self.view_id == MAP:
             right = title_text.GAP.join([*words, "course map "])
         else:
             place = f"lesson {here.lesson}   step {here.step} of {here.of} "
@@ -126,10 +126,10 @@ class Frame:
 
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""
-        if self._engine is None or self._store is None:
+        if self._async_session is None or self._progress is None:
             return ["loading the course"]
-        words = ["cannot run code"] if self.problem else [] if self._engine.ready else ["loading PyTorch"]
-        return words if self._store.saved else [*words, f"not saved ({mention('tutor.export')})"]
+        words = ["cannot run code"] if self.problem else [] if self._async_session.ready else ["loading PyTorch"]
+        return words if self._progress.saved else [*words, f"not saved ({mention('tutor.export')})"]
 
     def show_keys(self) -> None:
         """Update the line of keys below the view."""

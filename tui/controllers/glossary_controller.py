@@ -23,7 +23,7 @@ class GlossaryController:
     def toggle(self) -> None:
         """Open the glossary with the terms of the current step first, or close it if it is open."""
         frame = self._frame
-        if frame.shown == GLOSSARY:
+        if frame.view_id == GLOSSARY:
             self.close()
             return
         try:
@@ -31,8 +31,8 @@ class GlossaryController:
         except LessonError as error:
             frame.notify(f"The glossary cannot be read: {error}", "error")
             return
-        self._view_before, self._focus_before, frame.behind_glossary = frame.view, frame.focused, frame.shown
-        step = None if frame.shown == MAP else self._steps.step
+        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.view_id
+        step = None if frame.view_id == MAP else self._steps.step
         frame.show(self._view)
         self._view.open(words, self._course, step)
         frame.show_lines()

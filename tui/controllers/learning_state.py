@@ -15,7 +15,7 @@ class LearningState(NamedTuple):
     """The course, the learner's progress, the session that runs code, and the results that are known so far."""
 
     course: Course
-    store: Progress
-    engine: AsyncSession
+    progress: Progress
+    async_session: AsyncSession
     results: StepResults
     replays: TrainingReplays

@@ -30,8 +30,8 @@ class MapController:
 
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""
-        self._state.engine.close_prompt()
-        self._view.show(self._state.course, self._state.store)
+        self._state.async_session.close_prompt()
+        self._view.show(self._state.course, self._state.progress)
         self._frame.show(self._view)
         if self._view.selected is not None:
             self.describe(self._view.selected)
@@ -41,8 +41,8 @@ class MapController:
     def describe(self, lesson: Lesson) -> None:
         """Show what a lesson teaches, its thumbnail, and the exercises that are due for review."""
         state = self._state
-        due = milestones.due(state.course, state.store)
-        self._view.about(lesson, state.store, state.results.thumbnail(lesson), due)
+        due = milestones.due(state.course, state.progress)
+        self._view.about(lesson, state.progress, state.results.thumbnail(lesson), due)
 
     def open(self, lesson: Lesson, step: str) -> None:
         """Open a lesson at the step with this id."""
@@ -57,7 +57,7 @@ class MapController:
 
     def open_review(self) -> None:
         """Open the next exercise that is due for review, or say that nothing is due."""
-        due = milestones.due(self._state.course, self._state.store)
+        due = milestones.due(self._state.course, self._state.progress)
         if due:
             lesson, exercise = due[0]
             self._open_step(lesson, exercise.id, True)

@@ -11,26 +11,26 @@ if TYPE_CHECKING:
     from lessons.learner.progress import Progress
 
 
-async def export(frame: Frame, store: Progress) -> None:
+async def export(frame: Frame, progress: Progress) -> None:
     """Write progress and code to a temporary file, and notify the learner of its path or of the error."""
     from lessons.learner.exports import export_to_temporary_file
 
     try:
         # In a thread, because keys must not wait for a disk.
-        file = await asyncio.to_thread(export_to_temporary_file, store)
+        file = await asyncio.to_thread(export_to_temporary_file, progress)
         frame.notify(f"Written to {file}", timeout=15)
     except OSError as error:
         frame.notify(f"Could not be written: {error}", "error")
 
 
-def farewell(store: Progress) -> str:
+def farewell(progress: Progress) -> str:
     """Export progress and code if they could not be saved; return the message to print on exit, "" if there is none."""
     from lessons.learner.exports import export_to_temporary_file
 
-    if store.saved:
+    if progress.saved:
         return ""
     try:
-        where = f"It was written to {export_to_temporary_file(store)}: bring it back with 'attn-tutor import FILE'."
+        where = f"It was written to {export_to_temporary_file(progress)}: bring it back with 'attn-tutor import FILE'."
     except OSError as error:
         where = f"It could not be exported either: {error}"
-    return f"{store.problem}\n{where}"
+    return f"{progress.problem}\n{where}"

@@ -6,7 +6,7 @@ from functools import partial
 
 from lessons.format.lesson import Lesson
 from lessons.results.result import WorkerError
-from tui.controllers.frame import PLAY, Frame
+from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import Runner
 from tui.screens.prompt_view import PromptView
@@ -16,44 +16,44 @@ from tui.state.async_session import AsyncSession
 class PromptController:
     """The controller of the prompt, which starts with the variables of a step after the learner's changes."""
 
-    def __init__(self, frame: Frame, engine: AsyncSession, steps: StepController, view: PromptView) -> None:
-        self._frame, self._engine, self._steps, self._view = frame, engine, steps, view
+    def __init__(self, frame: Frame, async_session: AsyncSession, steps: StepController, view: PromptView) -> None:
+        self._frame, self._async_session, self._steps, self._view = frame, async_session, steps, view
 
     def open(self) -> None:
         """Open a prompt on the step that is shown, if the learner's changes apply to it."""
         steps = self._steps
-        if not steps.shown or steps.runner is not Runner.WITH_CHANGES or not steps.may_leave():
+        if not steps.is_visible or steps.runner is not Runner.WITH_CHANGES or not steps.may_leave():
             return
         self._frame.show(self._view)
         self._view.open(steps.lesson, steps.step)
         self._frame.show_title()
-        self._frame.start(partial(self._start, steps.lesson, steps.index), "play")
+        self._frame.start(partial(self._start, steps.lesson, steps.index), "open-prompt")
 
     async def _start(self, lesson: Lesson, index: int) -> None:
         """Start a separate run for the prompt, and show the names that its inputs can use."""
         try:
-            names = await self._engine.open_prompt(lesson, lesson.steps[index].id, self._steps.changes)
+            names = await self._async_session.open_prompt(lesson, lesson.steps[index].id, self._steps.changes)
         except (WorkerError, ValueError) as error:
             self._view.say(f"Nothing can be run: {error}")
             return
-        if self._steps.is_at(lesson, index) and self._frame.behind == PLAY:
+        if self._steps.is_at(lesson, index) and self._frame.main_view_id == PROMPT:
             self._view.show_names(names)
 
     async def enter(self, code: str) -> None:
         """Run an input and show its result, or the reason why it could not be run."""
         prompt = self._view.opened
         try:
-            result = await self._engine.enter(code)
+            result = await self._async_session.enter(code)
         except (WorkerError, ValueError) as error:
             if self._view.opened == prompt:
                 self._view.say(f"This could not be run: {error}")
             return
-        if self._view.opened == prompt and self._frame.shown == PLAY:
+        if self._view.opened == prompt and self._frame.view_id == PROMPT:
             self._view.show_result(result)
 
     def close(self) -> None:
         """Close the prompt and go back to the step, which the prompt has not changed."""
-        self._engine.close_prompt()
+        self._async_session.close_prompt()
         self._frame.show(self._steps.view)
         self._frame.show_title()
         self._steps.view.focus_active()

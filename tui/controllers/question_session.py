@@ -12,53 +12,53 @@ from lessons.results.result import WorkerError
 from lessons.what_if.changes import ChangeHistory
 from tui.screens.question_view import QuestionView
 from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.step_results import ShownResult
+from tui.state.step_results import StepContent
 from tui.tty.terminal import Terminal
 
 
 class QuestionSession(QuietStepView, QuestionView):
     """The view of a question step, which judges and records the learner's answers."""
 
-    def __init__(self, terminal: Terminal, code_theme: str, store: Progress, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, code_theme: str, progress: Progress, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, id=id)
-        self._store = store
+        self._progress = progress
         # Questions under review: they are asked again as if they had not been answered.
         self._under_review: set[str] = set()
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show a question yet."""
-        return cls(context.terminal, context.code_theme, context.store, id="question")
+        return cls(context.terminal, context.code_theme, context.progress, id="question")
 
     def open_step(
-        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
     ) -> None:
         """Show a question with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, Question)
         if review:
             self._under_review.add(step.exercise)
             self._lesson = None
-        self._show_question(lesson, step, shown)
+        self._show_question(lesson, step, content)
         self._go_to(self._first_pane())
 
-    def show_result(self, shown: ShownResult) -> None:
+    def show_result(self, content: StepContent) -> None:
         """Show the results of a run of the question that was opened last."""
         if self._lesson is not None and self._step is not None:
-            self._show_question(self._lesson, self._step, shown)
+            self._show_question(self._lesson, self._step, content)
 
-    def _show_question(self, lesson: Lesson, step: Question, shown: ShownResult) -> None:
+    def _show_question(self, lesson: Lesson, step: Question, content: StepContent) -> None:
         name = step.exercise
         if name in self._under_review:
-            self.show_step(lesson, step, shown.result, shown.note, passed=False)
+            self.show_step(lesson, step, content.result, content.note, passed=False)
             return
         self.show_step(
             lesson,
             step,
-            shown.result,
-            shown.note,
-            passed=self._store.passed(name),
-            hints_used=self._store.hints_used(name),
-            given_up=self._store.gave_up(name),
+            content.result,
+            content.note,
+            passed=self._progress.passed(name),
+            hints_used=self._progress.hints_used(name),
+            given_up=self._progress.gave_up(name),
         )
 
     def on_question_view_answered(self, event: QuestionView.Answered) -> None:
@@ -71,7 +71,7 @@ class QuestionSession(QuietStepView, QuestionView):
         except WorkerError as error:
             self.say(str(error))
             return
-        more = outcomes.record(self._store, self._lesson, event.step, event.text, judgement)
+        more = outcomes.record(self._progress, self._lesson, event.step, event.text, judgement)
         if judgement.passed:
             self._under_review.discard(event.step.exercise)
         self.show_judgement(judgement, event.text)
@@ -81,10 +81,10 @@ class QuestionSession(QuietStepView, QuestionView):
     def on_question_view_hint_used(self, event: QuestionView.HintUsed) -> None:
         """Record how many hints the learner has read."""
         event.stop()
-        self._store.use_hint(event.step.exercise, event.n)
+        self._progress.use_hint(event.step.exercise, event.n)
 
     def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
         """Record that the learner has given up."""
         event.stop()
         self._under_review.discard(event.step.exercise)
-        self._store.give_up(event.step.exercise)
+        self._progress.give_up(event.step.exercise)

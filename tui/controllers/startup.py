@@ -25,8 +25,10 @@ def read(session: Session | None) -> LearningState | str:
         course = load_course()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
-    engine = AsyncSession(session or Session(nice=NICE))
-    return LearningState(course, Progress.open(background=True), engine, StepResults(engine), TrainingReplays())
+    async_session = AsyncSession(session or Session(nice=NICE))
+    return LearningState(
+        course, Progress.open(background=True), async_session, StepResults(async_session), TrainingReplays()
+    )
 
 
 def import_views() -> None:

@@ -58,13 +58,13 @@ class StepController:
         return STEP_KINDS[self.step.kind].runner
 
     @property
-    def shown(self) -> bool:
+    def is_visible(self) -> bool:
         """Whether the view of the current step is on the screen."""
-        return self._lesson is not None and self._frame.shown == self.view.id
+        return self._lesson is not None and self._frame.view_id == self.view.id
 
     def is_at(self, lesson: Lesson, index: int) -> bool:
         """Return whether the learner is still at this step, so that a late reply of the worker is of use."""
-        return (self._lesson, self.index) == (lesson, index) and self._frame.behind != MAP
+        return (self._lesson, self.index) == (lesson, index) and self._frame.main_view_id != MAP
 
     # Opening and running ---------------------------------------------------------------------------------------------
 
@@ -76,17 +76,17 @@ class StepController:
             remark: a message that stays in the title while this step is shown.
             review: whether the step is an exercise to be done again from the start.
         """
-        self._state.engine.close_prompt()
+        self._state.async_session.close_prompt()
         if lesson is not self._lesson:
             self._history = ChangeHistory()
             self._state.results.forget()
         self._lesson, self.index, self._remark = lesson, index, remark
-        self._state.store.visit(lesson.id, self.step.id)
+        self._state.progress.visit(lesson.id, self.step.id)
         if self.runner is Runner.ON_REQUEST:
-            self._state.engine.stop()
+            self._state.async_session.stop()
         self._frame.show(self.view)
-        shown = self._state.results.at_once(lesson, self.step)
-        self.view.open_step(lesson, self.step, shown, self._history, review=review)
+        content = self._state.results.at_once(lesson, self.step)
+        self.view.open_step(lesson, self.step, content, self._history, review=review)
         self._show_position()
         self._frame.show_keys()
         if self.runner is not Runner.ON_REQUEST:
@@ -100,7 +100,7 @@ class StepController:
         step = lesson.steps[index]
         changes = self.changes if STEP_KINDS[step.kind].runner is Runner.WITH_CHANGES else UNCHANGED
         try:
-            shown = await self._state.results.live(lesson, step, changes)
+            content = await self._state.results.live(lesson, step, changes)
         except ValueError as error:  # a change that cannot be made
             self._frame.notify(str(error))
             return
@@ -111,19 +111,19 @@ class StepController:
         self._frame.problem = ""
         # Also while the prompt covers the step, because the learner comes back to it.
         if self.is_at(lesson, index):
-            self.view.show_result(shown)
+            self.view.show_result(content)
             self._show_position()
 
     def rerun(self) -> None:
         """Run the current step again."""
-        if self.shown and self.runner is not Runner.ON_REQUEST and self.may_leave():
+        if self.is_visible and self.runner is not Runner.ON_REQUEST and self.may_leave():
             self.run()
 
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:
         """Apply the learner's new changes to a lesson, and run the current step again with them."""
         if lesson is self._lesson:
             self._history = history
-            if self.shown:
+            if self.is_visible:
                 self.run()
 
     def forget_results(self) -> None:
@@ -132,7 +132,7 @@ class StepController:
 
     def stop(self) -> None:
         """Tell the view of the current step that the learner has stopped its run."""
-        if self.shown:
+        if self.is_visible:
             self.view.stop()
 
     def _show_position(self) -> None:
@@ -146,18 +146,18 @@ class StepController:
 
     def may_leave(self) -> bool:
         """Return whether the learner may leave the current step; if they may, stop what runs in it."""
-        if self._lesson is None or self._frame.behind != self.view.id:
+        if self._lesson is None or self._frame.main_view_id != self.view.id:
             return True
         busy, leaves = self.view.busy, self.view.may_leave()
         if busy and leaves:
-            self._state.engine.stop()
+            self._state.async_session.stop()
         return leaves
 
     def next(self) -> None:
         """Go on to the next step, and count the current one as done if it was read or run."""
         if not self.may_leave():
             return
-        remark = milestones.leave(self._state.store, self.lesson, self.step)
+        remark = milestones.leave(self._state.progress, self.lesson, self.step)
         if self.index + 1 < len(self.lesson.steps):
             self.open(self.lesson, self.index + 1, remark=remark)
             return
@@ -182,5 +182,5 @@ class StepController:
     def leave(self) -> None:
         """Stop what is running and go back to the course map, if the learner may leave the step."""
         if self.may_leave():
-            self._state.engine.stop()
+            self._state.async_session.stop()
             self._show_map()

@@ -12,22 +12,22 @@ from tui.state.async_session import AsyncSession
 UNKNOWN = "This number explains itself as soon as the step has run here."
 
 
-async def fetch(engine: AsyncSession, event: ExplainingView.Missing) -> None:
+async def fetch(async_session: AsyncSession, event: ExplainingView.Missing) -> None:
     """Fetch a part of a large tensor for a matrix, and pass it on if the matrix still shows this tensor."""
     view, tensor = event.view, event.tensor
     # Typed as a union, the question would lose the type of its reply.
     question: TensorQuestion[Window | Blocks | RowStats] = event.question
-    reply = await engine.ask(question)
+    reply = await async_session.ask(question)
     if reply is None or isinstance(reply, Refusal):
         view.forget(event.question)
     elif view.tensor is tensor:
         view.add(tensor.name, reply)
 
 
-async def explain(engine: AsyncSession, event: ExplainingView.Asked) -> str:
+async def explain(async_session: AsyncSession, event: ExplainingView.Asked) -> str:
     """Have a number explained to a view, unless the learner has moved on. Return why there is no explanation, or ""."""
     about = event.view.result
-    reply = await engine.ask(event.question)
+    reply = await async_session.ask(event.question)
     if event.view.result is not about or not event.view.has_focus_within:
         return ""
     if isinstance(reply, Explanation):

@@ -20,16 +20,16 @@ class TrainingController:
     """The controller of the training of a step."""
 
     def __init__(self, frame: Frame, state: LearningState, steps: StepController) -> None:
-        self._frame, self._engine, self._replays, self._steps = frame, state.engine, state.replays, steps
+        self._frame, self._async_session, self._replays, self._steps = frame, state.async_session, state.replays, steps
 
     def go(self, view: TrainingView) -> None:
         """Start, pause or resume the training that a view shows, whichever applies."""
         replay = view.replay
         if replay.state in ("starting", "running"):
-            self._engine.pause()
+            self._async_session.pause()
             replay.pause()
         elif replay.state == "paused":
-            self._engine.resume()
+            self._async_session.resume()
             replay.resume()
         elif not replay.busy:
             # In the same group as runs, so that the next run stops the training.
@@ -52,7 +52,7 @@ class TrainingController:
         self._frame.show_keys()
         outcome = Training((), stopped=True)
         try:
-            outcome = await self._engine.train(lesson, step.id, take, changes)
+            outcome = await self._async_session.train(lesson, step.id, take, changes)
         except ValueError as error:  # a change that cannot be made
             outcome = Training((), Failure("error", str(error)))
         except WorkerError as error:

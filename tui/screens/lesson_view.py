@@ -36,7 +36,7 @@ from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.step_results import ShownResult
+from tui.state.step_results import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
@@ -79,7 +79,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._lesson: Lesson | None = None
         self._altered: Lesson | None = None
         self._contents: tuple[before_after.MatrixContent, ...] = ()
-        self._shown_result = ShownResult(self._result)
+        self._content = StepContent(self._result)
         self._mode: Mode = "after"
         self._changed_lines: frozenset[int] = frozenset()
         self._line: int | None = None
@@ -113,25 +113,25 @@ class LessonView(QuietStepView, ExplainingView):
         return self._step.title if self._step is not None else ""
 
     def open_step(
-        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
     ) -> None:
         """Show a step with the learner's changes to its lesson, and take the focus."""
         assert isinstance(step, FilledStep)
         self._whatif.history = history
-        self._show(lesson, step, shown)
+        self._show(lesson, step, content)
         self.focus_active()
 
-    def show_result(self, shown: ShownResult) -> None:
+    def show_result(self, content: StepContent) -> None:
         """Show the results of a run of the step that was opened last."""
         if self._lesson is not None and self._step is not None:
-            self._show(self._lesson, self._step, shown)
+            self._show(self._lesson, self._step, content)
 
-    def _show(self, lesson: Lesson, step: FilledStep, shown: ShownResult) -> None:
+    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
-        altered = apply(lesson, shown.changes)
+        altered = apply(lesson, content.changes)
         other_code = fresh or altered is not self._altered
-        result = shown.result
-        self._lesson, self._step, self._shown_result, self._result, self._altered = lesson, step, shown, result, altered
+        result = content.result
+        self._lesson, self._step, self._content, self._result, self._altered = lesson, step, content, result, altered
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"
@@ -165,10 +165,10 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _show_matrices(self) -> None:
         """Show the matrices before or after the learner's changes, or their difference."""
-        contents = before_after.contents(self._shown_result.base, self._result, self._mode, self._cells_shown())
+        contents = before_after.contents(self._content.base, self._result, self._mode, self._cells_shown())
         for index, view in enumerate(self._matrices):
             content = contents[index] if index < len(contents) else None
-            view.show(content.tensor if content else None, self._shown_result.note)
+            view.show(content.tensor if content else None, self._content.note)
             if content is not None:
                 view.caption(content.caption)
         self._contents = contents
@@ -180,7 +180,7 @@ class LessonView(QuietStepView, ExplainingView):
         return [
             replace(cell, name=shown.name)
             for shown in show
-            for cell in self._shown_result.changes.cells
+            for cell in self._content.changes.cells
             if cells.variable(shown) == cell.name
         ]
 
@@ -230,7 +230,7 @@ class LessonView(QuietStepView, ExplainingView):
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        return text if self._shown_result.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+        return text if self._content.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
         text = Text(clean(result.stdout).rstrip("\n"))
@@ -363,7 +363,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def _comparable(self) -> bool:
-        return self._shown_result.base is not None and before_after.comparable(self._contents)
+        return self._content.base is not None and before_after.comparable(self._contents)
 
     def _spot(self) -> Spot | None:
         """Return the cell under the cursor for the what-if panel, None if it cannot be changed."""
@@ -435,7 +435,7 @@ class LessonView(QuietStepView, ExplainingView):
             parts = [*panes, explain, hint("step.what-if"), *others]
         if self.explaining:
             parts = [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
-        elif self._shown_result.base is not None:
+        elif self._content.base is not None:
             change = [hint("step.what-if", "change"), hint("step.close", "restore")]
             parts = [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._active >= 0 and self._matrices[self._active].overview:

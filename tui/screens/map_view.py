@@ -82,25 +82,25 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: Course, store: Progress) -> None:
+    def show(self, course: Course, progress: Progress) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
-        lesson, step = milestones.current_step(course, store)
+        lesson, step = milestones.current_step(course, progress)
         self._targets = [(lesson, step)]
-        begun = store.position() is not None
+        begun = progress.position() is not None
         word = "Continue" if begun else "Start"
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
         entries = [LessonEntry(glyphs["continue"], text, strong=True)]
         for each in course.lessons:
-            state, said = milestones.state_of(each, store)
+            state, said = milestones.state_of(each, progress)
             entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", said))
-            self._targets.append((each, milestones.first_open(each, store)))
+            self._targets.append((each, milestones.first_open(each, progress)))
         self.list.show(tuple(entries))
 
     def about(
         self,
         lesson: Lesson,
-        store: Progress,
+        progress: Progress,
         thumbnail: Tensor | None,
         due: Sequence[tuple[Lesson, Exercise]] = (),
     ) -> None:
@@ -114,7 +114,7 @@ class MapView(Box):
             text.append("\n")
             text.append_text(picture(thumbnail, self._terminal))
             text.append("\n")
-        named, states = {exercise.exercise for _, exercise in due}, store.states()
+        named, states = {exercise.exercise for _, exercise in due}, progress.states()
         for step in lesson.steps:
             exercise = step.is_exercise
             state: str = states.get((lesson.id, step.id), "new")
@@ -124,7 +124,7 @@ class MapView(Box):
             if exercise:
                 text.append(f"   {_kind(step)}", EXERCISE)
                 text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
-        if lesson.challenge is not None and not milestones.tested_out(lesson, store):
+        if lesson.challenge is not None and not milestones.tested_out(lesson, progress):
             text.append("\n\nKnow all this? " + mention("map.challenge", "try the challenge"), DIM)
         if due:
             text.append("\n\nDue for review", BOLD)

@@ -97,7 +97,7 @@ def heights(room: int, wanted: list[int], active: int) -> list[int]:
 class PromptView(ExplainingView):
     """The prompt, its transcript and its matrices. It posts inputs to be run, and is given their results."""
 
-    topic = "play"
+    topic = "prompt"
 
     DEFAULT_CSS = """
     PromptView {
@@ -163,7 +163,7 @@ class PromptView(ExplainingView):
         self._transcript = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="transcript")
         self._figures = Box(*self._matrices, id="prompt-figures")
         self._body = Box(self._transcript, self._figures, id="prompt-body")
-        self._word = TextLine(ellipsis=terminal.ellipsis, id="play-word")
+        self._word = TextLine(ellipsis=terminal.ellipsis, id="prompt-word")
         self._prompt = PromptInput(id="prompt")
         self._focused: Widget = self._prompt
 

@@ -14,7 +14,7 @@ from lessons.results.result import StepResult
 from tui.actions.hints import hint, key_line
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
-from tui.state.step_results import ShownResult
+from tui.state.step_results import StepContent
 from tui.tty.terminal import Terminal
 
 MOST = 16
@@ -32,7 +32,7 @@ class ScratchRunView(LessonView):
 
     def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
         """Show the results of the code, and mark the line where it failed."""
-        self._show(lesson, step, ShownResult(result, f"live, {result.seconds * 1000:.0f} ms"))
+        self._show(lesson, step, StepContent(result, f"live, {result.seconds * 1000:.0f} ms"))
         if result.error is not None:
             self._line = result.error.line
             self._show_code(keep=True)

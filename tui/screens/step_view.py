@@ -9,7 +9,7 @@ from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
 from lessons.what_if.changes import ChangeHistory
 from tui.state.async_session import AsyncSession
-from tui.state.step_results import ShownResult, TrainingReplays
+from tui.state.step_results import StepContent, TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -46,8 +46,8 @@ class ViewContext:
 
     terminal: Terminal
     code_theme: str
-    engine: AsyncSession
-    store: Progress
+    async_session: AsyncSession
+    progress: Progress
     replays: TrainingReplays
 
 
@@ -59,18 +59,18 @@ class StepView(View, Protocol):
         """Return a view that does not show a step yet."""
 
     def open_step(
-        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
     ) -> None:
         """Show a step that the learner has opened, and take the focus.
 
         Args:
             lesson, step: the step and its lesson, without the learner's changes.
-            shown: the results that are known before the step has run.
+            content: the results that are known before the step has run.
             history: the learner's changes to the lesson.
             review: whether the step is an exercise to be done again from the start.
         """
 
-    def show_result(self, shown: ShownResult) -> None:
+    def show_result(self, content: StepContent) -> None:
         """Show the results of a run of the step that was opened last."""
 
     def focus_active(self) -> None:

@@ -29,7 +29,7 @@ from tui.render.code_text import rich_code
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
-from tui.state.step_results import ShownResult, TrainingReplays
+from tui.state.step_results import StepContent, TrainingReplays
 from tui.state.training_replay import TrainingReplay
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
@@ -129,7 +129,7 @@ class TrainingView(LessonView):
         """Return a view that does not show a step yet."""
         return cls(context.terminal, context.code_theme, context.replays, id="training")
 
-    def _show(self, lesson: Lesson, step: FilledStep, shown: ShownResult) -> None:
+    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
         """Show a step with the learner's own training if there is one, otherwise with the recorded one."""
         assert isinstance(step, TrainStep)
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
@@ -137,8 +137,8 @@ class TrainingView(LessonView):
             self._surveyed.clear()
         self._replay = self._replays.of(lesson, step, self._whatif.history.current)
         self._keep_time()
-        self._word.show(self._word_text(shown.result))
-        super()._show(lesson, step, shown)
+        self._word.show(self._word_text(content.result))
+        super()._show(lesson, step, content)
         self._show_replay()
 
     def show_started(self, replay: TrainingReplay) -> None:

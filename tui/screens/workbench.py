@@ -18,7 +18,6 @@ from textual.message import Message
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes
-from lessons.learner.progress import Progress
 from lessons.learner.records import Conflict
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.what_if.changes import ChangeHistory
@@ -32,10 +31,8 @@ from tui.screens.outside_editing import edit_outside
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.async_session import AsyncSession
 from tui.state.drafts import Drafts
-from tui.state.step_results import ShownResult
-from tui.tty.terminal import Terminal
+from tui.state.step_results import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
 
@@ -66,13 +63,12 @@ class Workbench(QuietStepView, Box):
             self.conflicts = conflicts
             super().__init__()
 
-    def __init__(
-        self, terminal: Terminal, code_theme: str, engine: AsyncSession, store: Progress, *, id: str | None = None
-    ) -> None:
+    def __init__(self, context: ViewContext, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._terminal, self._engine, self._store = terminal, engine, store
+        terminal = self._terminal = context.terminal
+        self._async_session, self._progress = context.async_session, context.progress
         self.writing = ExerciseView(terminal, id="writing")
-        self._scratch = ScratchRunView(terminal, code_theme, id="scratch")
+        self._scratch = ScratchRunView(terminal, context.code_theme, id="scratch")
         self._difference = DifferenceView(terminal, id="difference")
         self._solution = SolutionView(terminal, id="solution")
         self._current_view: View = self.writing
@@ -88,7 +84,7 @@ class Workbench(QuietStepView, Box):
         # Exercises under review: they start again from the starter, as if they had not been passed.
         self._under_review: set[str] = set()
         self._gave_up: set[str] = set()
-        self._drafts = Drafts(store)
+        self._drafts = Drafts(context.progress)
         # Whether nothing has been done since the exercise was opened.
         self._untouched = False
         # The code of a different session that f9 shows, as offered below the editor; None if there is none.
@@ -96,16 +92,16 @@ class Workbench(QuietStepView, Box):
 
     def on_mount(self) -> None:
         """Subscribe to changes by other sessions, which the thread that writes progress reports."""
-        self._store.on_exchange = lambda conflicts: self.post_message(self.Arrived(conflicts))
+        self._progress.on_exchange = lambda conflicts: self.post_message(self.Arrived(conflicts))
 
     def on_unmount(self) -> None:
         """Unsubscribe from changes by other sessions."""
-        self._store.on_exchange = None
+        self._progress.on_exchange = None
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show a step yet."""
-        return cls(context.terminal, context.code_theme, context.engine, context.store, id="exercise")
+        return cls(context, id="exercise")
 
     def compose(self) -> ComposeResult:
         """Compose the four views, of which one is displayed."""
@@ -167,7 +163,7 @@ class Workbench(QuietStepView, Box):
     # Opening -----------------------------------------------------------------------------------------------------
 
     def open_step(
-        self, lesson: Lesson, step: Step, shown: ShownResult, history: ChangeHistory, *, review: bool = False
+        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
     ) -> None:
         """Show an exercise with the learner's code or, for a review, with the starter."""
         assert isinstance(step, ExerciseStep)
@@ -175,7 +171,7 @@ class Workbench(QuietStepView, Box):
             self._begin_again(step)
         self._openings += 1
         self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
-        self._hints = 0 if step.exercise in self._under_review else self._store.hints_used(step.exercise)
+        self._hints = 0 if step.exercise in self._under_review else self._progress.hints_used(step.exercise)
         self._show(self.writing)
         self.writing.show_step(step, self._drafts.open(step), self._hints)
         self._show_welcome(lesson, step)
@@ -194,12 +190,12 @@ class Workbench(QuietStepView, Box):
         self._say(exercise_text.other_code(more))
         self._other_code = other
 
-    def show_result(self, shown: ShownResult) -> None:
+    def show_result(self, content: StepContent) -> None:
         """Do nothing, because an exercise shows results only on request."""
 
     def _begin_again(self, step: ExerciseStep) -> None:
         """Start a passed exercise again for a review: put the starter in place of the learner's code, which is kept."""
-        if self._store.passed(step.exercise) and step.exercise not in self._under_review:
+        if self._progress.passed(step.exercise) and step.exercise not in self._under_review:
             self._under_review.add(step.exercise)
             self._drafts.begin_again(step)
 
@@ -211,9 +207,9 @@ class Workbench(QuietStepView, Box):
             self._hints,
             self._help_key,
             reviewed=name in self._under_review,
-            passed=self._store.passed(name),
-            gave_up=self._store.gave_up(name),
-            skips=step.challenge and milestones.first_open(lesson, self._store) != step.id,
+            passed=self._progress.passed(name),
+            gave_up=self._progress.gave_up(name),
+            skips=step.challenge and milestones.first_open(lesson, self._progress) != step.id,
         )
 
     def _show(self, view: View) -> None:
@@ -298,12 +294,12 @@ class Workbench(QuietStepView, Box):
         assert step is not None
         self._say_meanwhile("checking")
         try:
-            judgement = await self._engine.check(step, code)
+            judgement = await self._async_session.check(step, code)
         except WorkerError as error:
             if self._openings == opened:
                 self._say(Text(f"This could not be checked: {error}"))
             return
-        more = outcomes.record(self._store, lesson, step, code, judgement)
+        more = outcomes.record(self._progress, lesson, step, code, judgement)
         if judgement.passed:
             self._under_review.discard(step.exercise)
             self._gave_up.discard(step.exercise)
@@ -317,7 +313,7 @@ class Workbench(QuietStepView, Box):
 
     def _say_meanwhile(self, what: str) -> None:
         """Say what the worker is doing, and how to stop it."""
-        loading = "" if self._engine.ready else "PyTorch is still loading; then "
+        loading = "" if self._async_session.ready else "PyTorch is still loading; then "
         leave = f"{short_keys('editor.leave')}, " if self.writing.editing else ""
         keys = leave + mention("tutor.stop")
         self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM))
@@ -349,7 +345,7 @@ class Workbench(QuietStepView, Box):
             return "hint"
         if not self._open_book:
             return "give up"
-        return "why it works" if self._store.passed(step.exercise) else "solution"
+        return "why it works" if self._progress.passed(step.exercise) else "solution"
 
     @property
     def _open_book(self) -> bool:
@@ -357,7 +353,7 @@ class Workbench(QuietStepView, Box):
         name = self._step.exercise if self._step else ""
         if name in self._gave_up:
             return True
-        return name not in self._under_review and (self._store.passed(name) or self._store.gave_up(name))
+        return name not in self._under_review and (self._progress.passed(name) or self._progress.gave_up(name))
 
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up on the second press. Afterwards show the solution."""
@@ -370,15 +366,15 @@ class Workbench(QuietStepView, Box):
             self._read_solution()
         elif self._hints < len(step.hints):
             self._hints += 1
-            self._store.use_hint(step.exercise, self._hints)
+            self._progress.use_hint(step.exercise, self._hints)
             self.writing.show_hints(self._hints)
             self.post_message(self.Changed())
         elif not self._armed:
             self._armed = True
             self._say(exercise_text.no_more_hints())
         else:
-            self._store.archive(step.exercise, self.writing.code, "gave-up")
-            self._store.give_up(step.exercise)
+            self._progress.archive(step.exercise, self.writing.code, "gave-up")
+            self._progress.give_up(step.exercise)
             self._gave_up.add(step.exercise)
             self._say(exercise_text.after_giving_up())
             self._read_solution()
@@ -386,7 +382,7 @@ class Workbench(QuietStepView, Box):
     def _read_solution(self) -> None:
         assert self._step is not None
         self._armed = False
-        self._store.use_solution(self._step.exercise)
+        self._progress.use_solution(self._step.exercise)
         self._show_solution(f"comparing{self._terminal.ellipsis}")
         self._show(self._solution)
         self.compare()
@@ -397,7 +393,7 @@ class Workbench(QuietStepView, Box):
         step, opened = self._step, self._openings
         assert step is not None
         try:
-            compared: AnswerComparison | str = await self._engine.compare(step, self.writing.code)
+            compared: AnswerComparison | str = await self._async_session.compare(step, self.writing.code)
         except WorkerError as error:
             compared = str(error)
         if self._openings == opened and self._current_view is self._solution:
@@ -407,7 +403,7 @@ class Workbench(QuietStepView, Box):
         step = self._step
         assert step is not None
         name = step.exercise
-        gave_up = self._store.gave_up(name) and (name in self._gave_up or not self._store.passed(name))
+        gave_up = self._progress.gave_up(name) and (name in self._gave_up or not self._progress.passed(name))
         text = solution_text.solution(
             step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
@@ -419,7 +415,7 @@ class Workbench(QuietStepView, Box):
     def on_solution_view_taken_back(self) -> None:
         """Undo giving up, and go back to the editor."""
         if self._step is not None:
-            self._store.take_back_give_up(self._step.exercise)
+            self._progress.take_back_give_up(self._step.exercise)
             self._gave_up.discard(self._step.exercise)
             keys = key_line([mention("exercise.check"), mention("exercise.hint", "give up")])
             self._say(Text(f"Taken back: you have not given up.   {keys}", DIM))
@@ -445,7 +441,7 @@ class Workbench(QuietStepView, Box):
         assert step is not None
         self._say_meanwhile("running")
         try:
-            with_code, run = await self._engine.attempt(lesson, step, self.writing.code)
+            with_code, run = await self._async_session.attempt(lesson, step, self.writing.code)
         except WorkerError as error:
             if self._openings == opened:
                 self._say(Text(f"This could not be run: {error}"))
@@ -477,7 +473,7 @@ class Workbench(QuietStepView, Box):
         last = self._drafts.last_archived(name)
         aside = self.writing.reset(last)
         if aside is not None and aside != last:
-            self._store.archive(name, aside, "reset")
+            self._progress.archive(name, aside, "reset")
 
     def _swap(self, name: str, other: str) -> None:
         """Show the code of a different session in place of this code, and offer this code in turn."""

@@ -1,1 +1,1 @@
-"""What the screen knows: the worker, the progress store, the results of steps."""
+"""What the screen knows: the worker, the progress progress, the results of steps."""

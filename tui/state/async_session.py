@@ -26,11 +26,11 @@ class AsyncSession:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="engine")
-        self._questions = ThreadPoolExecutor(1, thread_name_prefix="windows")
+        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="jobs")
+        self._questions = ThreadPoolExecutor(1, thread_name_prefix="questions")
         self._run: Run | None = None
-        self._play: Prompt | None = None
-        self._played: set[Future[Any]] = set()
+        self._prompt: Prompt | None = None
+        self._prompt_inputs: set[Future[Any]] = set()
         self._control: Control | None = None
 
     @property
@@ -44,7 +44,7 @@ class AsyncSession:
 
     async def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
         """Run a lesson with changes up to a step; stop the previous run. Raises `WorkerError`."""
-        _, run = await self._made(lambda: (lesson, self._session.run(lesson, upto, changes)))
+        _, run = await self._start_run(lambda: (lesson, self._session.run(lesson, upto, changes)))
         return run
 
     async def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
@@ -52,9 +52,9 @@ class AsyncSession:
 
         Returns the lesson with their code as a step. Raises `WorkerError`.
         """
-        return await self._made(lambda: scratch_run.run(self._session, lesson, exercise, source))
+        return await self._start_run(lambda: scratch_run.run(self._session, lesson, exercise, source))
 
-    async def _made(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
+    async def _start_run(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
         """Start a run and keep it; close it if a newer request has replaced it meanwhile."""
         self._session.cancel()
         future = self._jobs.submit(work)
@@ -114,28 +114,28 @@ class AsyncSession:
         What is asked of the step `play 1` is then asked of it. Raises `WorkerError` or `ChangeError`.
         """
         self.close_prompt()
-        self._play = Prompt(self._session, lesson, step, changes)
-        return await self._in_play(self._play.start)
+        self._prompt = Prompt(self._session, lesson, step, changes)
+        return await self._run_in_prompt(self._prompt.start)
 
     async def enter(self, code: str) -> PromptResult:
         """Run an input of the prompt. Raises `WorkerError`."""
-        if self._play is None:
+        if self._prompt is None:
             raise WorkerError("The prompt is closed.")
-        return await self._in_play(self._play.enter, code)
+        return await self._run_in_prompt(self._prompt.enter, code)
 
     def close_prompt(self) -> None:
         """Close the prompt and stop what it runs. The run of the lesson stays."""
-        play, self._play = self._play, None
-        if play is None:
+        prompt, self._prompt = self._prompt, None
+        if prompt is None:
             return
-        if any(future.running() for future in self._played):
+        if any(future.running() for future in self._prompt_inputs):
             self._session.cancel()
-        self._questions.submit(play.close)
+        self._questions.submit(prompt.close)
 
-    async def _in_play(self, work: Callable[..., T], *what: object) -> T:
+    async def _run_in_prompt(self, work: Callable[..., T], *what: object) -> T:
         future = self._jobs.submit(work, *what)
-        self._played.add(future)
-        future.add_done_callback(self._played.discard)
+        self._prompt_inputs.add(future)
+        future.add_done_callback(self._prompt_inputs.discard)
         return await asyncio.wrap_future(future)
 
     async def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
@@ -149,7 +149,7 @@ class AsyncSession:
         if unit is None:
             return None
         if unit.kind == "input":
-            return self._play.run if self._play is not None else None
+            return self._prompt.run if self._prompt is not None else None
         # The step may have been opened just now, and the run that is there may not reach it.
         return self._run if self._run is not None and self._run.result(str(unit)) is not None else None
 
@@ -164,7 +164,7 @@ class AsyncSession:
         if self._control is not None:
             self._control.stop()
         self._session.close()
-        for held in (self._run, self._play):
+        for held in (self._run, self._prompt):
             if held is not None:
                 held.close()
         for pool in (self._jobs, self._questions):

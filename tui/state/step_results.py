@@ -17,7 +17,7 @@ from tui.state.training_replay import TrainingReplay
 
 
 @dataclass(frozen=True, slots=True)
-class ShownResult:
+class StepContent:
     """The result of a step, with what a view says about it.
 
     Attributes:
@@ -36,8 +36,8 @@ class ShownResult:
 class StepResults:
     """The results of all steps that were shown."""
 
-    def __init__(self, engine: AsyncSession) -> None:
-        self._engine = engine
+    def __init__(self, async_session: AsyncSession) -> None:
+        self._async_session = async_session
         self._recorded: dict[str, dict[str, StepResult]] = {}
         self._bases: dict[tuple[str, str], StepResult] = {}
 
@@ -47,10 +47,10 @@ class StepResults:
             self._recorded[lesson.id] = recordings.load(lesson)
         return self._recorded[lesson.id]
 
-    def at_once(self, lesson: Lesson, step: Step) -> ShownResult:
+    def at_once(self, lesson: Lesson, step: Step) -> StepContent:
         """Return what can be shown before the step has run."""
         recorded = self.of(lesson).get(step.id)
-        return ShownResult(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+        return StepContent(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
 
     def thumbnail(self, lesson: Lesson) -> Tensor | None:
         """Return the recorded tensor that represents a lesson on the map, None if it has none."""
@@ -62,14 +62,14 @@ class StepResults:
         """Discard the results without changes, because the lesson is a different one."""
         self._bases.clear()
 
-    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> ShownResult:
+    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:
         """Run the lesson up to a step. Raises `WorkerError`, or `ChangeError` for a change that cannot be made."""
         base = self._bases.get((lesson.id, step.id))
         if base is None or not changes:
-            run = await self._engine.run(lesson, step.id)
+            run = await self._async_session.run(lesson, step.id)
             base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
         if changes:
-            run = await self._engine.run(lesson, step.id, changes)
+            run = await self._async_session.run(lesson, step.id, changes)
         result = run.result(step.id) or run.steps[-1]
         note = f"live, {result.seconds * 1000:.0f} ms"
         recorded = self.of(lesson).get(step.id)
@@ -81,7 +81,7 @@ class StepResults:
             # Steps that the run did not reach are shown as recorded.
             result = replace(recorded, stdout=result.stdout, error=result.error)
             note = "recorded"
-        return ShownResult(result, note, base if changes else None, changes)
+        return StepContent(result, note, base if changes else None, changes)
 
 
 class TrainingReplays:

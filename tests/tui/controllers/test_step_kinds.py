@@ -32,12 +32,12 @@ def test_what_nothing_is_known_of_until_it_is_asked_for_is_an_exercise() -> None
 
 
 def test_kinds_of_one_class_share_a_view_and_every_view_has_a_help() -> None:
-    engine, store = AsyncSession(Session()), Progress(None)
+    async_session, progress = AsyncSession(Session()), Progress(None)
     try:
-        views = make_views(ViewContext(Terminal(depth="16"), "ansi_dark", engine, store, TrainingReplays()))
+        views = make_views(ViewContext(Terminal(depth="16"), "ansi_dark", async_session, progress, TrainingReplays()))
     finally:
-        engine.close()
-        store.close()
+        async_session.close()
+        progress.close()
     assert set(views) == set(STEP_KINDS)
     assert views["read"] is views["run"] is not views["train"]
     ids = {view.id for view in views.values()}

@@ -159,12 +159,12 @@ async def test_giving_up_and_taking_it_back() -> None:
         await learner.press("enter", "#", "f3")
         await learner.sees("f3 again: give up")
         mine = learner.code
-        assert not learner.store.gave_up(NAME)
+        assert not learner.progress.gave_up(NAME)
         await learner.press("f3")
         await learner.sees(
             "Model answer: ", "You gave up.", "u take back giving up", lambda: "scores" in solved(learner)
         )
-        assert learner.store.gave_up(NAME)
+        assert learner.progress.gave_up(NAME)
         assert session.asked[-1] == f"compare {NAME}"
         for each in (
             "Why the model answer works",
@@ -179,7 +179,7 @@ async def test_giving_up_and_taking_it_back() -> None:
         await learner.sees("Model answer: ")
         await learner.press("u")
         await learner.sees("Taken back", lambda: view(learner) == "exercise", lambda: learner.code == mine)
-        assert not learner.store.gave_up(NAME)
+        assert not learner.progress.gave_up(NAME)
         await learner.press("f3")
         await learner.sees("f3 again: give up")
         await learner.press("f3")
@@ -207,7 +207,7 @@ async def test_after_passing_why_it_works() -> None:
         )
         await learner.press("u")
         assert view(learner) == "solution"
-        assert learner.store.solution_used(NAME)
+        assert learner.progress.solution_used(NAME)
         await learner.press("escape")
         # Also when it was passed some other day.
         await learner.press("f8", "f7")
@@ -307,7 +307,7 @@ async def test_undo_reaches_back_before_another_step() -> None:
         await learner.sees(lambda: learner.code == EXERCISE.starter)
         await learner.press("ctrl+y")
         await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
-        assert learner.store.draft(NAME) == learner.code
+        assert learner.progress.draft(NAME) == learner.code
 
 
 async def test_what_the_starter_took_the_place_of_comes_back_tomorrow() -> None:
@@ -356,7 +356,7 @@ async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyP
         await learner.press("enter", "#", "ctrl+o")
         mine = typed(EXERCISE.starter, "#")
         await learner.sees(lambda: learner.code == f"{mine}# more\n")
-        assert learner.store.draft(NAME) == learner.code
+        assert learner.progress.draft(NAME) == learner.code
         await learner.press("ctrl+z")
         await learner.sees(lambda: learner.code == mine)
 
@@ -388,7 +388,7 @@ async def test_code_of_another_session_is_kept_and_offered() -> None:
         await learner.press("f9", "y")
         await learner.sees(lambda: learner.code == f"y{theirs}")
         # To go on with the code of the other session is no conflict.
-        assert learner.store.draft(NAME) == learner.code
+        assert learner.progress.draft(NAME) == learner.code
     with closing(Progress.open()) as progress:
         assert progress.draft(NAME) == f"y{theirs}"
         assert [(each.code, each.why) for each in progress.archived(NAME)] == [(theirs, "session"), (mine, "reset")]
@@ -434,7 +434,7 @@ async def test_a_verdict_is_not_disturbed_by_another_session() -> None:
             await learner.sees(lambda: elsewhere.draft(NAME) == EXERCISE.solution)
         write_elsewhere("# theirs", seen=True)
         await learner.press("f5")
-        await learner.sees("✓ Passed.", lambda: learner.store.draft(NAME) == "# theirs")
+        await learner.sees("✓ Passed.", lambda: learner.progress.draft(NAME) == "# theirs")
         assert learner.code == EXERCISE.solution
 
 
@@ -446,7 +446,7 @@ async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("n")
         await learner.sees("exercise skipped", near(LESSON, STEP_ID, 1))
-        assert learner.store.state(LESSON, STEP_ID) == "skipped"
+        assert learner.progress.state(LESSON, STEP_ID) == "skipped"
         # It is said once.
         await learner.press("f7", "n")
         await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
@@ -460,7 +460,7 @@ async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
         await learner.sees("✓ Passed.")
         await learner.press("f8")
         await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
-        assert learner.store.state(LESSON, STEP_ID) == "done"
+        assert learner.progress.state(LESSON, STEP_ID) == "done"
 
 
 async def test_who_passes_the_challenge_has_tested_out() -> None:
@@ -476,7 +476,7 @@ async def test_who_passes_the_challenge_has_tested_out() -> None:
         await learner.writes(exercise.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.", "You have tested out of this lesson: its other")
-        states = {learner.store.state(lesson.id, step.id) for step in lesson.steps}
+        states = {learner.progress.state(lesson.id, step.id) for step in lesson.steps}
         assert states == {"skipped", "done"}
         await learner.press("m")
         await learner.sees("tested out")
@@ -490,13 +490,13 @@ async def test_who_went_through_the_lesson_has_nothing_to_test_out_of() -> None:
     exercise = task(challenge.exercise)
     async with tutor() as learner:
         for step in lesson.steps[: lesson.index(exercise.id)]:
-            learner.store.set_state(lesson.id, step.id, "done")
+            learner.progress.set_state(lesson.id, step.id, "done")
         await learner.goes_to(lesson.id, exercise.id)
         assert "challenge" not in learner.verdict
         await learner.writes(exercise.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.", lambda: "tested out" not in learner.text)
-        assert learner.store.state(lesson.id, lesson.steps[-1].id) == "new"
+        assert learner.progress.state(lesson.id, lesson.steps[-1].id) == "new"
 
 
 def failed_and_passed_long_ago() -> None:
@@ -524,7 +524,7 @@ async def test_what_was_missed_comes_back() -> None:
         await learner.press("v")
         await learner.sees("Once more, from the starter", lambda: learner.code == EXERCISE.starter)
         # The last answer is kept, and can be had back; hints begin anew.
-        assert learner.store.archived(NAME)[-1].code == EXERCISE.solution
+        assert learner.progress.archived(NAME)[-1].code == EXERCISE.solution
         assert "f3 hint" in learner.keys
         await learner.press("f9")
         await learner.sees(lambda: learner.code == EXERCISE.solution)
@@ -556,15 +556,15 @@ async def test_a_question_is_answered_and_kept() -> None:
     right = next(place for place, option in enumerate(step.options) if option.right)
     wrong = next(place for place, option in enumerate(step.options) if not option.right)
     async with tutor() as learner:
-        store = learner.store
+        progress = learner.progress
         learner.opens(lesson.id, lesson.index(step.id))
         await learner.sees(f"Question: {step.title}", "live, 2 ms")
         await learner.press("f3")
-        await learner.sees(lambda: store.hints_used(step.exercise) == 1)
+        await learner.sees(lambda: progress.hints_used(step.exercise) == 1)
         await learner.press("abcdefghi"[wrong])
-        await learner.sees(lambda: not store.passed(step.exercise), "✗")
+        await learner.sees(lambda: not progress.passed(step.exercise), "✗")
         await learner.press("abcdefghi"[right])
-        await learner.sees(lambda: store.state(lesson.id, step.id) == "done", "✓")
+        await learner.sees(lambda: progress.state(lesson.id, step.id) == "done", "✓")
         await learner.press("f8", "f7")
         await learner.sees("✓ Right: ")
         await learner.press("f1")
@@ -581,7 +581,7 @@ async def test_a_question_that_is_passed_over_is_skipped() -> None:
         await learner.sees("Question: ")
         await learner.press("f8")
         await learner.sees("question skipped")
-        assert learner.store.state(lesson.id, "sums-to-one") == "skipped"
+        assert learner.progress.state(lesson.id, "sums-to-one") == "skipped"
 
 
 async def test_a_question_comes_back_as_if_it_were_new() -> None:

@@ -13,7 +13,7 @@ from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import tutor
 from tui.screens.lesson_view import LessonView
-from tui.state.step_results import ShownResult
+from tui.state.step_results import StepContent
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -41,7 +41,7 @@ class LessonApp(App[None]):
         yield self.view
 
     def on_mount(self) -> None:
-        self.view.open_step(LESSON, LESSON.step("one"), ShownResult(StepResult("one")), self.history)
+        self.view.open_step(LESSON, LESSON.step("one"), StepContent(StepResult("one")), self.history)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         self.posted.append(event)
@@ -59,9 +59,9 @@ async def test_a_result_stands_beside_the_code_that_gave_it() -> None:
         await pilot.pause()
         assert app.posted[-1].history.current == FOUR
         result = StepResult("one")
-        app.view.show_result(ShownResult(result, base=result, changes=ONE))
+        app.view.show_result(StepContent(result, base=result, changes=ONE))
         assert "n = 1" in app.code
-        app.view.show_result(ShownResult(result, base=result, changes=FOUR))
+        app.view.show_result(StepContent(result, base=result, changes=FOUR))
         assert "n = 4" in app.code
 
 

@@ -378,7 +378,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         await opened(learner)
         session = await started(learner, 0)
         await learner.press("f2")
-        await learner.sees(lambda: learner.app.frame.shown == "glossary")
+        await learner.sees(lambda: learner.app.frame.view_id == "glossary")
         session.events.put(picture(10))
         await learner.sees(lambda: len(replay_of(learner).snapshots) == 2)
         await learner.press("f2")
@@ -571,4 +571,4 @@ async def test_the_step_counts_as_done_when_it_is_left() -> None:
         await learner.sees("step 3 of 3")
         step = learner.app.state.course.lessons[0].steps[TRAIN]
         assert isinstance(step, TrainStep)
-        assert learner.store.state("made", "train") == "done"
+        assert learner.progress.state("made", "train") == "done"

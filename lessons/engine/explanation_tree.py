@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -72,6 +73,22 @@ def walk(node: Node, level: int = 0) -> Iterator[tuple[Node, int]]:
     yield node, level
     for operand in node.operands or ():
         yield from walk(operand, level + 1)
+
+
+def identity(node: Node) -> tuple[object, ...]:
+    """Return what tells a number from others: its label and value, the operation, and the same of its operands."""
+    e = node.explanation
+    # In hexadecimal, because NaN would not be equal to NaN.
+    return e.label, e.value.hex(), e.op, e.line, tuple((operand.label, operand.value.hex()) for operand in e.operands)
+
+
+def depths(root: Node) -> dict[int, float]:
+    """Return for each node, by `id`, how many levels stand below it until the tree is cut off; infinity if nowhere."""
+    found: dict[int, float] = {}
+    for node, _ in reversed(list(walk(root))):
+        below = [found[id(operand)] for operand in node.operands or ()]
+        found[id(node)] = 0 if node.operands is None else 1 + min(below, default=math.inf)
+    return found
 
 
 def with_shown(lesson: Lesson, step_id: str, name: str) -> Lesson:

@@ -269,18 +269,23 @@ def failure(error: Failure) -> str:
 
 def explanation(root: explanation_tree.Node) -> Iterator[str]:
     """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once."""
-    seen: set[str] = set()
-    for node, level in explanation_tree.walk(root):
-        indent = "    " * level
-        label = node.explanation.label
-        if label in seen and node.explanation.op not in ("set",):
+    told: dict[tuple[object, ...], float] = {}
+    depths = explanation_tree.depths(root)
+    pending = [(root, 0)]
+    while pending:
+        node, level = pending.pop()
+        identity, depth = explanation_tree.identity(node), depths[id(node)]
+        if told.get(identity, -1) >= depth:
+            # It stands above, with all that is known here of what it was computed from.
             continue
-        seen.add(label)
+        told[identity] = depth
+        indent = "    " * level
         for line in explanation_text.report(node.explanation):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
                 clean(line), WIDTH, initial_indent=indent, subsequent_indent=hanging, drop_whitespace=True
             )
+        pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
 
 
 def verdict_word(verdict: str) -> str:

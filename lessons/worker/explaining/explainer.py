@@ -20,11 +20,11 @@ from lessons.worker.explaining import (
     formula_check,
     fused_definitions,
     nonfinite_origin,
-    operand_names,
     rules,
     source_location,
 )
 from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.operand_names import NOTE, Labels
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.names import NamedCell, Names
@@ -63,7 +63,7 @@ class Explainer:
         self.history = ElementHistory(self.record)
         self.names = Names(self.record)
         self._shown: list[RecordedTensor] = []
-        self._asked: dict[int, tuple[Element, NamedCell]] = {}
+        self._asked: dict[int, tuple[Element, NamedCell, Labels]] = {}
         self._references = 0
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
         self._movements: dict[int, Movement | None] = {}
@@ -82,16 +82,21 @@ class Explainer:
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
             raise NoCell(index)
-        return self.explain(Element.of(shown.region, index, shown.time), NamedCell(name, index, True), unit)
+        self.names.update()
+        element, cell = Element.of(shown.region, index, shown.time), NamedCell(name, index, True)
+        labels = Labels(self, shown.time)
+        labels.reserve(cell, element)
+        return self.explain(element, cell, labels, unit)
 
     def follow(self, ref: int, unit: CodeUnit | None = None) -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `NoCell`."""
         if ref not in self._asked:
             raise NoCell(ref)
-        element, cell = self._asked[ref]
-        return self.explain(element, cell, unit)
+        return self.explain(*self._asked[ref], unit)
 
-    def explain(self, element: Element, cell: NamedCell, unit: CodeUnit | None = None) -> dict[str, Any]:
+    def explain(
+        self, element: Element, cell: NamedCell, labels: Labels, unit: CodeUnit | None = None
+    ) -> dict[str, Any]:
         """Explain an element under the name of a cell, as plain data; see `lessons.results.explanation.Explanation`."""
         self.names.update()
         try:
@@ -103,17 +108,17 @@ class Explainer:
         result, operands = derived.result, derived.operands
         formula = f.Number(value) if result.formula is None else result.formula
         location = source_location.locate(self.names.positions, derived.event)
-        named = operand_names.names_of(self, operands, derived.code_names, cell)
-        notes = [*result.notes, *nonfinite_origin.notes(self, element, value, derived)]
+        named = labels.name_all(operands, derived.code_names)
+        notes = [*result.notes, *nonfinite_origin.notes(self, labels, element, value, derived)]
         if any("#" in operand.name for operand in named):
-            notes.append("#1, #2, ... number what the code called by one name or computed in one place, in its order.")
+            notes.append(NOTE)
         values = self.history.values(operands)
         # Names are sent once: a long sum has thousands of cells of two tensors.
         names: dict[tuple[str, str], int] = {}
         rows = []
         for operand, operand_cell, number in zip(operands, named, values, strict=True):
             key = names.setdefault((operand_cell.name, _dtype_name(operand.region.dtype)), len(names))
-            reference = self._refer_to(operand, operand_cell)
+            reference = self._refer_to(operand, operand_cell, labels)
             rows.append([key, list(operand_cell.index), number, reference, int(self._is_leaf(operand))])
         return {
             "name": cell.name,
@@ -134,10 +139,10 @@ class Explainer:
             "lit": self._highlighted(operands, unit),
         }
 
-    def _refer_to(self, element: Element, cell: NamedCell) -> int:
+    def _refer_to(self, element: Element, cell: NamedCell, labels: Labels) -> int:
         """Return a new reference by which an operand can be asked about."""
         reference = self._references
-        self._asked[reference] = (element, cell)
+        self._asked[reference] = (element, cell, labels)
         self._references += 1
         # The oldest reference goes: nobody has so many on the screen.
         self._asked.pop(reference - MOST_REFERENCES, None)

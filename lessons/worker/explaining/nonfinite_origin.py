@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from lessons.results import formula as f
-from lessons.worker.explaining import operand_names, source_location
+from lessons.worker.explaining import source_location
+from lessons.worker.explaining.operand_names import Labels
 from lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun
 from lessons.worker.recording.element_history import Element
 
@@ -19,7 +20,7 @@ _OVERFLOWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
 """Operations that turn finite numbers into an infinity only if the result is too large for its type."""
 
 
-def notes(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> list[str]:
+def notes(run: RecordedRun, labels: Labels, element: Element, value: float, derived: DerivedCell) -> list[str]:
     """Say where a value that is not finite came from; nothing for finite values and for those that the code gave."""
     if math.isfinite(value):
         return []
@@ -38,7 +39,7 @@ def notes(run: RecordedRun, element: Element, value: float, derived: DerivedCell
             location = source_location.locate(run.names.positions, earlier.event)
             file = f" of {location.file}" if "/" in location.file else ""
             where = f" on line {location.line}{file}" if location.line else ""
-            label = operand_names.name_of(run, source, code_names).label
+            label = labels.name(source, code_names).label
             if earlier.result.op in _SETTING:
                 return [f"This {word} was put in {label}{where}."]
             return [f"This {word} was born in {label}{where}.{_reason(run, source, value, earlier)}"]

@@ -1,91 +1,135 @@
-"""Names for the operands of an explanation, of which no two share a label."""
+"""Labels for the numbers of a tree of explanations: as the code calls them, and each label for one number only."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from lessons.results.explanation import label
-from lessons.worker.explaining.recorded_run import RecordedRun
+from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.names import NamedCell
 from lessons.worker.recording.recorder import Event, Region
 
-MOST_VERSIONS = 2000
-"""Writes to one element that are counted."""
-
 MOST_VIEWS = 4
 """Operations after the one that made a tensor, among which a final view of it is looked for."""
 
+OUTSIDE = "(a tensor from outside)"
 
-def name_of(run: RecordedRun, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
-    """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
-    named = run.names.find(element, code_names)
-    if named is not None:
-        return replace(named, name=f"{named.name}#{named.count}") if named.stale else named
+NOTE = "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run."
+
+Version = tuple[int, int, int]
+"""A number that an element has held: its storage, its offset, and the time of the write; 0 if that is not recorded."""
+
+
+@dataclass(slots=True)
+class Labels:
+    """The labels of one tree of explanations.
+
+    A name may have had several values: in the rounds of a loop, in the calls of a function, before and after a write in
+    place. They are counted over the whole run, up to the question. Without a count a name means the value that it had
+    at the time of the question.
+
+    Attributes:
+        run: the recorded run.
+        time: the time of the question.
+    """
+
+    run: RecordedRun
+    time: int
+    _versions: dict[tuple[str, Index], dict[Version, int]] = field(default_factory=dict)
+    _rounds: dict[str, dict[int, int]] = field(default_factory=dict)
+    _taken: dict[str, Version] = field(default_factory=dict)
+    _given: dict[tuple[str, Index, Version], NamedCell] = field(default_factory=dict)
+
+    def reserve(self, cell: NamedCell, element: Element) -> None:
+        """Give a cell its label as it is, ahead of all others: the cell that was asked about."""
+        version = _version(self.run, element)
+        self._taken[cell.label] = version
+        self._given[cell.name, cell.index, version] = cell
+
+    def name(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
+        """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
+        named = self.run.names.find(element, code_names)
+        writer = None if named is not None else self.run.history.writer(element)
+        cell = named or _unnamed(self.run, writer, element)
+        version = _version(self.run, element)
+        known = self._given.get((cell.name, cell.index, version))
+        if known is None:
+            count = self._count_of_name(cell, version) if named is not None else self._count_of_code(cell, writer)
+            known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
+        return known
+
+    def name_all(self, elements: Sequence[Element], code_names: frozenset[str]) -> list[NamedCell]:
+        """Name the operands of an explanation, in their order."""
+        return [self.name(element, code_names) for element in elements]
+
+    def _count_of_name(self, cell: NamedCell, version: Version) -> int:
+        """Count the values that a cell of this name has had up to a version; 0 for the one that needs no count."""
+        key = cell.name, cell.index
+        counts = self._versions.get(key)
+        if counts is None:
+            counts = self._versions[key] = self._count_versions(*key)
+        return counts.get(version, 0)
+
+    def _count_versions(self, name: str, index: Index) -> dict[Version, int]:
+        run, found = self.run, dict[Version, int]()
+        current: Version | None = None
+        for binding in run.names.bindings(name):
+            region = binding.region
+            if binding.time > self.time or not _fits(index, region.shape):
+                continue
+            last = Element.of(region, index, self.time)
+            for time in run.history.write_times(last, binding.time) or [0]:
+                version = region.storage, last.offset, time
+                found[version] = min(found.get(version, self.time), max(time, binding.time))
+                current = version if binding.top else current
+        if len(found) == 1:
+            return {}
+        order = sorted(found, key=lambda version: (found[version], version[2]))
+        counts = {version: count for count, version in enumerate(order, 1)}
+        if current is not None:
+            counts[current] = 0
+        return counts
+
+    def _count_of_code(self, cell: NamedCell, writer: Event | None) -> int:
+        """Count the times that the code of an unnamed tensor has run; 0 if it ran once."""
+        if writer is None:
+            return 0
+        rounds = self._rounds.get(cell.name)
+        if rounds is None or writer.time not in rounds:
+            repeated = self.run.names.repetitions(writer)
+            counts = {event.time: count for count, event in enumerate(repeated, 1)} if len(repeated) > 1 else {}
+            rounds = self._rounds[cell.name] = {**(rounds or {}), writer.time: 0, **counts}
+        return rounds[writer.time]
+
+    def _free(self, cell: NamedCell, version: Version, count: int) -> NamedCell:
+        """Return the cell under its name with a count, raised until no other number has the label."""
+        name = f"{cell.name}#{count}" if count else cell.name
+        while self._taken.setdefault(label(name, cell.index), version) != version:
+            count = max(count + 1, 2)
+            name = f"{cell.name}#{count}"
+        return cell if name == cell.name else replace(cell, name=name, proper=False)
+
+
+def _version(run: RecordedRun, element: Element) -> Version:
     writer = run.history.writer(element)
+    return element.storage, element.offset, writer.time if writer is not None else 0
+
+
+def _unnamed(run: RecordedRun, writer: Event | None, element: Element) -> NamedCell:
+    """Name an element by the code that made it."""
     found = writer.index_of(element.storage, element.offset) if writer is not None else None
     if writer is None or found is None:
-        return NamedCell("(a tensor from outside)", (element.offset,), False)
+        return NamedCell(OUTSIDE, (element.offset,), False)
     output, index = found
     view = _final_view(run, writer, writer.outs[output])
     return NamedCell(run.names.code_of(writer), view.find(element.offset) or index, False)
 
 
-def names_of(
-    run: RecordedRun, elements: Sequence[Element], code_names: frozenset[str], explained: NamedCell
-) -> list[NamedCell]:
-    """Name the operands of the explained cell. No two labels are equal, and none equals that of the cell itself.
-
-    Tensors that would have the same name are numbered in the order in which they were made. So are earlier values of
-    the cell itself, as in `total = total + row`.
-    """
-    cells = [name_of(run, element, code_names) for element in elements]
-    counts = Counter(cell.label for cell in cells)
-    own = label(_without_number(explained.name), explained.index)
-    ambiguous = {
-        cell.name for cell in cells if counts[cell.label] > 1 or label(_without_number(cell.name), cell.index) == own
-    }
-    if not ambiguous:
-        return cells
-    by_name: dict[str, dict[tuple[int, int], tuple[Element, NamedCell]]] = {}
-    for element, cell in zip(elements, cells, strict=True):
-        if cell.name in ambiguous:
-            by_name.setdefault(cell.name, {}).setdefault(_version(run, element), (element, cell))
-    taken = {explained.name, *(cell.name for cell in cells if cell.name not in ambiguous)}
-    numbered: dict[tuple[str, tuple[int, int]], str] = {}
-    for name, versions in by_name.items():
-        for version in sorted(versions):
-            element, cell = versions[version]
-            first = 1 if len(versions) > 1 else cell.count or _write_count(run, element)
-            numbered[name, version] = free = _free(name, first, taken)
-            taken.add(free)
-    cells = [
-        replace(cell, name=numbered[cell.name, _version(run, element)], proper=False)
-        if cell.name in ambiguous
-        else cell
-        for element, cell in zip(elements, cells, strict=True)
-    ]
-    return _with_unique_labels(cells, explained)
-
-
-def _write_count(run: RecordedRun, element: Element) -> int:
-    """Count the writes to an element up to its time."""
-    for count in range(MOST_VERSIONS):
-        writer = run.history.writer(element)
-        if writer is None:
-            return count
-        element = replace(element, time=writer.time)
-    return MOST_VERSIONS
-
-
-def _version(run: RecordedRun, element: Element) -> tuple[int, int]:
-    """Return a key that sorts tensors of the same name in the order in which they were made."""
-    writer = run.history.writer(element)
-    return (writer.time if writer is not None else 0), element.storage
+def _fits(index: Index, shape: Index) -> bool:
+    return len(index) == len(shape) and all(position < size for position, size in zip(index, shape, strict=True))
 
 
 def _final_view(run: RecordedRun, writer: Event, region: Region) -> Region:
@@ -98,27 +142,3 @@ def _final_view(run: RecordedRun, writer: Event, region: Region) -> Region:
         if event.view and event.outs[0].storage == region.storage:
             region = event.outs[0]
     return region
-
-
-def _without_number(name: str) -> str:
-    """Return a name without its `#2`."""
-    return re.sub(r"#\d+$", "", name)
-
-
-def _free(name: str, number: int, taken: set[str]) -> str:
-    """Return the name with a number, the first one from `number` on that is not taken."""
-    name = _without_number(name)
-    while f"{name}#{number}" in taken:
-        number += 1
-    return f"{name}#{number}"
-
-
-def _with_unique_labels(cells: list[NamedCell], explained: NamedCell) -> list[NamedCell]:
-    """Raise numbers until no label occurs twice; views of one tensor may share a name."""
-    labels, names = {explained.label}, {cell.name for cell in cells}
-    for position, cell in enumerate(cells):
-        if cell.label in labels:
-            cell = cells[position] = replace(cell, name=_free(cell.name, 1, names))
-            names.add(cell.name)
-        labels.add(cell.label)
-    return cells

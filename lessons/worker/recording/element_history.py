@@ -71,6 +71,17 @@ class _Writes:
                 return self.wide[position]
         return last
 
+    def times(self, element: Element, since: int) -> list[int]:
+        """Return the times of the writes to an element before its time, from the last one before `since` on."""
+        narrow = [event.time for event in self.narrow.get(element.offset, ()) if event.time < element.time]
+        wide = [
+            time
+            for time, event in zip(self.wide_times, self.wide, strict=True)
+            if time < element.time and event.index_of(element.storage, element.offset) is not None
+        ]
+        times = sorted({*narrow, *wide})
+        return times[max(0, bisect_left(times, since) - 1) :]
+
     def next(self, element: Element) -> Event | None:
         """Return the first event at or after the time of an element that overwrote it, or None."""
         narrow = self.narrow.get(element.offset, ())
@@ -106,6 +117,10 @@ class ElementHistory:
         if lost is not None and element.time > lost[0]:
             return None
         return self._of(element.storage).last(element)
+
+    def write_times(self, element: Element, since: int) -> list[int]:
+        """Return the times of the writes to an element before its time, from the last one before `since` on."""
+        return self._of(element.storage).times(element, since)
 
     def value(self, element: Element) -> float:
         """Return the value of the element at its time. Raises `ValueLost`."""

@@ -23,15 +23,11 @@ class NamedCell:
     Attributes:
         name, index: as the code would write them.
         proper: whether the code gives its tensor this name; else `name` is a piece of code.
-        count: for a variable that was bound to several tensors, which of them this is, from 1; else 0.
-        stale: whether the variable has been bound to a different tensor since.
     """
 
     name: str
     index: tuple[int, ...]
     proper: bool
-    count: int = 0
-    stale: bool = False
 
     @property
     def label(self) -> str:
@@ -41,10 +37,9 @@ class NamedCell:
 
 @dataclass(slots=True, frozen=True)
 class _Known:
-    """A binding with its number among those of the same variable, from 1, and the time of the next one."""
+    """A binding with the time of the next one of the same variable."""
 
     binding: Binding
-    count: int
     until: int
 
 
@@ -59,9 +54,11 @@ class Names:
         self._steps: dict[int, int] = {}
         self._known: dict[int, list[_Known]] = {}
         self._ranked: dict[tuple[int, int, frozenset[str]], list[_Known]] = {}
-        self._variables: set[str] = set()
+        self._by_name: dict[str, list[Binding]] = {}
+        self._by_code: dict[tuple[Site, str], list[Event]] = {}
         self._modules: set[str] = set()
         self._seen = (-1, -1)
+        self._sorted = 0
 
     def update(self) -> None:
         """Name what has been recorded since the last call by the assignments in its source."""
@@ -82,7 +79,11 @@ class Names:
         for sites, run in itertools.groupby(itertools.islice(events, start, None), key=lambda event: event.sites):
             if sites:
                 self._name(sites, list(run))
-        self._count()
+        for event in itertools.islice(events, self._sorted, None):
+            if event.sites and not event.view:
+                self._by_code.setdefault((event.sites[0], event.op), []).append(event)
+        self._sorted = len(events)
+        self._sort()
 
     def _name(self, sites: tuple[Site, ...], run: list[Event]) -> None:
         """Name the result of consecutive operations of one piece of code.
@@ -107,30 +108,42 @@ class Names:
             if event.outs and (event is run[-1] or not event.view):
                 self._inner.append((scope, Binding(event.time + 1, name, event.outs[0], scope == "<module>")))
 
-    def _count(self) -> None:
-        """Number the bindings of each variable in the order of time."""
+    def _sort(self) -> None:
+        """Sort the bindings of each variable by time, and those of each name over all functions."""
         by_variable: dict[tuple[str, str], list[Binding]] = {}
         for binding in itertools.chain.from_iterable(self._record.bindings.values()):
             by_variable.setdefault(("<module>", binding.name), []).append(binding)
         for scope, binding in self._inner:
             by_variable.setdefault((scope, binding.name), []).append(binding)
-        self._variables = {name for _, name in by_variable}
         self._ranked.clear()
         self._known.clear()
-        for (scope, _), bindings in by_variable.items():
+        self._by_name.clear()
+        for (scope, name), bindings in by_variable.items():
             bindings.sort(key=lambda binding: binding.time)
-            # Binding the same tensor to the same name again does not count.
+            self._by_name.setdefault(name, []).extend(bindings)
+            # Binding the same tensor to the same name again changes nothing.
             groups = [list(group) for _, group in itertools.groupby(bindings, key=lambda item: _identity(item.region))]
             for count, group in enumerate(groups):
                 # A variable of a function is a new one in every call.
                 until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else 1 << 62
                 for binding in group:
-                    known = _Known(binding, count + 1 if len(groups) > 1 else 0, until)
-                    self._known.setdefault(binding.region.storage, []).append(known)
+                    self._known.setdefault(binding.region.storage, []).append(_Known(binding, until))
+        for bindings in self._by_name.values():
+            bindings.sort(key=lambda binding: binding.time)
+
+    def bindings(self, name: str) -> list[Binding]:
+        """Return all bindings of a name, in the lesson and in every function, in the order of time."""
+        return self._by_name.get(name, [])
+
+    def repetitions(self, event: Event) -> list[Event]:
+        """Return the events whose results are called by the same code as those of this one, in the order of time."""
+        same = self._by_code.get((event.sites[0], event.op), []) if event.sites else []
+        code = self.code_of(event)
+        return [other for other in same if self.code_of(other) == code]
 
     def means_tensor(self, name: str) -> bool:
         """Return whether the name was bound to a tensor anywhere."""
-        return name in self._variables
+        return name in self._by_name
 
     def find(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell | None:
         """Return the name of an element at its time, one of `code_names` if possible; None if it has no name."""
@@ -152,7 +165,7 @@ class Names:
         for item in ranked:
             index = item.binding.region.find(element.offset)
             if index is not None:
-                return NamedCell(item.binding.name, index, True, item.count, time >= item.until)
+                return NamedCell(item.binding.name, index, True)
         return None
 
     def code_of(self, event: Event) -> str:

@@ -81,6 +81,29 @@ def test_explain_a_file_of_ones_own(command: Command, tmp_path: Path) -> None:
     assert "ValueError: mine" in err
 
 
+def test_a_name_with_several_values_is_told_for_each(command: Command, tmp_path: Path) -> None:
+    """A loop gives one name several values, and each of them is followed to the literal."""
+    file = tmp_path / "loop.py"
+    file.write_text("import torch\nx = torch.tensor([0.5])\nfor _ in range(3):\n    x = torch.tanh(x * 2)\n")
+    out = command("explain", file, "-", "x", "0", "--depth", "9")[1]
+    heads = [line.split("   line")[0].strip() for line in out.splitlines() if "   line" in line]
+    assert heads == [
+        *("x[0] = 0.9487", "(x * 2)#3[0] = 1.8185", "x#3[0] = 0.9093", "(x * 2)#2[0] = 1.5232"),
+        *("x#2[0] = 0.7616", "(x * 2)#1[0] = 1", "x#1[0] = 0.5"),
+    ]
+    assert "Written in the code." in out
+
+
+def test_a_number_is_told_again_where_more_of_it_is_known(command: Command, tmp_path: Path) -> None:
+    """Where the tree is cut off a number may stand without its operands; they follow where it stands less deep."""
+    file = tmp_path / "again.py"
+    file.write_text("import torch\na = torch.tensor(2.0)\nb = a.exp()\nc = b.log()\nd = c + b\n")
+    out = command("explain", file, "-", "d", "--depth", "3")[1]
+    assert [line.strip() for line in out.splitlines()].count("= exp(a)") == 2
+    assert "Written in the code." in out
+    assert command("explain", file, "-", "d", "--depth", "9")[1].count("= exp(a)") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

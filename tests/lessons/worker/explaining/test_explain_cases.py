@@ -31,7 +31,7 @@ def test_two_calls_of_a_function() -> None:
     """Their local variables are told apart, from one another and from those of the lesson."""
     traced = Traced(ATTEND)
     assert x.python(traced.explain("both", 0, 1)) == "context#1[0,1] + context#2[0,1]"
-    assert x.python(traced.explain("error", 0, 1)) == "context#1[0,1] - context#2[0,1]"
+    assert x.python(traced.explain("error", 0, 1)) == "context[0,1] - context#5[0,1]"
     traced.check_all("both", "error")
 
 
@@ -49,7 +49,7 @@ s = torch.stack([keep[0], x, f(x), f(x)]).sum(0)
 def test_counts_do_not_collide() -> None:
     """The count of an earlier tensor of a variable is not given to another one."""
     traced = Traced(STALE)
-    assert x.python(traced.explain("s", 0)) == "x#1[0] + x#2[0] + x#3[0] + x#4[0]"
+    assert x.python(traced.explain("s", 0)) == "x#1[0] + x[0] + x#3[0] + x#4[0]"
     traced.check_all("s")
 
 
@@ -62,6 +62,30 @@ def test_a_cell_is_not_made_from_itself() -> None:
         formulas.append(f"{told.label} = {x.python(told)}")
         told = traced.follow(told.operands[0])
     assert formulas == ["c[0] = c#3[0] * 3.0", "c#3[0] = c#2[0] * 2.0", "c#2[0] = c#1[0] + 2.0"]
+
+
+def test_a_label_means_one_number_in_a_whole_tree() -> None:
+    """Rounds of a loop, calls of a function, writes in place: every number of a tree has a label of its own."""
+    traced = Traced(
+        """
+        def double(t):
+            h = t * 2
+            return h + 1
+        x = torch.tensor([0.5])
+        h = torch.ones(1)
+        for _ in range(4):
+            x = torch.tanh(double(x) * h)
+            h += 1
+        x = x * h
+        """
+    )
+    values: dict[str, float] = {}
+    pending = [traced.explain("x", 0)]
+    while pending:
+        told = pending.pop()
+        assert values.setdefault(told.label, told.value) == told.value
+        pending += map(traced.follow, told.operands)
+    assert {"x[0]", "x#1[0]", "x#5[0]", "h[0]"} <= values.keys()
 
 
 def test_views_of_one_tensor_under_one_name() -> None:

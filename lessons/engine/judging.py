@@ -173,7 +173,7 @@ def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, Hidde
     """Start the judge's child; yields it, and the hidden inputs that it has made."""
     exercise = request.exercise
     checks = tuple(CheckRequest(check.name, check.test, check.fail) for check in exercise.checks)
-    job = Judge(request.seeds, exercise.context, exercise.probe, exercise.solution, checks)
+    job = Judge(request.seeds, exercise.defines, exercise.context, exercise.probe, exercise.solution, checks)
     with child(JUDGE_LIMITS) as judge:
         hidden = _ask(judge, job, HiddenInputs)
         # The judge never runs the learner's code, and must not be charged for processes which that code leaves behind.

@@ -329,9 +329,14 @@ class CheckRequest:
 
 @message
 class Judge:
-    """Make hidden inputs from these seeds, then wait to judge the values that an answer computes from them."""
+    """Make hidden inputs from these seeds, then wait to judge the values that an answer computes from them.
+
+    Attributes:
+        defines: the names that an answer has to define.
+    """
 
     seeds: tuple[int, ...]
+    defines: tuple[str, ...]
     context: str
     probe: str
     solution: str

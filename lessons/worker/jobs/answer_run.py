@@ -17,11 +17,12 @@ from typing import Any
 from lessons.results.code_unit import CodeUnit
 from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, values
-from lessons.worker.jobs.execute import YOUR_CODE, describe, execute
+from lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.messages import AnswerLoaded, AnswerReport, HiddenInputs, RunAnswer
 
+MODULE = "__exercise__"
 PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
 """The tutor's own package, which no answer may import, since it contains the model answers."""
@@ -33,7 +34,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     """Run the learner's source, then probe it on the hidden inputs, which arrive only afterwards."""
     source = job.blob.decode("utf-8", "surrogatepass")
     tracer = intermediates.Tracer(YOUR_CODE, source) if job.trace else None
-    namespace: dict[str, Any] = {"__name__": "__exercise__"}
+    namespace = new_namespace(MODULE)
     _forbid([OURS, *job.without])
     seed_generators(job.seed)
     with _watching(tracer):
@@ -44,10 +45,11 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
         return
     hidden = channel.receive(talk, HiddenInputs)
     contexts = values.decode(hidden.inputs, hidden.blob)
+    defined = {name: namespace[name] for name in job.defines}
     actual: list[Any] = []
     for number, context in zip(hidden.seeds, contexts, strict=True):
         with _watching(tracer):
-            got, failure = run_probe(namespace, job.probe, context, number)
+            got, failure = run_probe(defined, job.probe, context, number)
         if failure:
             break
         actual.append(got)
@@ -65,27 +67,28 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
 
 
 def run_own_code(
-    code: str, filename: str, probing: str, context: dict[str, Any], number: int
+    code: str, filename: str, defines: Sequence[str], probing: str, context: dict[str, Any], number: int
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run the course's own code (the model answer, a known mistake) on a hidden input.
 
-    Returns the values that the probe got, or the failure.
+    `defines` are the names that it has to define. Returns the values that the probe got, or the failure.
     """
-    namespace: dict[str, Any] = {"__name__": "__exercise__"}
+    namespace = new_namespace(MODULE)
     failure = execute(code, filename, namespace)
     if failure is not None:
         return None, failure
-    return run_probe(namespace, probing, context, number, filename)
+    defined = {name: namespace[name] for name in defines if name in namespace}
+    return run_probe(defined, probing, context, number, filename)
 
 
 def run_probe(
-    learner: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
+    defined: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
-    """Run the probe on one hidden input, with the names that the code under test has defined (`learner`).
+    """Run the probe on one hidden input, with the names that the code under test had to define.
 
-    Returns the values that the probe got, or the failure.
+    Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Returns the values that the probe got, or the failure.
     """
-    namespace = learner | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
+    namespace = defined | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number)
     try:
         exec(compile(code, PROBE, "exec"), namespace)

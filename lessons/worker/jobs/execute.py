@@ -8,8 +8,9 @@ import errno
 import itertools
 import linecache
 import re
+import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Literal
 
 from lessons.results import code_unit
@@ -33,6 +34,15 @@ SENTENCE_ENDS = (".", "!", "?", ":")
 
 After = Callable[[ast.stmt], None]
 """A function that is called after each top-level statement."""
+
+
+def new_namespace(name: str) -> dict[str, Any]:
+    """Create a module for a program to run in and return its namespace.
+
+    Python's own tools look for a class in its module (pickle, an annotated dataclass), so the module can be imported.
+    """
+    module = sys.modules[name] = ModuleType(name)
+    return module.__dict__
 
 
 def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> ErrorReport | None:

@@ -28,6 +28,7 @@ from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import run_own_code
 from lessons.worker.jobs.lesson_run import seed as seed_generators
+from lessons.worker.message_parts import ErrorReport
 from lessons.worker.messages import (
     CheckRequest,
     CompareResults,
@@ -87,6 +88,13 @@ def judge(exercise: Judge, talk: socket.socket) -> None:
         channel.send(talk, HANDLERS[type(question)](case, question))
 
 
+def _run(
+    exercise: Judge, code: str, filename: str, context: Values, number: int
+) -> tuple[Values | None, ErrorReport | None]:
+    """Run an answer of the course's own on a copy of a hidden input, since it may change its inputs in place."""
+    return run_own_code(code, filename, exercise.defines, exercise.probe, deepcopy(context), number)
+
+
 def _context(code: str, number: int) -> Values:
     namespace = exercise_tools.tools() | {"seed": number}
     seed_generators(number)
@@ -96,8 +104,7 @@ def _context(code: str, number: int) -> Values:
 
 
 def _expected(exercise: Judge, context: Values, number: int) -> Values:
-    # Copy the inputs: a solution may change them in place, and the checks need the original ones.
-    expected, failure = run_own_code(exercise.solution, SOLUTION, exercise.probe, deepcopy(context), number)
+    expected, failure = _run(exercise, exercise.solution, SOLUTION, context, number)
     if expected is None:
         raise RuntimeError(f"the solution of this exercise fails: {failure}")
     return expected
@@ -227,13 +234,13 @@ def _gives(case: _Case, code: str, start: int = 0) -> bool:
 
 
 def _got(case: _Case, code: str, index: int) -> Values | None:
-    return run_own_code(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[index]), case.seeds[index])[0]
+    return _run(case.exercise, code, MISTAKE, case.contexts[index], case.seeds[index])[0]
 
 
 def _fails_alike(case: _Case, code: str, error: str) -> bool:
     """Return whether some code, on the first hidden input on which it fails, fails with the learner's message."""
     for index, number in enumerate(case.seeds):
-        _, failure = run_own_code(code, MISTAKE, case.exercise.probe, deepcopy(case.contexts[index]), number)
+        _, failure = _run(case.exercise, code, MISTAKE, case.contexts[index], number)
         if failure is not None:
             return _exception(failure.message) == _exception(error)
     return False
@@ -321,7 +328,7 @@ def _theirs(question: FindDifference | CompareResults) -> list[intermediates.Int
 def _trace(case: _Case) -> list[intermediates.IntermediateResult]:
     tracer = intermediates.Tracer(SOLUTION, case.exercise.solution)
     with tracer.running():
-        run_own_code(case.exercise.solution, SOLUTION, case.exercise.probe, deepcopy(case.contexts[0]), case.seeds[0])
+        _run(case.exercise, case.exercise.solution, SOLUTION, case.contexts[0], case.seeds[0])
     return tracer.results()
 
 

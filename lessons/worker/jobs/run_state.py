@@ -15,7 +15,7 @@ from lessons.results.result import LONGEST_AXIS, MOST_AXES
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
-from lessons.worker.jobs.execute import describe, execute
+from lessons.worker.jobs.execute import describe, execute, new_namespace
 from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
 from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
@@ -36,7 +36,7 @@ class RunState:
     """
 
     def __init__(self, cells: Sequence[CellWrite] = ()) -> None:
-        self.namespace: dict[str, Any] = {"__name__": "__lesson__"}
+        self.namespace = new_namespace("__lesson__")
         self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)

@@ -506,6 +506,47 @@ def test_seed_in_the_program_does_not_fix_the_inputs(worker: Session) -> None:
     assert first != second
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        "sum = list = isinstance = len = all = any = str = getattr = zip = 3",
+        "from torch import *",
+        "got = context = seed = pick = close = told = attempt = 3",
+    ],
+    ids=["numbers", "torch", "tools"],
+)
+def test_names_of_the_program_do_not_shadow_those_of_the_probe(worker: Session, names: str) -> None:
+    probe = "assert isinstance(context.x.sum(), torch.Tensor) and all([str(sum(list((1, 2)))) == '3'])\n"
+    exercise = doubling_exercise()
+    exercise = exercise.model_copy(update={"probe": probe + exercise.probe})
+    judgement = worker.check(exercise, f"{names}\n{DOUBLED}")
+    assert judgement.passed, judgement
+
+
+def test_python_finds_the_module_of_the_program(worker: Session) -> None:
+    source = """
+        from __future__ import annotations
+        import copy, dataclasses, enum, pickle
+        from typing import ClassVar
+
+        @dataclasses.dataclass
+        class Config:
+            factor: int = 2
+            known: ClassVar[int] = 0
+
+        class Kind(enum.Enum):
+            DOUBLE = Config()
+
+        assert pickle.loads(pickle.dumps(Kind.DOUBLE)) is Kind.DOUBLE
+        assert pickle.loads(pickle.dumps(Config(3))) == copy.deepcopy(Config(3))
+
+        def double(x):
+            return Kind.DOUBLE.value.factor * x
+    """
+    judgement = worker.check(doubling_exercise(), dedent(source))
+    assert judgement.passed, judgement
+
+
 def test_check_that_cannot_be_evaluated_does_not_pass(worker: Session) -> None:
     (check,) = doubling_exercise().checks
     broken = check.model_copy(update={"test": "got.out.shape == want.missing"})

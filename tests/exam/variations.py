@@ -1,0 +1,166 @@
+"""Further ways to write a right answer: each changes its text and nothing that it computes."""
+
+from __future__ import annotations
+
+import ast
+import random
+import zlib
+from collections.abc import Callable, Iterator
+
+Change = Callable[[ast.Module], ast.Module]
+
+PREFACE = """
+from __future__ import annotations
+import copy
+import enum
+import math
+import pickle
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import ClassVar, Optional
+
+import torch
+import torch.nn.functional as F
+
+sum_of_squares = lambda x: (x * x).sum()
+
+
+@dataclass
+class Config:
+    d_in: int = 3
+    d_out: int = 2
+    dropout: float = 0.0
+    known: ClassVar[int] = 0
+    sizes: list[int] = field(default_factory=list)
+
+
+class Kind(enum.Enum):
+    ROWS = -1
+    COLUMNS = 0
+
+
+assert pickle.loads(pickle.dumps(Kind.ROWS)) is Kind.ROWS
+cfg = copy.deepcopy(Config(d_in=4))
+"""
+
+AFTERWARDS = """
+inputs = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]])
+list, dict, str, len, isinstance, sum, all, any = [1, 2], {}, "text", 3, None, 12, None, True
+got = want = context = seed = told = attempt = model = rows = None
+print("my parameters:", sum)
+"""
+
+
+class _Rename(ast.NodeTransformer):
+    """Give the local variables of every function other names."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        kept = {item.arg for item in ast.walk(node) if isinstance(item, ast.arg)}
+        kept |= {name for item in ast.walk(node) if isinstance(item, ast.Global | ast.Nonlocal) for name in item.names}
+        kept |= {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+        stored = {
+            item.id
+            for item in ast.walk(node)
+            if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and item.id not in kept
+        }
+        outer, self.names = self.names, self.names | {name: f"my_{name}" for name in sorted(stored)}
+        self.generic_visit(node)
+        self.names = outer
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+
+class _Calls(ast.NodeTransformer):
+    """Spell products, transposes, views and masks in another way."""
+
+    def __init__(self, *, products: bool = False, axes: bool = False, masks: bool = False) -> None:
+        self.products, self.axes, self.masks = products, axes, masks
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if self.products and isinstance(node.op, ast.MatMult):
+            return _call("torch.matmul", node.left, node.right)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Attribute) or isinstance(node.func.value, ast.Name) and node.func.value.id == "torch":
+            return node
+        if self.axes and node.func.attr == "transpose" and len(node.args) == 2:
+            node.func.attr = "swapaxes"
+        if self.axes and node.func.attr == "view":
+            node.func.attr = "reshape"
+        if self.masks and node.func.attr == "masked_fill" and len(node.args) == 2 and not node.keywords:
+            return _call("torch.where", node.args[0], node.args[1], node.func.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if self.axes and node.attr == "T" and isinstance(node.ctx, ast.Load):
+            return ast.Call(ast.Attribute(node.value, "t", ast.Load()), [], [])
+        return node
+
+
+class _Talk(ast.NodeTransformer):
+    """Print, assert and annotate in every function that has arguments."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        names = [item.arg for item in node.args.args]
+        for item in node.args.args:
+            if item.arg != "self" and item.annotation is None:
+                item.annotation = ast.parse("torch.Tensor | int | float | None", mode="eval").body
+        if names:
+            talk = f"print('in {node.name}', type({names[-1]}).__name__)\nassert {names[-1]} is not None, 'an argument'"
+            start = 1 if ast.get_docstring(node) and len(node.body) > 1 else 0
+            node.body[start:start] = ast.parse(talk).body
+        return node
+
+
+def _call(name: str, *args: ast.expr) -> ast.Call:
+    function = ast.parse(name, mode="eval").body
+    return ast.Call(function, list(args), [])
+
+
+def _with(before: str, after: str = "") -> Change:
+    def change(tree: ast.Module) -> ast.Module:
+        future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+        rest = [node for node in tree.body if node not in future]
+        return ast.Module([*ast.parse(before).body, *rest, *ast.parse(after).body], [])
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "renamed": lambda tree: _Rename().visit(tree),
+    "matmul": lambda tree: _with("import torch\n")(_Calls(products=True).visit(tree)),
+    "reshape and swapaxes": lambda tree: _Calls(axes=True).visit(tree),
+    "where": lambda tree: _with("import torch\n")(_Calls(masks=True).visit(tree)),
+    "prints, asserts, annotations": lambda tree: _with("import torch\n")(_Talk().visit(tree)),
+    "a notebook around it": _with(PREFACE, AFTERWARDS),
+    "everything of torch": _with("from torch import *\nimport torch\n"),
+}
+
+
+def of(code: str, count: int) -> Iterator[tuple[str, str]]:
+    """Yield `count` variations of an answer, each with a name; the same ones for the same answer."""
+    draw = random.Random(zlib.crc32(code.encode()))
+    plain = ast.unparse(ast.parse(code))
+    useful = [name for name, change in CHANGES.items() if ast.unparse(_made(change, code)) != plain]
+    for _ in range(count):
+        names = [name for name in useful if name in draw.sample(useful, min(2, len(useful)))]
+        tree = ast.parse(code)
+        # What stands around an answer comes last, so that it is not changed itself.
+        for name in names:
+            tree = CHANGES[name](tree)
+        yield " and ".join(names), ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def _made(change: Change, code: str) -> ast.Module:
+    return ast.fix_missing_locations(change(ast.parse(code)))

@@ -168,7 +168,8 @@ def _count(answer: Answer, judgements: Sequence[Judgement], totals: Totals) -> N
         return
     allowed = {"+".join(sorted(name.split("+"))) for name in answer.names}
     if strange := sorted(given - allowed - {""}):
-        totals.misnamed.append(f"{label}: named {', '.join(strange)}, is {' or '.join(sorted(allowed)) or 'none of them'}")
+        true = " or ".join(sorted(allowed)) or "none of them"
+        totals.misnamed.append(f"{label}: named {', '.join(strange)}, is {true}")
     totals.named += "" not in given
     if "" in given and allowed:
         totals.unnamed.append(f"{label}: {_said(judgements[0])}")

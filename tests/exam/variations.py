@@ -43,12 +43,26 @@ assert pickle.loads(pickle.dumps(Kind.ROWS)) is Kind.ROWS
 cfg = copy.deepcopy(Config(d_in=4))
 """
 
-AFTERWARDS = """
-inputs = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]])
-list, dict, str, len, isinstance, sum, all, any = [1, 2], {}, "text", 3, None, 12, None, True
-got = want = context = seed = told = attempt = model = rows = None
-print("my parameters:", sum)
-"""
+BUILTINS = [
+    "list",
+    "dict",
+    "str",
+    "len",
+    "isinstance",
+    "sum",
+    "all",
+    "any",
+    "getattr",
+    "sorted",
+    "zip",
+    "type",
+    "float",
+]
+OF_PROBES = ["got", "want", "context", "seed", "told", "attempt", "model"]
+"""Names that a notebook may have bound to something else."""
+
+OF_TORCH = {"sum", "max", "min", "abs", "all", "any", "range", "round", "pow", "divmod", "float", "bool", "int"}
+"""Names that `from torch import *` binds to something else."""
 
 
 class _Rename(ast.NodeTransformer):
@@ -90,7 +104,7 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.func, ast.Attribute) or isinstance(node.func.value, ast.Name) and node.func.value.id == "torch":
+        if not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) == "torch":
             return node
         if self.axes and node.func.attr == "transpose" and len(node.args) == 2:
             node.func.attr = "swapaxes"
@@ -128,6 +142,21 @@ def _call(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(function, list(args), [])
 
 
+def _a_notebook(tree: ast.Module) -> ast.Module:
+    """Put what comes before and after in a notebook around the answer, which does not use the names that are taken."""
+    free = [name for name in [*BUILTINS, *OF_PROBES] if name not in _names(tree)]
+    afterwards = f"inputs = torch.eye(3)\n{' = '.join(free)} = sum_of_squares(inputs)\n"
+    return _with(PREFACE, afterwards)(tree)
+
+
+def _all_of_torch(tree: ast.Module) -> ast.Module:
+    return tree if _names(tree) & OF_TORCH else _with("from torch import *\nimport torch\n")(tree)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
 def _with(before: str, after: str = "") -> Change:
     def change(tree: ast.Module) -> ast.Module:
         future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
@@ -143,8 +172,8 @@ CHANGES: dict[str, Change] = {
     "reshape and swapaxes": lambda tree: _Calls(axes=True).visit(tree),
     "where": lambda tree: _with("import torch\n")(_Calls(masks=True).visit(tree)),
     "prints, asserts, annotations": lambda tree: _with("import torch\n")(_Talk().visit(tree)),
-    "a notebook around it": _with(PREFACE, AFTERWARDS),
-    "everything of torch": _with("from torch import *\nimport torch\n"),
+    "a notebook around it": _a_notebook,
+    "everything of torch": _all_of_torch,
 }
 
 

@@ -86,7 +86,8 @@ def run_probe(
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run the probe on one hidden input, with the names that the code under test had to define.
 
-    Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Returns the values that the probe got, or the failure.
+    Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Returns the
+    values that the probe got, or the failure.
     """
     namespace = defined | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number)

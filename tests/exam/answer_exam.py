@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.mistake_edits import apply_edits
@@ -142,7 +143,7 @@ def take(session: Session, chosen: Sequence[Answer], seeds: Sequence[int], total
     for answer in chosen:
         began = time.monotonic()
         exercise = exercise_of(answer.exercise)
-        depth = "none" if answer.right else "line"
+        depth: Diagnosis = "none" if answer.right else "line"
         judgements = [session.check(exercise, answer.code, seed, diagnosis=depth) for seed in seeds]
         seconds = time.monotonic() - began
         totals.seconds += seconds

@@ -27,6 +27,7 @@ from typing import NoReturn
 
 from lessons.worker import channel, child_exit_codes, fence, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
+from lessons.worker.process import preload
 
 FDS = 4
 TICK = 0.2
@@ -252,7 +253,7 @@ def main(control_fd: str, base: str) -> None:
     fence.prctl(fence.PR_SET_CHILD_SUBREAPER, 1)
     gc.disable()
     try:
-        load()
+        preload.load()
     except BaseException as error:
         channel.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
         return
@@ -267,21 +268,3 @@ def main(control_fd: str, base: str) -> None:
     finally:
         server.close()
         shutil.rmtree(base, ignore_errors=True)
-
-
-def load() -> None:
-    """Import the modules that every child needs."""
-    import warnings
-
-    # Without numpy, torch warns on standard error; nothing here needs numpy.
-    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
-    import torch
-
-    import attention
-    from lessons.worker.process import child
-
-    channel.prepare()
-    # These use the imported names without running any tensor operation.
-    assert torch
-    assert attention
-    assert child

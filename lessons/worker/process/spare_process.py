@@ -17,6 +17,7 @@ import threading
 
 from lessons.worker import channel, child_exit_codes
 from lessons.worker.messages import Launch, SpareReady
+from lessons.worker.process import preload
 
 
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
@@ -26,9 +27,7 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     code = child_exit_codes.BROKEN
     try:
         gc.disable()
-        from lessons.worker.process import fork_server
-
-        fork_server.load()
+        preload.load()
         gc.enable()
         from lessons.worker.process import child
 

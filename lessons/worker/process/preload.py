@@ -1,0 +1,23 @@
+"""The imports that every child needs, done once before the first child starts."""
+
+from __future__ import annotations
+
+import warnings
+
+
+def load() -> None:
+    """Import torch, `attention` and the jobs of a child. No tensor operation may run here."""
+    # Without numpy, torch warns on standard error; nothing here needs numpy.
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    import torch
+
+    import attention
+    from lessons.worker import channel
+    from lessons.worker.process import child, compiler_stand_in
+
+    channel.prepare()
+    compiler_stand_in.install()
+    # These use the imported names without running any tensor operation.
+    assert torch
+    assert attention
+    assert child

@@ -1,0 +1,55 @@
+"""Children import torch's compiler only when their code uses it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.engine.session import Session
+from tests.lessons.lesson_builders import code_step, lesson_of
+
+TRAINING = """
+layer = torch.nn.Linear(2, 2)
+optimizer = torch.optim.AdamW(layer.parameters())
+layer(torch.ones(3, 2)).sum().backward()
+optimizer.step()
+optimizer.zero_grad()
+"""
+META = """
+x = torch.zeros(3, 3, device="meta")
+torch.softmax(x @ x.mT + 1, dim=-1)
+"""
+REST = "import sys\nprint(any(name.startswith('torch._dynamo.') for name in sys.modules))"
+
+
+def printed(worker: Session, code: str) -> str:
+    """Return what code prints in a child of its own."""
+    run = worker.run(lesson_of(code_step("one", f"import torch\n{code}")))
+    run.close()
+    assert run.steps[0].error is None
+    return run.steps[0].stdout
+
+
+@pytest.mark.parametrize("code", [TRAINING, META], ids=["optimizer", "meta"])
+def test_what_only_asks_to_be_left_alone_does_not_import_the_compiler(worker: Session, code: str) -> None:
+    assert printed(worker, f"{code}\n{REST}") == "False\n"
+
+
+def test_question_of_a_tool_does_not_import_the_compiler(worker: Session) -> None:
+    assert printed(worker, f"print(hasattr(torch._dynamo, '__file__'))\n{REST}") == "False\nFalse\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from torch._dynamo import config\nprint(config.__name__)",
+        "import torch._dynamo.config as config\nprint(config.__name__)",
+    ],
+)
+def test_the_compiler_takes_the_place_of_its_stand_in(worker: Session, use: str) -> None:
+    printing = "print(torch._dynamo.__file__ is not None)"
+    assert printed(worker, f"{TRAINING}{use}\n{printing}\n{REST}") == "torch._dynamo.config\nTrue\nTrue\n"
+
+
+def test_compiled_code_runs(worker: Session) -> None:
+    code = "double = torch.compile(lambda x: 2 * x, backend='eager')\nprint(double(torch.ones(2)).tolist())"
+    assert printed(worker, f"{TRAINING}{code}\n{REST}") == "[2.0, 2.0]\nTrue\n"

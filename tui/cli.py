@@ -1,4 +1,4 @@
-"""The command `attn-tutor`: parse the command line and dispatch to a module of `tui.commands`."""
+"""The command `attn-tutor`: parse the command line and run the verb that it names."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
 
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import discard_output, print_error
-from tui.commands.verbs import VERBS, Verb
+from tui.commands.verbs import VERBS
 from tui.tty.exit_codes import ExitCode, ended_by
 
 VERSION = "0.1.0"
@@ -53,22 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"attn-tutor {VERSION}")
     parser.set_defaults(run=open_tutor.run)
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands", parser_class=_VerbParser)
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for verb in VERBS:
-        commands.add_parser(verb.name, help=verb.summary, description=verb.summary, verb=verb)
+        verb_parser = commands.add_parser(verb.name, help=verb.summary, description=verb.summary)
+        verb.add_arguments(verb_parser)
+        verb_parser.set_defaults(run=verb.run)
     return parser
-
-
-class _VerbParser(argparse.ArgumentParser):
-    """The parser for the arguments of one verb, which loads the verb's module only when the command line names it."""
-
-    def __init__(self, *, verb: Verb, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._verb = verb
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Load the verb's module, add its arguments, and parse the rest of the command line."""
-        command = self._verb.load()
-        command.add_arguments(self)
-        self.set_defaults(run=command.run)
-        return super().parse_known_args(args, namespace)

@@ -17,14 +17,6 @@ from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
-    parser.add_argument("--seed", metavar="N", type=int, help="make the hidden inputs from this number, not by chance")
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Judge the file and print the verdict."""
     lesson, exercise = find_exercise(read_course(), options.exercise)

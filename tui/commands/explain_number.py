@@ -18,20 +18,6 @@ from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument(
-        "lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)"
-    )
-    parser.add_argument("step", metavar="STEP", help="the id of a step")
-    parser.add_argument("tensor", metavar="TENSOR", help="a name in its code, or any expression")
-    parser.add_argument(
-        "index", metavar="INDEX", nargs="?", default="", help="of a cell, such as 1,0; none for a scalar"
-    )
-    parser.add_argument("--depth", metavar="N", type=int, help="levels of the tree (default: 2; with --json all)")
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson up to the step and print the explanation."""
     index = _index(options.index)

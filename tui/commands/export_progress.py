@@ -13,11 +13,6 @@ from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard output")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Write the file."""
     with closing(open_progress()) as progress:

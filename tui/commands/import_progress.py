@@ -12,11 +12,6 @@ from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Merge the file into the learner's progress."""
     content = read_file(options.file)

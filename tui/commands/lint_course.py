@@ -29,15 +29,6 @@ MOST_SESSIONS = 4
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove this exercise only")
-    which.add_argument("--quick", action="store_true", help="read the files and prove nothing")
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Read the files, prove what is to be proved, and print the findings."""
     report = read(Path(options.folder) if options.folder else None)

@@ -18,12 +18,6 @@ from tui.render.linear_text import States
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-    parser.add_argument("--knobs", metavar="LESSON", help="list what can be changed in a lesson with run --set instead")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the list."""
     course = read_course()

@@ -16,20 +16,6 @@ from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
-    parser.add_argument("--step", metavar="ID", help="print this step only")
-    parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", help="set a knob (list --knobs LESSON names them); repeatable"
-    )
-    parser.add_argument("--words", metavar="SENTENCE", help="put your own words in place of the lesson's")
-    parser.add_argument(
-        "--cell", metavar="[STEP:]NAME[I,J]=VALUE", action="append", help="change a number of a tensor; repeatable"
-    )
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson and print it."""
     lesson = find_lesson(read_course(), options.lesson)

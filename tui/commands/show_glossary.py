@@ -11,12 +11,6 @@ from tui.render import glossary_text
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("term", metavar="TERM", nargs="*", help="one of them, or a part of it (default: all)")
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the terms that match, or all of them."""
     course, glossary = read_course(), read_glossary()

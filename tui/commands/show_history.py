@@ -34,15 +34,6 @@ SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 PLAIN = "\x1b[0m"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its id or number (default: all, newest first)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="as a JSON document")
-    how.add_argument("--diff", metavar="N", help="print only what attempt N changed (k1, k2, ... name what was kept)")
-    how.add_argument("--show", metavar="N", help="print only the code of attempt N, as it was")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the attempts at all exercises or at one, or one of them."""
     if options.exercise is None and (options.diff, options.show) != (None, None):

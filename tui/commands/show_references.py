@@ -10,11 +10,6 @@ from tui.render import glossary_text
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("--json", action="store_true", help="as a JSON document")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the references."""
     found = read_glossary().references

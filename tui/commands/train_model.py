@@ -25,14 +25,6 @@ from tui.state.training_replay import TrainingReplay
 from tui.tty.exit_codes import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
-    parser.add_argument("--step", metavar="ID", help="the step that trains (default: the first one to be trained)")
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", help="set a knob; repeatable")
-    parser.add_argument("--json", action="store_true", help="as JSON documents, one a line")
-
-
 def run(options: argparse.Namespace) -> ExitCode:
     """Train, print the progress, and keep the model for later steps."""
     lesson = find_lesson(read_course(), options.lesson)

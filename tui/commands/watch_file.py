@@ -44,16 +44,6 @@ Ending = Judgement | WorkerError | signal.Signals
 Event = signal.Signals | Future[Judgement]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that follow the verb."""
-    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?",
-        help="the file (default: EXERCISE.py here); made from your draft or the starter if it is not there",
-    )  # fmt: skip
-    parser.add_argument("--once", action="store_true", help="end after one check, with its exit status")
-
-
 def run(options: argparse.Namespace) -> int:
     """Watch the file until a signal ends it. Ctrl+C counts as success."""
     lesson, exercise = find_exercise(read_course(), options.exercise)

@@ -719,17 +719,17 @@ async def test_other_sizes() -> None:
 
 
 async def test_at_another_size_it_is_as_if_it_had_always_been_so() -> None:
-    pictures: dict[tuple[int, int], list[list[str]]] = {}
+    screens: dict[tuple[int, int], list[list[str]]] = {}
     for first, second in (((80, 24), (160, 50)), ((160, 50), (80, 24))):
         async with tutor(size=first) as learner:
             for step, sign in (("linear", "live, 2 ms"), ("same-numbers", "f5: check")):
                 await learner.goes_to("attention-classes", step)
                 await learner.sees(sign)
-                pictures.setdefault(first, []).append(learner.lines)
+                screens.setdefault(first, []).append(learner.lines)
                 await learner.pilot.resize_terminal(*second)
-                pictures.setdefault(second, []).append(learner.lines)
+                screens.setdefault(second, []).append(learner.lines)
                 await learner.pilot.resize_terminal(*first)
-    for of_one_size in pictures.values():
+    for of_one_size in screens.values():
         assert of_one_size[:2] == of_one_size[2:]
 
 
@@ -756,15 +756,15 @@ async def test_keys_before_anything_is_loaded() -> None:
 
 async def test_ascii_only() -> None:
     async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
-        pictures = learner.text
+        screens = learner.text
         for place in (("one-query", "inputs"), ("attention-classes", "v1-code"), ("gpt2-size", "weights")):
             await learner.goes_to(*place)
-            pictures += learner.text
+            screens += learner.text
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.press("f5")
         await learner.sees("x Not yet.")
-        pictures += learner.text
-        assert {letter for letter in pictures if not letter.isascii()} == set()
+        screens += learner.text
+        assert {letter for letter in screens if not letter.isascii()} == set()
 
 
 # From one day to the next -------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ LESSON: Page = (
     "",
     "In a matrix",
     *_rows_of("matrix"),
-    "In bars the arrows go from bar to bar; in a picture of memory they walk the",
+    "In bars the arrows go from bar to bar; in a drawing of memory they walk the",
     "tensor, and the cursor shows where each number lies",
     "In text or code that is longer than its place: arrows, page up, page down",
     "",
@@ -188,9 +188,9 @@ TRAINING: Page = (
     _row(says("change something, then train with it: {training.go}", "step.what-if")),
     _row(says("a Python prompt, with the trained model", "tutor.prompt")),
     "",
-    'Pictures are those that ship with the course ("recorded") until you train here.',
+    'The snapshots are those of the course ("recorded") until you train here.',
     "What you have trained is kept, and the next steps use it. Of a training that",
-    "was stopped nothing is kept but its pictures, until you leave the tutor.",
+    "was stopped only the snapshots are kept, until you leave the tutor.",
 )
 
 PROMPT: Page = (

@@ -72,7 +72,7 @@ class _Reporter:
         self.replay.add(snapshot)
         if self._as_json:
             numbers = {name: json_numbers.number(value) for name, value in snapshot.numbers.items()}
-            print_json({"event": "picture", "done": snapshot.done, "total": snapshot.total, "numbers": numbers})
+            print_json({"event": "snapshot", "done": snapshot.done, "total": snapshot.total, "numbers": numbers})
             sys.stdout.flush()
             return
         line = training_status.line(self.replay, snapshot, self._step.curves)

@@ -1,1 +1,1 @@
-"""Pictures of tensors as pure functions from data to lines."""
+"""Draw tensors: pure functions from data to lines of text and style."""

@@ -69,7 +69,7 @@ def _current(replay: TrainingReplay) -> str:
     where = f"step {replay.current.done}"
     if replay.busy:
         return where if replay.following else f"{where}   >: newest"
-    return f"{where}   picture {replay.position + 1} of {len(replay.snapshots)}"
+    return f"{where}   snapshot {replay.position + 1} of {len(replay.snapshots)}"
 
 
 def seconds(value: float) -> str:

@@ -112,7 +112,7 @@ class MapView(Box):
         text.append("\n")
         if thumbnail is not None:
             text.append("\n")
-            text.append_text(picture(thumbnail, self._terminal))
+            text.append_text(draw_thumbnail(thumbnail, self._terminal))
             text.append("\n")
         named, states = {exercise.exercise for _, exercise in due}, progress.states()
         for step in lesson.steps:
@@ -183,7 +183,7 @@ def _kind(step: Step) -> str:
     return f"{step.noun} {getattr(step, 'number', '')}".rstrip()
 
 
-def picture(tensor: Tensor, terminal: Terminal) -> Text:
+def draw_thumbnail(tensor: Tensor, terminal: Terminal) -> Text:
     """Draw a tensor as small colored cells without digits: its first matrix, or a corner of it, with names."""
     rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
     colors = palette(terminal)

@@ -58,12 +58,12 @@ GO = short_keys("training.go")
 BEFORE = f"before the change: {GO} trains with it"
 INSTEAD = "# Where the lesson is run, this takes the place of the training:\n"
 OWN = (
-    "You trained it here before: the next steps use your model. The pictures are those of the training that ships with"
-    " the course."
+    "You trained it here before: the next steps use your model. The snapshots are those of the training that ships"
+    " with the course."
 )
 BUSY = f"The training runs: {short_keys('tutor.stop')} stops it, {GO} lets it wait."
-NONE_YET = f"There are no pictures yet: {GO} starts the training."
-COMING = "There are no pictures yet: the first one comes when the steps before have run."
+NONE_YET = f"There are no snapshots yet: {GO} starts the training."
+COMING = "There are no snapshots yet: the first one comes when the steps before have run."
 LEAVE = "The training runs, and stops when you leave: press the key again to leave."
 
 DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=True)
@@ -311,7 +311,6 @@ class TrainingView(LessonView):
             return
         for index, view in enumerate(self._matrices):
             view.show(tensors[index] if index < len(tensors) else None, training_status.note(self._replay))
-        self._pictures = ()
 
     def action_look(self, step: int) -> None:
         """Select the snapshot `step` positions on; negative goes back."""
@@ -458,7 +457,7 @@ class TrainingView(LessonView):
         words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._replay.state)
         go = [hint("training.go", words)] if words else []
         busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
-        pictures = [hint("training.look")] if self._replay.snapshots else []
+        snapshots = [hint("training.look")] if self._replay.snapshots else []
         others = ("step.what-if", "tutor.next", "tutor.back", "tutor.map", "tutor.quit")
-        parts = [*busy, *pictures, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
+        parts = [*busy, *snapshots, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
         return key_line(parts, self.size.width)

@@ -174,7 +174,7 @@ def test_hints() -> None:
     assert hint("step.close", "restore") == "esc restore"
     assert hint("list.move") == "up/down choose"
     assert hint("matrix.move", "cell") == "arrows cell"
-    assert hint("training.look") == ", . pictures"
+    assert hint("training.look") == ", . snapshots"
     assert mention("exercise.check") == "f5: check"
     assert then("screen.pane", "text.scroll") == "tab, then arrows"
 

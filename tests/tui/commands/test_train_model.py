@@ -1,4 +1,4 @@
-"""`attn-tutor train`: a line for each picture, or a document; how it ends, and with which status."""
+"""`attn-tutor train`: a line for each snapshot, or a document; how it ends, and with which status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = lesson_of(code_step("one", "x = 1"), id="other", number=2)
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
-    """What the command uses: three pictures, then the end."""
+    """What the command uses: three snapshots, then the end."""
     made = FakeSession()
     for event in (*PICTURES, None):
         made.events.put(event)
@@ -36,7 +36,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     return made
 
 
-def test_a_line_for_each_picture(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_for_each_snapshot(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train", "1"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == " 0 of 40   loss 4.0000   induction score 0   0 s"
@@ -50,7 +50,7 @@ def test_a_line_for_each_picture(session: FakeSession, capsys: pytest.CaptureFix
 def test_documents(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train", "trained", "--step", "train", "--json"]) == 0
     entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert entries[1] == {"event": "picture", "done": 10, "total": 40, "numbers": {"loss": 3.0, "score": 0.25}}
+    assert entries[1] == {"event": "snapshot", "done": 10, "total": 40, "numbers": {"loss": 3.0, "score": 0.25}}
     end = {"event": "end", "step": "train", "trained": True, "seconds": 0, "error": None}
     assert entries[-1] | {"seconds": 0} == end
     assert len(entries) == 4

@@ -35,14 +35,14 @@ def scene(
     return Scene(face, place, colors, lead, row, col, note)
 
 
-def text(picture: Scene) -> str:
+def text(drawing: Scene) -> str:
     """Return a drawing as text."""
-    draw = drawing_of(picture.face.tensor).draw
-    lines = ("".join(part for part, _ in draw(picture, y)) for y in range(picture.layout.height))
+    draw = drawing_of(drawing.face.tensor).draw
+    lines = ("".join(part for part, _ in draw(drawing, y)) for y in range(drawing.layout.height))
     return "\n".join(line.rstrip() for line in lines)
 
 
-def cursor_text(picture: Scene) -> str:
+def cursor_text(drawing: Scene) -> str:
     """Return the text from the cursor to the end of its line."""
-    x, y = drawing_of(picture.face.tensor).cursor_at(picture)
-    return text(picture).splitlines()[y][x:]
+    x, y = drawing_of(drawing.face.tensor).cursor_at(drawing)
+    return text(drawing).splitlines()[y][x:]

@@ -165,22 +165,22 @@ def test_more_than_fit() -> None:
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
     for shown in (times(), groups()):
-        picture = scene(shown, width, terminal=Terminal(depth=depth))
-        for y in range(picture.layout.height):
-            assert sum(cell_len(part) for part, _ in bars.draw(picture, y)) == width
+        drawing = scene(shown, width, terminal=Terminal(depth=depth))
+        for y in range(drawing.layout.height):
+            assert sum(cell_len(part) for part, _ in bars.draw(drawing, y)) == width
 
 
 def test_cell_and_place_belong_together() -> None:
-    picture = scene(groups(), 50, row=1, col=1)
-    assert cursor_text(picture).startswith("-4.0000")
-    assert bars.cell_at(picture, 20, 4) == (1, 1)
-    assert bars.cell_at(picture, 20, 0) is None
-    assert bars.cell_at(picture, 20, 9) is None
+    drawing = scene(groups(), 50, row=1, col=1)
+    assert cursor_text(drawing).startswith("-4.0000")
+    assert bars.cell_at(drawing, 20, 4) == (1, 1)
+    assert bars.cell_at(drawing, 20, 0) is None
+    assert bars.cell_at(drawing, 20, 9) is None
 
 
 def test_description() -> None:
-    picture = scene(groups())
-    said = bars.describe(picture.face, (), 1, 1, -4.0)
+    drawing = scene(groups())
+    said = bars.describe(drawing.face, (), 1, 1, -4.0)
     assert said == "seconds[1,1] = -4.0   group: 128 (query 1)   bar: b (index 1)"
     assert bars.describe(scene(times()).face, (), 0, 0, 12.3) == "times[0] = 12.3   bar: by hand (index 0)"
 

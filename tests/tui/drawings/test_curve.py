@@ -135,7 +135,7 @@ def test_the_mark_does_not_stand_in_a_number(step: int) -> None:
 
 
 def test_the_axis_seldom_changes_while_numbers_come() -> None:
-    """Each other axis sends the whole picture again."""
+    """Each other axis sends the whole drawing again."""
     found = {bounds([value for _, value in FALLING[:count]]) for count in range(2, 42)}
     assert len(found) <= 3
 
@@ -210,5 +210,5 @@ async def test_the_widget_repaints_only_lines_that_differ() -> None:
         app.curves.render_line = lambda y, draw=app.curves.render_line: (asked.append(y), draw(y))[1]  # type: ignore
         app.curves.show((Plot("loss", FALLING[:20], 1000, 18), Plot("score", ((0, 0.0), (1000, 1.0)), 1000, 1)))
         await pilot.pause()
-        # Another picture is in view: its number, and the mark below.
+        # A different snapshot is in view: its number, and the mark below.
         assert set(asked) == {0, 5}

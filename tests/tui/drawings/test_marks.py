@@ -109,10 +109,10 @@ def test_the_cursor_shows_the_sign_too() -> None:
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 def test_operands_are_underlined_on_the_color_of_their_cell(depth: Depth) -> None:
     terminal = Terminal(depth=depth)
-    picture = scene(scores(), row=5, col=5, terminal=terminal)
-    runs = draw(replace(picture, marked=Marked(ALL, (6, 6))), 3)
+    drawing = scene(scores(), row=5, col=5, terminal=terminal)
+    runs = draw(replace(drawing, marked=Marked(ALL, (6, 6))), 3)
     ((_, style),) = [run for run in runs if run[0] == "│1.2705"]
-    ground = picture.face.scale.look(1.2705).style
+    ground = drawing.face.scale.look(1.2705).style
     assert style is not None
     assert style.underline
     assert style.bgcolor == (ground.bgcolor if ground else None)

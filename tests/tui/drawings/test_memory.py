@@ -101,11 +101,11 @@ def test_a_row_lies_together() -> None:
 
 
 def test_a_row_of_the_transpose_jumps() -> None:
-    picture = scene(turned(), 70, row=1, col=1)
-    assert text(picture).splitlines()[1] == " strides (1, 3)   not contiguous   offset 0   storage A: 6 numbers"
-    assert text(picture).splitlines()[3] == "         0.4300 (0.1500) 0.8900  0.5500 ▐0.8700▌ 0.6600"
-    assert cursor_text(picture).startswith("0.8700")
-    assert memory_strip.describe(picture.face, (), 1, 1, 0.87) == "turned[1,1] = 0.87   offset = 1*1 + 1*3 = 4"
+    drawing = scene(turned(), 70, row=1, col=1)
+    assert text(drawing).splitlines()[1] == " strides (1, 3)   not contiguous   offset 0   storage A: 6 numbers"
+    assert text(drawing).splitlines()[3] == "         0.4300 (0.1500) 0.8900  0.5500 ▐0.8700▌ 0.6600"
+    assert cursor_text(drawing).startswith("0.8700")
+    assert memory_strip.describe(drawing.face, (), 1, 1, 0.87) == "turned[1,1] = 0.87   offset = 1*1 + 1*3 = 4"
 
 
 def test_what_is_not_of_the_tensor_is_a_dot() -> None:
@@ -123,13 +123,13 @@ def test_lines_are_labelled_with_their_first_place() -> None:
 
 
 def test_the_cursor_is_in_view() -> None:
-    picture = scene(batch(), 30, 5, row=2, col=3, lead=(1,))
-    lines = text(picture).splitlines()
+    drawing = scene(batch(), 30, 5, row=2, col=3, lead=(1,))
+    lines = text(drawing).splitlines()
     assert len(lines) == 5
     assert "(20)(21)(22)▐23▌" in "".join(lines)
-    assert cursor_text(picture).startswith("23")
-    picture = scene(batch(), 30, 8, row=0, col=0)
-    assert "below" in text(picture)
+    assert cursor_text(drawing).startswith("23")
+    drawing = scene(batch(), 30, 8, row=0, col=0)
+    assert "below" in text(drawing)
 
 
 def test_marks() -> None:
@@ -144,9 +144,9 @@ def test_marks() -> None:
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
     for shown in (inputs(), turned(), part(), batch()):
-        picture = scene(shown, width, terminal=Terminal(depth=depth))
-        for y in range(picture.layout.height):
-            assert sum(cell_len(piece) for piece, _ in memory_strip.draw(picture, y)) == width
+        drawing = scene(shown, width, terminal=Terminal(depth=depth))
+        for y in range(drawing.layout.height):
+            assert sum(cell_len(piece) for piece, _ in memory_strip.draw(drawing, y)) == width
 
 
 def test_a_scalar_and_a_vector() -> None:
@@ -213,7 +213,7 @@ async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter", "n", "n")
-        # Prose, code and three pictures are on one screen.
+        # Prose, code and three drawings are on one screen.
         await learner.sees("inputs  2×3  in memory", "turned  3×2  in memory", "part  2×2  in memory", "live,")
         await learner.press("right")
         await learner.sees("inputs[0,1] = 0.15   offset = 0*3 + 1*1 = 1", "(0.4300)▐0.1500▌(0.8900)")

@@ -44,7 +44,7 @@ def causal(lead: tuple[int, ...], rows: int, cols: int, how: How, size: int = 10
     return Blocks(lead, rows, cols, how, grid, peaks)
 
 
-def picture(
+def overview_scene(
     shown: Tensor,
     width: int = 80,
     height: int = 14,
@@ -116,7 +116,7 @@ def test_sizes_are_easy_to_reckon_with() -> None:
 
 
 def test_numbers() -> None:
-    lines = text(picture(large(), row=100, col=5)).splitlines()
+    lines = text(overview_scene(large(), row=100, col=5)).splitlines()
     assert lines[0].startswith(" weights  12×1024×1024  max of 96×128 ")
     assert lines[0].endswith("0  ░▒▓█ 1 log")
     assert lines[1] == " head 0 of 12   [ ] head  o mean  - heads  v shades"
@@ -134,7 +134,7 @@ def test_small_means_keep_their_digits() -> None:
 
 
 def test_shades() -> None:
-    lines = text(picture(large(), row=100, col=120, shades=True)).splitlines()
+    lines = text(overview_scene(large(), row=100, col=120, shades=True)).splitlines()
     assert lines[1].endswith("v numbers")
     assert lines[2].startswith("     0       112 168   252")
     assert lines[3] == "   0 ████████"
@@ -143,7 +143,7 @@ def test_shades() -> None:
 
 
 def test_shades_in_ascii() -> None:
-    drawn = text(picture(large(), row=100, col=120, shades=True, terminal=ASCII))
+    drawn = text(overview_scene(large(), row=100, col=120, shades=True, terminal=ASCII))
     assert drawn.isascii()
     assert "  96 ::::::::[]" in drawn
 
@@ -152,36 +152,36 @@ def test_shades_in_ascii() -> None:
 def test_signs_are_not_told_by_color_alone(depth: Depth) -> None:
     grid = ((-1.0, 1.0, nan, inf, -inf), (0.5, 0.0, -0.5, 0.5, 0.0))
     shown = tensor("v", [value for row in grid for value in row], (2, 5), ("token", "dim"), kind="vector")
-    lines = text(picture(shown, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()
+    lines = text(overview_scene(shown, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()
     ends = {"none": ("-█", "██"), "16": ("-█", "██")}.get(depth, ("- ", "  "))
     assert lines[2].startswith(f" 0 {ends[0]}{ends[1]}!!!!")
     assert lines[3].endswith("[]")
 
 
 def test_numbers_that_have_not_come_are_dots() -> None:
-    lines = text(picture(large(), row=100, answered=False)).splitlines()
+    lines = text(overview_scene(large(), row=100, answered=False)).splitlines()
     assert lines[3].split() == ["0", *["·"] * 8]
-    shaded = text(picture(large(), row=100, answered=False, shades=True)).splitlines()
+    shaded = text(overview_scene(large(), row=100, answered=False, shades=True)).splitlines()
     assert shaded[3].startswith("   0 · · · ")
 
 
 def test_a_block_with_a_marked_cell_is_marked() -> None:
     marks = Marks(operands=Cells(((0, 500, None),)), set=Cells(((0, 500, 300), (1, 0, 0))))
-    lines = text(picture(large(), marks=marks)).splitlines()
+    lines = text(overview_scene(large(), marks=marks)).splitlines()
     assert lines[8].count("│") == 7
     assert lines[8].count("►") == 1
     assert sum(line.count("│") + line.count("►") for line in lines[3:]) == 8
-    shaded = text(picture(large(), marks=marks, shades=True)).splitlines()
+    shaded = text(overview_scene(large(), marks=marks, shades=True)).splitlines()
     assert shaded[8].count("│") == 36
 
 
 def test_a_mask_and_whole_numbers() -> None:
     values = [float(col > row) for row in range(60) for col in range(60)]
     mask = tensor("mask", values, (60, 60), kind="mask", dtype="bool")
-    assert " 1■" in text(picture(mask))
-    assert " 0.8500" in text(picture(mask, how="mean"))
+    assert " 1■" in text(overview_scene(mask))
+    assert " 0.8500" in text(overview_scene(mask, how="mean"))
     counts = tensor("counts", [float(place) for place in range(3600)], (60, 60), kind="vector", dtype="int64")
-    assert " 3599" in text(picture(counts))
+    assert " 3599" in text(overview_scene(counts))
 
 
 def test_blocks_in_words() -> None:
@@ -216,18 +216,18 @@ def test_thumbnails() -> None:
 
 
 def test_all_heads() -> None:
-    lines = text(picture(large(), level="heads")).splitlines()
+    lines = text(overview_scene(large(), level="heads")).splitlines()
     assert lines[1] == " head 0 of 12   [ ] head  o mean"
     assert lines[2] == " [head 0]      head 1       head 2       head 3       head 4       head 5"
     assert lines[3].split() == ["███"] * 6
     assert lines[7].split() == ["░" * 12] * 6
     assert lines[8].split() == ["head", "6", "head", "7", "head", "8", "head", "9", "head", "10", "head", "11"]
-    missing = text(picture(large(), level="heads", answered=False)).splitlines()
+    missing = text(overview_scene(large(), level="heads", answered=False)).splitlines()
     assert missing[3].split() == ["·" * 12] * 6
 
 
 def test_a_head_is_found_where_its_thumbnail_is() -> None:
-    shown = picture(large(), level="heads")
+    shown = overview_scene(large(), level="heads")
     assert isinstance(shown, Heads)
     assert [shown.head_at(*place) for place in ((2, 2), (14, 4), (70, 13), (79, 3), (5, 1))] == [0, 1, 11, None, None]
     assert shown.title_at == (2, 2)

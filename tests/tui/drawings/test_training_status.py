@@ -1,4 +1,4 @@
-"""A training as it is looked at, without a screen: the picture in view, the clock, the lines, the places."""
+"""A training as it is looked at, without a screen: the current snapshot, the clock, the lines, the slots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Clock:
         return self.now
 
 
-def picture(done: int, total: int = 40, **numbers: float) -> TrainingSnapshot:
+def snapshot(done: int, total: int = 40, **numbers: float) -> TrainingSnapshot:
     return TrainingSnapshot(done, total, numbers or {"loss": 4 - done / 10, "score": done / 40})
 
 
@@ -36,57 +36,57 @@ def replay(*done: int, clock: Clock | None = None, running: bool = False) -> Tra
     made = (
         TrainingReplay(state="starting", clock=clock or Clock())
         if running
-        else TrainingReplay([picture(each) for each in done])
+        else TrainingReplay([snapshot(each) for each in done])
     )
     for each in done if running else ():
-        made.add(picture(each))
+        made.add(snapshot(each))
     return made
 
 
-def test_the_newest_picture_is_in_view_until_the_learner_looks_back() -> None:
+def test_the_newest_snapshot_is_in_view_until_the_learner_looks_back() -> None:
     made = replay(0, 10, 20, running=True)
-    assert made.current == picture(20)
+    assert made.current == snapshot(20)
     made.look(-1)
-    made.add(picture(30))
-    assert made.current == picture(10)
+    made.add(snapshot(30))
+    assert made.current == snapshot(10)
     assert not made.following
     made.look(1)
     made.look(1)
     assert made.following
-    made.add(picture(40))
-    assert made.current == picture(40)
+    made.add(snapshot(40))
+    assert made.current == snapshot(40)
 
 
 def test_nobody_looks_beyond_the_ends() -> None:
     made = replay(0, 10, 20)
     made.look(-1000)
-    assert made.current == picture(0)
+    assert made.current == snapshot(0)
     made.look(-1)
-    assert made.current == picture(0)
+    assert made.current == snapshot(0)
     made.look(1000)
     made.look(1)
-    assert made.current == picture(20)
+    assert made.current == snapshot(20)
     empty = TrainingReplay()
     empty.look(-1)
     assert empty.current is None
     assert empty.position == -1
 
 
-def test_the_clock_runs_from_the_first_picture_and_not_in_pauses() -> None:
+def test_the_clock_runs_from_the_first_snapshot_and_not_in_pauses() -> None:
     clock = Clock()
     made = TrainingReplay(state="starting", clock=clock)
     clock.now += 5
     assert made.seconds == 0
-    made.add(picture(0))
+    made.add(snapshot(0))
     assert made.left is None
     clock.now += 4
-    made.add(picture(10))
+    made.add(snapshot(10))
     assert made.seconds == pytest.approx(4)
     assert made.left == pytest.approx(12)
     made.pause()
     clock.now += 100
     # One that was on its way.
-    made.add(picture(20))
+    made.add(snapshot(20))
     assert made.state == "paused"
     assert made.seconds == pytest.approx(4)
     assert made.left == pytest.approx(4)
@@ -128,14 +128,14 @@ def test_what_has_ended_neither_waits_nor_stops() -> None:
 
 def test_plots() -> None:
     made = replay(0, 10, 20)
-    made.add(picture(30, loss=1.5))
+    made.add(snapshot(30, loss=1.5))
     made.look(-1)
     loss, score = plots(made, CURVES)
     assert (loss.label, loss.total, loss.here) == ("loss", 40, 2)
     assert loss.points == ((0, 4.0), (10, 3.0), (20, 2.0), (30, 1.5))
     assert score.points == ((0, 0.0), (10, 0.25), (20, 0.5))
     made.look(1)
-    # The picture in view does not have this number.
+    # The snapshot in view does not have this number.
     assert plots(made, CURVES)[1].here is None
     assert plots(TrainingReplay(), CURVES)[0].points == ()
 
@@ -151,9 +151,9 @@ def test_the_status() -> None:
     assert training_status(TrainingReplay()).current == ""
     made = TrainingReplay(state="starting", clock=clock)
     assert training_status(made).message == "starting: the steps before it run first"
-    made.add(picture(0))
+    made.add(snapshot(0))
     clock.now += 5
-    made.add(picture(10))
+    made.add(snapshot(10))
     assert (training_status(made).share, training_status(made).message) == (0.25, "10 of 40   5 s, about 15 s left")
     assert training_status(made).short == "10 of 40   5 s"
     assert training_status(made).current == "step 10"
@@ -165,7 +165,7 @@ def test_the_status() -> None:
     assert training_status(made).message == "10 of 40   stopping"
     made.end(Training(tuple(made.snapshots), stopped=True))
     assert training_status(made).message == "stopped after 10 of 40 steps, 5 s: not kept"
-    assert training_status(made).current == "step 0   picture 1 of 2"
+    assert training_status(made).current == "step 0   snapshot 1 of 2"
 
 
 def test_what_the_matrix_says() -> None:
@@ -177,9 +177,9 @@ def test_what_the_matrix_says() -> None:
 def test_a_line_of_the_command() -> None:
     clock = Clock()
     made = TrainingReplay(state="starting", clock=clock)
-    made.add(picture(0))
+    made.add(snapshot(0))
     clock.now += 70
-    made.add(picture(10))
+    made.add(snapshot(10))
     told = line(made, made.snapshots[-1], CURVES)
     assert told == "10 of 40   loss 3.0000   score 0.2500   1 min 10 s, about 3 min 30 s left"
 
@@ -207,7 +207,7 @@ def test_at_first_there_is_prose_and_as_much_of_the_matrix_as_fits() -> None:
     needs = Needs(prose=5, code=20, output=0, matrices=HEADS)
     made = lay_out(80, 20, needs, 2, 0, 0, folded=False)
     assert (made.prose, made.curves, made.code, made.matrices) == (5, 6, 0, (8, 0))
-    # Who looks at the pictures has read it.
+    # Who looks at the snapshots has read it.
     made = lay_out(80, 20, needs, 2, 0, 0, folded=True)
     assert (made.prose, made.curves, made.matrices) == (0, 6, (13, 0))
     # And what fits beside them stays.

@@ -617,15 +617,15 @@ async def test_every_view_at_every_size(size: tuple[int, int], terminal: Termina
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")
         await learner.sees("Not yet.")
-        pictures = learner.text
+        screens = learner.text
         for keys, sign in ((("d",), "yours"), (("escape", "f6"), "live"), (("f6", *ALL, "f3", "f3"), "You gave up")):
             await learner.press(*keys)
             await learner.sees(sign, lambda: len(learner.lines) == size[1])
             for other in ((40, 12), (20, 5), size):
                 await learner.resizes(*other)
-            pictures += learner.text
+            screens += learner.text
             await learner.press("f1")
             await learner.sees("closes")
             await learner.press("z")
             await learner.sees(lambda: "closes" not in learner.text)
-        assert terminal.unicode or pictures.isascii()
+        assert terminal.unicode or screens.isascii()

@@ -65,12 +65,12 @@ def tensor(name: str, done: int, size: int = SIZE, heads: int = 2) -> Tensor:
     )
 
 
-def picture(done: int, total: int = 40, size: int = SIZE) -> TrainingSnapshot:
+def snapshot(done: int, total: int = 40, size: int = SIZE) -> TrainingSnapshot:
     numbers = {"loss": 4 - done / 10, "score": done / 40}
     return TrainingSnapshot(done, total, numbers, (tensor("first", done, size), tensor("second", done, size)))
 
 
-RECORDED = tuple(picture(done) for done in (0, 10, 20, 30, 40))
+RECORDED = tuple(snapshot(done) for done in (0, 10, 20, 30, 40))
 
 
 @pytest.fixture(autouse=True)
@@ -108,12 +108,12 @@ def told(learner: Learner, what: str) -> Callable[[], bool]:
 
 
 async def started(learner: Learner, *done: int) -> FakeSession:
-    """A training that has taken these pictures."""
+    """A training that has taken these snapshots."""
     await learner.press("g")
     session = session_of(learner)
     await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
     for each in done:
-        session.events.put(picture(each))
+        session.events.put(snapshot(each))
     await learner.sees(lambda: [each.done for each in replay_of(learner).snapshots] == list(done))
     if done:
         await learner.sees(f"step {done[-1]}")
@@ -127,27 +127,27 @@ async def test_before_it_is_started_there_is_prose_and_the_recorded_training() -
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.sees(
-            "Prose about the training", "recorded in 20 s   g: train it here", "step 40   picture 5 of 5"
+            "Prose about the training", "recorded in 20 s   g: train it here", "step 40   snapshot 5 of 5"
         )
         await learner.sees("loss  0", "induction score  1.0000", "first  2×4×4", "step 40, recorded")
         await learner.sees("first[0,0,0] = 0.04")
-        assert learner.keys.startswith("g train   , . pictures   tab ")
+        assert learner.keys.startswith("g train   , . snapshots   tab ")
         # The code is behind tab, with what takes its place.
         await learner.press("shift+tab")
         await learner.sees("for step in range(40):", "Prose about the training")
 
 
-async def test_pictures_are_turned_by_two_keys() -> None:
+async def test_snapshots_are_turned_by_two_keys() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.press("comma")
-        await learner.sees("step 30   picture 4 of 5", "loss  1.0000", "first[0,0,0] = 0.03", "▲30")
+        await learner.sees("step 30   snapshot 4 of 5", "loss  1.0000", "first[0,0,0] = 0.03", "▲30")
         await learner.press("less_than_sign", "comma")
-        await learner.sees("step 0   picture 1 of 5", "loss  4.0000", "first[0,0,0] = 0.0 ")
+        await learner.sees("step 0   snapshot 1 of 5", "loss  4.0000", "first[0,0,0] = 0.0 ")
         await learner.press("full_stop")
-        await learner.sees("step 10   picture 2 of 5")
+        await learner.sees("step 10   snapshot 2 of 5")
         await learner.press("greater_than_sign", "full_stop")
-        await learner.sees("step 40   picture 5 of 5", "first[0,0,0] = 0.04")
+        await learner.sees("step 40   snapshot 5 of 5", "first[0,0,0] = 0.04")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -166,7 +166,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
 
 
 async def test_a_matrix_that_fits_is_whole_on_a_wide_screen(course: Callable[..., None]) -> None:
-    course(tuple(picture(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])
+    course(tuple(snapshot(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])
     async with tutor(FakeSession(), (120, 40)) as learner:
         await opened(learner)
         await learner.sees("first  2×8×8   rows: query  columns: key")
@@ -182,19 +182,19 @@ async def test_curves_that_changed_out_of_sight() -> None:
         await learner.sees("step 3 of 3")
         replay_of(learner).look(-2)
         await learner.press("b")
-        await learner.sees("step 20   picture 3 of 5", "loss  2.0000", "▲20")
+        await learner.sees("step 20   snapshot 3 of 5", "loss  2.0000", "▲20")
 
 
-async def test_the_cursor_and_the_head_stay_when_pictures_are_turned() -> None:
+async def test_the_cursor_and_the_head_stay_when_snapshots_are_turned() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.press("down", "right", "right_square_bracket")
         await learner.sees("first[1,1,1]")
         await learner.press("comma")
-        await learner.sees("step 30   picture 4 of 5", "first[1,1,1]")
+        await learner.sees("step 30   snapshot 4 of 5", "first[1,1,1]")
 
 
-async def test_a_number_of_a_picture_tells_where_it_is_from() -> None:
+async def test_a_number_of_a_snapshot_tells_where_it_is_from() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await opened(learner)
@@ -209,10 +209,10 @@ async def test_without_anything_recorded(course: Callable[..., None]) -> None:
         await opened(learner)
         await learner.sees("not trained yet   g: train it here", "for step in range(40):")
         await learner.press("comma")
-        await learner.sees(told(learner, "There are no pictures yet: g starts the training."))
+        await learner.sees(told(learner, "There are no snapshots yet: g starts the training."))
         await learner.press("enter", "right_square_bracket", "tab", "o")
         await started(learner, 0)
-        # The first picture is what the learner waits for.
+        # The first snapshot is what the learner waits for.
         await learner.sees("first  2×4×4", "first[0,0,0] = 0.0 ")
 
 
@@ -227,20 +227,20 @@ async def test_a_training_from_its_start_to_its_end() -> None:
         # What was in view stays so until there is something new.
         assert "step 40, recorded" in learner.text
         session = session_of(learner)
-        session.events.put(picture(0))
+        session.events.put(snapshot(0))
         await learner.sees("0 of 40   0 s", "loss  4.0000", lambda: learner.keys.startswith("g pause   s stop"))
-        session.events.put(picture(10))
+        session.events.put(snapshot(10))
         await learner.sees("10 of 40", "left", "━", "loss  3.0000", "first[0,0,0] = 0.01")
-        session.events.put(picture(40))
+        session.events.put(snapshot(40))
         session.events.put(None)
-        await learner.sees("trained here in", "step 40   picture 3 of 3")
+        await learner.sees("trained here in", "step 40   snapshot 3 of 3")
         # What rests on it is run again.
         await learner.sees(lambda: session.asked[-2:] == ["train made/train", "run made/train"])
-        assert learner.keys.startswith("g train   , . pictures")
+        assert learner.keys.startswith("g train   , . snapshots")
         await learner.press("n")
         await learner.sees("step 3 of 3", lambda: session.asked[-1] == "run made/after")
         await learner.press("b")
-        await learner.sees("trained here in", "step 40   picture 3 of 3")
+        await learner.sees("trained here in", "step 40   snapshot 3 of 3")
 
 
 async def test_the_view_stays_where_the_learner_looks() -> None:
@@ -249,12 +249,12 @@ async def test_the_view_stays_where_the_learner_looks() -> None:
         session = await started(learner, 0, 10, 20)
         await learner.press("comma")
         await learner.sees("step 10   >: newest", "first[0,0,0] = 0.01")
-        session.events.put(picture(30))
+        session.events.put(snapshot(30))
         await learner.sees("30 of 40")
         assert "first[0,0,0] = 0.01" in learner.text
         await learner.press("greater_than_sign")
         await learner.sees("first[0,0,0] = 0.03")
-        session.events.put(picture(40))
+        session.events.put(snapshot(40))
         await learner.sees("first[0,0,0] = 0.04")
 
 
@@ -267,7 +267,7 @@ async def test_it_waits_and_goes_on() -> None:
         assert session.controls[-1].paused
         await learner.press("comma")
         await learner.sees("first[0,0,0] = 0.0 ")
-        session.events.put(picture(20))
+        session.events.put(snapshot(20))
         await learner.press("g", "greater_than_sign")
         await learner.sees("20 of 40", "first[0,0,0] = 0.02")
         assert not session.controls[-1].paused
@@ -294,13 +294,13 @@ async def test_the_status_gives_way_in_words_and_not_in_the_middle_of_one() -> N
         assert "…" not in line.split("step 0")[0]
 
 
-async def test_it_waits_before_its_first_picture() -> None:
+async def test_it_waits_before_its_first_snapshot() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
         await learner.press("g")
         await learner.sees("paused", lambda: session.controls[-1].paused)
-        session.events.put(picture(0))
+        session.events.put(snapshot(0))
         await learner.press("g")
         await learner.sees("0 of 40   0 s", lambda: not session.controls[-1].paused)
 
@@ -311,17 +311,17 @@ async def test_it_is_stopped_and_nothing_that_was_seen_is_lost(paused: bool) -> 
         await opened(learner)
         session = await started(learner, 0, 10)
         await learner.press(*("g" if paused else ""), "s")
-        await learner.sees("stopped after 10 of 40 steps", "step 10   picture 2 of 2")
+        await learner.sees("stopped after 10 of 40 steps", "step 10   snapshot 2 of 2")
         assert session.asked[-1] == "train made/train"
         await learner.press("comma")
-        await learner.sees("step 0   picture 1 of 2")
+        await learner.sees("step 0   snapshot 1 of 2")
         await learner.press("g")
         await learner.sees(lambda: session.asked.count("train made/train") == 2)
-        session.events.put(picture(0))
+        session.events.put(snapshot(0))
         await learner.sees("0 of 40")
 
 
-async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_burst_of_snapshots_is_kept_and_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0)
@@ -334,7 +334,7 @@ async def test_a_burst_of_pictures_is_kept_and_not_drawn_one_by_one(monkeypatch:
 
         monkeypatch.setattr(learner.training_view, "_show_replay", counted)
         for done in range(1, 301):
-            session.events.put(picture(done, 300))
+            session.events.put(snapshot(done, 300))
         await learner.sees("300 of 300", lambda: len(replay_of(learner).snapshots) == 301)
         await learner.sees("first[0,0,0] = 0.3 ")
         assert len(drawn) < 60
@@ -357,7 +357,7 @@ async def test_to_leave_takes_two_keys(key: str, goes: str) -> None:
         await learner.press(key)
         await learner.sees(goes, lambda: session.controls[-1].stopped)
         await opened(learner)
-        await learner.sees("stopped after 10 of 40 steps", "step 10   picture 2 of 2")
+        await learner.sees("stopped after 10 of 40 steps", "step 10   snapshot 2 of 2")
 
 
 async def test_the_prompt_and_a_rerun_stop_it_too() -> None:
@@ -379,7 +379,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         session = await started(learner, 0)
         await learner.press("f2")
         await learner.sees(lambda: learner.app.frame.view_id == "glossary")
-        session.events.put(picture(10))
+        session.events.put(snapshot(10))
         await learner.sees(lambda: len(replay_of(learner).snapshots) == 2)
         await learner.press("f2")
         await learner.sees("10 of 40", "first[0,0,0] = 0.01", "loss  3.0000")
@@ -396,14 +396,14 @@ async def test_quitting_leaves_nothing_behind() -> None:
     assert session.controls[-1].stopped
 
 
-async def test_pictures_that_come_too_late_harm_nothing() -> None:
+async def test_snapshots_that_come_too_late_harm_nothing() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await started(learner, 0)
         await learner.press("n", "n")
         await learner.sees("step 3 of 3")
         replay = replay_of(learner)
-        learner.app.parts.trainings.add(learner.training_view, replay, picture(10))
+        learner.app.parts.trainings.add(learner.training_view, replay, snapshot(10))
         await learner.pilot.pause()
         assert "step 3 of 3" in learner.text
         assert not replay.busy
@@ -422,7 +422,7 @@ async def test_a_change_holds_for_the_next_training() -> None:
         await learner.press("g")
         session = session_of(learner)
         await learner.sees(lambda: session.asked[-1] == "train made/train with Rate: 0.1")
-        session.events.put(picture(0))
+        session.events.put(snapshot(0))
         await learner.sees("0 of 40")
         # Changes are for the lesson when it is run again: not while it trains.
         await learner.press("w")
@@ -432,7 +432,7 @@ async def test_a_change_holds_for_the_next_training() -> None:
         session.events.put(None)
         await learner.sees("trained here in")
         await learner.press("escape")
-        await learner.sees("recorded in 20 s   g: train it here", "step 40   picture 5 of 5")
+        await learner.sees("recorded in 20 s   g: train it here", "step 40   snapshot 5 of 5")
 
 
 async def test_the_changed_line_of_the_loop_is_marked() -> None:
@@ -445,24 +445,24 @@ async def test_the_changed_line_of_the_loop_is_marked() -> None:
 # Failures -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_failure_is_told_with_its_line_and_the_pictures_stay() -> None:
+async def test_a_failure_is_told_with_its_line_and_the_snapshots_stay() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10)
         session.events.put(Failure("error", "ZeroDivisionError: division by zero.", 2))
         await learner.sees("failed after 10 of 40 steps", "Line 2: ZeroDivisionError: division by zero.")
-        await learner.sees("step 10   picture 2 of 2", "first[0,0,0] = 0.01")
+        await learner.sees("step 10   snapshot 2 of 2", "first[0,0,0] = 0.01")
         assert learner.training_view.replay.state == "failed"
         await learner.press("n")
         await learner.sees("step 3 of 3")
 
 
-async def test_of_a_training_without_a_picture_only_the_reason_stays() -> None:
+async def test_of_a_training_without_a_snapshot_only_the_reason_stays() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
         session.events.put(Failure("timeout", "It took too long."))
-        await learner.sees("recorded in 20 s   g: train it here", "It took too long.", "step 40   picture 5 of 5")
+        await learner.sees("recorded in 20 s   g: train it here", "It took too long.", "step 40   snapshot 5 of 5")
 
 
 async def test_no_worker() -> None:
@@ -503,7 +503,7 @@ async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: T
         session = session_of(learner)
         await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
         for done in (0, 10):
-            session.events.put(picture(done, size=24))
+            session.events.put(snapshot(done, size=24))
         await learner.sees(lambda: len(replay_of(learner).snapshots) == 2)
         await learner.press(*(key for key in KEYS if key != "r"))
         await learner.sees(lambda: replay_of(learner).busy)
@@ -527,7 +527,7 @@ async def test_heads_that_do_not_fit_are_seen_side_by_side() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
-        session.events.put(picture(0, size=24))
+        session.events.put(snapshot(0, size=24))
         await learner.sees("head 0", "head 1", "max of", "step 0")
         # So is the other one, when it is looked at.
         await learner.press("tab")
@@ -541,7 +541,7 @@ async def test_heads_that_do_not_fit_are_seen_side_by_side() -> None:
         await learner.sees("first[0,0,1] = 0.5")
 
 
-async def test_what_is_too_large_for_a_picture_is_not_asked_of_the_run(course: Callable[..., None]) -> None:
+async def test_what_is_too_large_for_a_snapshot_is_not_asked_of_the_run(course: Callable[..., None]) -> None:
     from dataclasses import replace
 
     large = replace(tensor("first", 0, 80), values=None)
@@ -559,9 +559,9 @@ async def test_a_step_without_tensors_shows_what_it_leaves(course: Callable[...,
     course(tuple(TrainingSnapshot(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
     async with tutor(FakeSession()) as learner:
         await opened(learner)
-        await learner.sees("loss  1.0000", "picture 2 of 2")
+        await learner.sees("loss  1.0000", "snapshot 2 of 2")
         await learner.press("comma", "enter", "tab")
-        await learner.sees("picture 1 of 2")
+        await learner.sees("snapshot 1 of 2")
 
 
 async def test_the_step_counts_as_done_when_it_is_left() -> None:

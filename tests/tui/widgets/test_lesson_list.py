@@ -91,7 +91,7 @@ async def test_a_screen_with_fewer_lines() -> None:
             await pilot.press(key)
             assert ENTRIES[app.list.cursor].text in app.lines[app.reversed_line]
             seen.append(app.lines)
-        # The picture of a cursor position depends on nothing but that.
+        # The drawing of a cursor position depends on nothing but that.
         for cursor in range(1, 11):
             assert seen[cursor - 1] == seen[21 - cursor], cursor
 

@@ -99,8 +99,8 @@ def scene(
     return Scene(face, place, colors, given, row, col, note, focused, dict(enumerate(windows)))
 
 
-def text(picture: Scene) -> str:
-    lines = ("".join(part for part, _ in draw(picture, y)) for y in range(picture.layout.height))
+def text(drawing: Scene) -> str:
+    lines = ("".join(part for part, _ in draw(drawing, y)) for y in range(drawing.layout.height))
     return "\n".join(line.rstrip() for line in lines).rstrip()
 
 
@@ -129,8 +129,8 @@ def test_ascii() -> None:
 
 def test_causal_weights_are_blank_where_they_are_zero() -> None:
     rows = [[1 / (row + 1) if col <= row else 0.0 for col in range(6)] for row in range(6)]
-    picture = scene(of_words("weights", rows, "weight"), row=5, col=5)
-    assert text(picture).splitlines()[2:5] == [
+    drawing = scene(of_words("weights", rows, "weight"), row=5, col=5)
+    assert text(drawing).splitlines()[2:5] == [
         "    Your   1.0000█  0.0000   0.0000   0.0000   0.0000   0.0000",
         " journey   0.5000▓  0.5000▓  0.0000   0.0000   0.0000   0.0000",
         "  starts   0.3333▒  0.3333▒  0.3333▒  0.0000   0.0000   0.0000",
@@ -213,11 +213,11 @@ def test_the_cursor_shows_without_color(kind: str, depth: Depth, focused: bool) 
 
 
 def test_labels_of_the_cursor_stand_out() -> None:
-    picture = scene(scores(), row=1, col=2)
-    current = picture.palette.current
-    assert ("journey", current) in draw(picture, picture.layout.row_y(1))
-    assert ("starts", current) in draw(picture, picture.layout.labels)
-    assert all(style != current for _, style in draw(picture, picture.layout.row_y(0)))
+    drawing = scene(scores(), row=1, col=2)
+    current = drawing.palette.current
+    assert ("journey", current) in draw(drawing, drawing.layout.row_y(1))
+    assert ("starts", current) in draw(drawing, drawing.layout.labels)
+    assert all(style != current for _, style in draw(drawing, drawing.layout.row_y(0)))
 
 
 def test_labels_are_drawn_as_they_are_and_control_characters_are_not() -> None:
@@ -278,14 +278,14 @@ def test_any_tensor_fits_any_size(
     corner = (data.draw(st.integers(0, 1024)), data.draw(st.integers(0, 1024)))
     depth: Depth = data.draw(st.sampled_from(["none", "truecolor"]))
     terminal = Terminal(depth=depth, unicode=unicode)
-    picture = scene(shown, width, height, row, col, corner=corner, terminal=terminal, note=label and "live")
-    place = picture.layout
+    drawing = scene(shown, width, height, row, col, corner=corner, terminal=terminal, note=label and "live")
+    place = drawing.layout
     assert 0 <= place.top <= row < place.top + place.rows <= rows
     assert 0 <= place.left <= col < place.left + place.cols <= cols
     assert place.row_y(row) < height
     for y in range(height):
-        assert sum(cell_len(part) for part, _ in draw(picture, y)) == width
-        assert all(one[1] != other[1] for one, other in zip(draw(picture, y), draw(picture, y)[1:], strict=False))
+        assert sum(cell_len(part) for part, _ in draw(drawing, y)) == width
+        assert all(one[1] != other[1] for one, other in zip(draw(drawing, y), draw(drawing, y)[1:], strict=False))
 
 
 def test_from_20_by_3_on_there_are_numbers() -> None:
@@ -363,11 +363,11 @@ def test_index_of() -> None:
 
 
 def test_tiles_are_aligned_and_asked_for_only_if_they_are_seen() -> None:
-    picture = scene(large(), row=60, col=60, corner=(58, 59), height=14)
-    assert tiles_missing(picture) == [(0, 0, 64, 64), (0, 64, 64, 64), (64, 0, 64, 64), (64, 64, 64, 64)]
-    picture = replace(picture, windows={0: window((0,), 0, 0), 1: window((0,), 64, 64)})
-    assert tiles_missing(picture) == [(0, 64, 64, 64), (64, 0, 64, 64)]
-    assert values_of(picture, 60) == [(60 + col) / 2048 if col < 64 else None for col in range(59, 68)]
+    drawing = scene(large(), row=60, col=60, corner=(58, 59), height=14)
+    assert tiles_missing(drawing) == [(0, 0, 64, 64), (0, 64, 64, 64), (64, 0, 64, 64), (64, 64, 64, 64)]
+    drawing = replace(drawing, windows={0: window((0,), 0, 0), 1: window((0,), 64, 64)})
+    assert tiles_missing(drawing) == [(0, 64, 64, 64), (64, 0, 64, 64)]
+    assert values_of(drawing, 60) == [(60 + col) / 2048 if col < 64 else None for col in range(59, 68)]
 
 
 def test_tiles_end_where_the_matrix_does() -> None:
@@ -666,7 +666,7 @@ async def test_mouse() -> None:
         assert app.matrix.cursor == (2, 2)
 
 
-async def test_another_size_is_another_picture() -> None:
+async def test_another_size_is_a_different_drawing() -> None:
     app = MatrixApp(scores())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("ctrl+end")

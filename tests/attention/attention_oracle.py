@@ -1,6 +1,6 @@
-"""An independent statement of attention in plain Python numbers and loops, and a way to see the steps of a layer.
+"""Attention computed independently with plain Python numbers and loops, and a way to see the steps of a layer.
 
-No tensor algebra here on purpose: a wrong transpose, axis or scale in the layers has nothing to hide behind.
+There is no tensor algebra here on purpose: a wrong transpose, axis or scale in a layer has nothing to hide behind.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def steps_of(layer: nn.Module, inputs: Tensor) -> dict[str, Any]:
 
 
 def assert_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bool = True) -> None:
-    """Assert that every step that ``forward`` names, and its result, agrees with the loops (float64)."""
+    """Assert that the result of ``forward`` and every step that it names agree with the loops (float64)."""
     expected = layer_steps(layer, inputs, num_heads, causal)
     actual = steps_of(layer, inputs)
     for name, value in expected.items():

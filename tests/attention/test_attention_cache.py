@@ -1,4 +1,4 @@
-"""The cache: piece by piece the same numbers as in one pass, and no mistake of its user goes unnoticed."""
+"""The cache: reading a text in pieces gives the numbers of one pass, and a wrong use raises an error."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from attention.multi_head import MultiHeadAttention
 LENGTH = 7
 
 
-def made(qkv_bias: bool = False, dropout: float = 0.0) -> MultiHeadAttentionCached:
+def make_layer(qkv_bias: bool = False, dropout: float = 0.0) -> MultiHeadAttentionCached:
     torch.manual_seed(1)
     return MultiHeadAttentionCached(5, 6, LENGTH, dropout, 3, qkv_bias)
 
 
-def text(b: int = 2) -> Tensor:
+def random_text(b: int = 2) -> Tensor:
     return torch.randn(b, LENGTH, 5, generator=torch.Generator().manual_seed(2))
 
 
-def explicit(layer: MultiHeadAttentionCached) -> MultiHeadAttention:
-    """The layer that the other is measured by, on the same parameters."""
+def uncached_layer(layer: MultiHeadAttentionCached) -> MultiHeadAttention:
+    """Return a layer without a cache that has the same parameters."""
     same = MultiHeadAttention(5, 6, LENGTH, 0.0, 3, layer.W_query.bias is not None)
     same.load_state_dict(layer.state_dict())
     return same
@@ -33,23 +33,23 @@ def explicit(layer: MultiHeadAttentionCached) -> MultiHeadAttention:
 
 @pytest.mark.parametrize("pieces", [[1] * 7, [7], [3, 1, 1, 2], [1, 6], [6, 1]])
 @pytest.mark.parametrize("qkv_bias", [False, True])
-def test_pieces_give_the_whole(pieces: list[int], qkv_bias: bool) -> None:
-    layer, inputs, cache = made(qkv_bias), text(), KeyValueCache()
+def test_pieces_give_the_numbers_of_one_pass(pieces: list[int], qkv_bias: bool) -> None:
+    layer, inputs, cache = make_layer(qkv_bias), random_text(), KeyValueCache()
     contexts = []
     for piece in inputs.split(pieces, dim=1):
         contexts.append(layer(piece, cache))
         assert len(cache) == sum(context.shape[1] for context in contexts)
-    torch.testing.assert_close(torch.cat(contexts, dim=1), explicit(layer)(inputs))
+    torch.testing.assert_close(torch.cat(contexts, dim=1), uncached_layer(layer)(inputs))
 
 
 def test_without_a_cache_it_is_the_ordinary_layer() -> None:
-    layer, inputs = made(), text()
+    layer, inputs = make_layer(), random_text()
     for tokens in (inputs, inputs[:, :3], inputs[:1]):
-        assert torch.equal(layer(tokens), explicit(layer)(tokens))
+        assert torch.equal(layer(tokens), uncached_layer(layer)(tokens))
 
 
 def test_cache_holds_what_the_layer_would_compute_again() -> None:
-    layer, inputs, cache = made(), text(), KeyValueCache()
+    layer, inputs, cache = make_layer(), random_text(), KeyValueCache()
     for token in inputs.split(1, dim=1):
         layer(token, cache)
     assert cache.keys is not None
@@ -59,9 +59,9 @@ def test_cache_holds_what_the_layer_would_compute_again() -> None:
     torch.testing.assert_close(cache.values, layer.W_value(inputs).view(heads).transpose(1, 2))
 
 
-def test_new_text_after_clear() -> None:
-    layer, cache = made(), KeyValueCache()
-    first, second = text(), text().flip(1)
+def test_clear_prepares_the_cache_for_a_new_text() -> None:
+    layer, cache = make_layer(), KeyValueCache()
+    first, second = random_text(), random_text().flip(1)
     layer(first, cache)
     cache.clear()
     assert len(cache) == 0
@@ -69,38 +69,38 @@ def test_new_text_after_clear() -> None:
 
 
 def test_stale_cache_changes_the_numbers() -> None:
-    """What `clear` is for: without it the new text attends to the old one."""
-    layer, cache = made(), KeyValueCache()
-    layer(text()[:, :3], cache)
-    second = text().flip(1)[:, :2]
+    """Without `clear`, the new text would attend to the old one."""
+    layer, cache = make_layer(), KeyValueCache()
+    layer(random_text()[:, :3], cache)
+    second = random_text().flip(1)[:, :2]
     assert not torch.allclose(layer(second, cache), layer(second))
 
 
-def test_no_more_tokens_than_the_context() -> None:
-    layer, cache = made(), KeyValueCache()
-    layer(text()[:, :5], cache)
+def test_more_tokens_than_the_context_are_refused() -> None:
+    layer, cache = make_layer(), KeyValueCache()
+    layer(random_text()[:, :5], cache)
     with pytest.raises(ValueError, match=r"5 tokens in the cache and 3 new ones are 8, .* context_length=7 at most"):
-        layer(text()[:, :3], cache)
+        layer(random_text()[:, :3], cache)
     assert len(cache) == 5
-    assert layer(text()[:, :2], cache).shape == (2, 2, 6)
+    assert layer(random_text()[:, :2], cache).shape == (2, 2, 6)
 
 
-def test_cache_of_another_batch() -> None:
-    layer, cache = made(), KeyValueCache()
-    layer(text(2)[:, :2], cache)
+def test_cache_of_a_batch_of_another_size_is_refused() -> None:
+    layer, cache = make_layer(), KeyValueCache()
+    layer(random_text(2)[:, :2], cache)
     with pytest.raises(ValueError, match="the cache holds 2 texts, the inputs are 3"):
-        layer(text(3)[:, :1], cache)
+        layer(random_text(3)[:, :1], cache)
 
 
 def test_no_dropout_after_eval() -> None:
-    layer, inputs, cache = made(dropout=0.5).eval(), text(), KeyValueCache()
+    layer, inputs, cache = make_layer(dropout=0.5).eval(), random_text(), KeyValueCache()
     contexts = [layer(token, cache) for token in inputs.split(1, dim=1)]
-    torch.testing.assert_close(torch.cat(contexts, dim=1), explicit(layer)(inputs))
+    torch.testing.assert_close(torch.cat(contexts, dim=1), uncached_layer(layer)(inputs))
 
 
-def test_a_step_multiplies_for_one_token() -> None:
-    """The projections of a step do not grow with the text, and its scores are one row."""
-    layer, inputs, cache = made(), text(), KeyValueCache()
+def test_a_step_multiplies_for_one_token_only() -> None:
+    """The projections of a step do not grow with the text, and its scores are a single row."""
+    layer, inputs, cache = make_layer(), random_text(), KeyValueCache()
     counts = []
     for token in inputs.split(1, dim=1):
         with FlopCounterMode(display=False) as counter:
@@ -112,8 +112,8 @@ def test_a_step_multiplies_for_one_token() -> None:
 
 
 def test_bytes_of_a_real_cache() -> None:
-    layer, cache = made(), KeyValueCache()
-    layer(text(1), cache)
+    layer, cache = make_layer(), KeyValueCache()
+    layer(random_text(1), cache)
     assert cache.keys is not None
     assert cache.values is not None
     stored = sum(tensor.numel() * tensor.element_size() for tensor in (cache.keys, cache.values))

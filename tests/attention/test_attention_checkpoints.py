@@ -1,4 +1,4 @@
-"""Names, shapes and order of what a layer saves, and loading it into another layer."""
+"""The names, shapes and order of what a layer saves, and loading them into a different layer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_names_and_their_order(layer: nn.Module, names: list[str]) -> None:
     assert list(layer.state_dict()) == names
 
 
-def test_shapes() -> None:
+def test_shapes_of_what_is_saved() -> None:
     assert {name: tuple(value.shape) for name, value in at.SelfAttention_v1(3, 2).state_dict().items()} == {
         "W_query": (3, 2),
         "W_key": (3, 2),
@@ -113,7 +113,7 @@ def test_a_layer_without_the_buffer_rejects_a_mask_and_the_other_misses_it() -> 
         buffered.load_state_dict(plain.state_dict())
 
 
-def test_a_plain_mask_has_to_be_moved_by_hand() -> None:
+def test_a_mask_that_is_no_buffer_has_to_be_moved_by_hand() -> None:
     layer = at.CausalAttentionWithoutBuffers(3, 2, 6, 0.0).to("meta")
     inputs = torch.empty(2, 6, 3, device="meta")
     assert layer.mask.device.type == "cpu"
@@ -125,7 +125,7 @@ def test_a_plain_mask_has_to_be_moved_by_hand() -> None:
 
 
 def test_the_mask_itself_decides_what_is_hidden() -> None:
-    """A mask without ones hides nothing: the explicit layer reads its buffer, it does not assume a triangle."""
+    """A mask without ones hides nothing: the explicit layer reads its buffer and does not assume a triangle."""
     torch.manual_seed(4)
     layer, unmasked = at.CausalAttention(3, 2, 6, 0.0), at.SelfAttention_v2(3, 2)
     unmasked.load_state_dict({name: value for name, value in layer.state_dict().items() if name != "mask"})

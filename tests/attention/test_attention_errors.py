@@ -1,4 +1,4 @@
-"""Mistakes of the caller: each gives a ValueError that says what was given and what is needed."""
+"""Mistakes of a caller: each raises a ValueError that says what was given and what is needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SPLIT = [
 
 
 @all_batched
-def test_too_many_tokens(make: Callable[[], nn.Module]) -> None:
+def test_too_many_tokens_are_refused(make: Callable[[], nn.Module]) -> None:
     layer = make()
     assert layer(torch.rand(2, 6, 4)).shape[1] == 6  # exactly the context length is fine
     with pytest.raises(ValueError, match="inputs have 7 tokens, but this layer was built for context_length=6 at most"):
@@ -41,7 +41,7 @@ def test_too_many_tokens(make: Callable[[], nn.Module]) -> None:
 
 
 @all_batched
-def test_wrong_width(make: Callable[[], nn.Module]) -> None:
+def test_a_wrong_width_is_refused(make: Callable[[], nn.Module]) -> None:
     with pytest.raises(ValueError, match="inputs have 5 features, this layer was built for d_in=4"):
         make()(torch.rand(2, 6, 5))
 
@@ -50,7 +50,7 @@ def test_wrong_width(make: Callable[[], nn.Module]) -> None:
 @pytest.mark.parametrize(
     ("shape", "hint"), [((6, 4), "; inputs.unsqueeze(0) makes a batch of one"), ((1, 2, 6, 4), ""), ((4,), "")]
 )
-def test_wrong_number_of_axes(make: Callable[[], nn.Module], shape: tuple[int, ...], hint: str) -> None:
+def test_a_wrong_number_of_axes_is_refused(make: Callable[[], nn.Module], shape: tuple[int, ...], hint: str) -> None:
     needed = f"inputs have shape {shape}, but this layer needs three axes (batch, num_tokens, d_in){hint}"
     with pytest.raises(ValueError, match=f"^{re.escape(needed)}$"):
         make()(torch.rand(shape))

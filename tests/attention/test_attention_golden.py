@@ -114,12 +114,12 @@ def without_buffers() -> at.CausalAttentionWithoutBuffers:
 
 
 def second_instance() -> at.CausalAttention:
-    """The notebook seeds once, builds the layer without a buffer, and then this one."""
+    """Build the layer as the notebook does: it seeds once and builds the layer without a buffer first."""
     without_buffers()
     return at.CausalAttention(3, 2, 6, 0.0)
 
 
-def reloaded(layer: at.CausalAttention, fresh: at.CausalAttention) -> Tensor:
+def reload_with_changed_mask(layer: at.CausalAttention, fresh: at.CausalAttention) -> Tensor:
     """Change 1 to 2 in the mask, save, load into a fresh layer, and return the mask of that."""
     layer.mask[layer.mask == 1] = 2
     file = io.BytesIO()
@@ -198,8 +198,8 @@ COMPUTE: dict[str, Callable[[], Any]] = {
     "statedict.buffer.W_key": lambda: second_instance().state_dict()["W_key.weight"],
     "statedict.buffer.W_value": lambda: second_instance().state_dict()["W_value.weight"],
     "statedict.buffer.mask": lambda: second_instance().state_dict()["mask"],
-    "buffer.edited.mask": lambda: reloaded(second_instance(), second_instance()),
-    "nobuffer.edited.mask": lambda: reloaded(without_buffers(), without_buffers()),
+    "buffer.edited.mask": lambda: reload_with_changed_mask(second_instance(), second_instance()),
+    "nobuffer.edited.mask": lambda: reload_with_changed_mask(without_buffers(), without_buffers()),
     "claim.shapes": lambda: {
         "batch": list(BATCH.shape),
         "causal": list(causal()(BATCH).shape),
@@ -208,7 +208,7 @@ COMPUTE: dict[str, Callable[[], Any]] = {
     "claim.ctx": lambda: {"context_length": at.GPT2_SMALL.context_length},
 }
 
-# Prints that this package cannot or should not reproduce as they stand, each with the test that takes their place.
+# Prints that this package cannot or should not reproduce as they stand, each with the test that replaces it.
 EXCLUDED: dict[str, tuple[str, str]] = {
     "s001.dropout.ones": (
         "PLATFORM: the dropout pattern of an Intel processor with MKL",
@@ -222,8 +222,8 @@ EXCLUDED: dict[str, tuple[str, str]] = {
         "PLATFORM: the dropout pattern of an Intel processor with MKL",
         "test_dropout_prints_come_from_another_generator",
     ),
-    "s003.device": ("NOT-HERE: needs an mps device", "test_a_plain_mask_stays_behind_when_the_layer_moves"),
-    "s003.claim.600k": ("CLAIM: rounded; half of the story", "test_the_600_thousand_more_parameters"),
+    "s003.device": ("NOT-HERE: needs an mps device", "test_a_mask_that_is_no_buffer_stays_behind_when_the_layer_moves"),
+    "s003.claim.600k": ("CLAIM: rounded; half of the story", "test_600_thousand_more_parameters"),
     "s000.claim.gpt2small": ("CLAIM: 117 million is not what counting gives", "test_gpt2_claims"),
     "s000.claim.gpt2xl": ("CLAIM: rounded to 1.5 billion", "test_gpt2_claims"),
     "s003.claim.dropout.scale": ("CLAIM: a rule, not a print", "test_survivors_of_dropout_are_scaled"),
@@ -237,7 +237,7 @@ def name_of(golden_id: str) -> str:
 REPRODUCED = [golden_id for golden_id in GOLDEN if golden_id not in EXCLUDED]
 
 
-def test_every_golden_entry_is_reproduced_or_excluded_with_a_test_in_its_place() -> None:
+def test_every_golden_entry_is_reproduced_or_excluded_with_a_replacement_test() -> None:
     assert len(GOLDEN) == 121
     assert set(EXCLUDED) <= set(GOLDEN)
     assert {name_of(golden_id) for golden_id in REPRODUCED} == set(COMPUTE)
@@ -270,15 +270,15 @@ def _assert_close(computed: Tensor, printed: Any, atol: float) -> None:
 
 
 def _numbers(printed: Any) -> Any:
-    """Nested lists of numbers; minus infinity is written as the text "-inf"."""
+    """Convert nested lists to numbers; minus infinity is written as the text "-inf"."""
     return [_numbers(part) for part in printed] if isinstance(printed, list) else float(printed)
 
 
-# ----------------------------------------------------------------------------------------- what stands for the excluded
+# ------------------------------------------------------------------------------- what replaces the excluded prints
 
 
 def intel_keep_pattern(seed: int, rate: float, count: int) -> list[bool]:
-    """Which entries an Intel processor with MKL keeps: one Mersenne Twister output seeds the generator MCG31."""
+    """Return which entries an Intel processor with MKL keeps: a Mersenne Twister output seeds its generator, MCG31."""
     state = [seed]
     for i in range(1, 624):
         state.append((1812433253 * (state[-1] ^ (state[-1] >> 30)) + i) & 0xFFFFFFFF)
@@ -295,7 +295,7 @@ def intel_keep_pattern(seed: int, rate: float, count: int) -> list[bool]:
 
 @pytest.mark.parametrize("golden_id", ["s001.dropout.ones", "s003.dropout.ones", "s001.dropout.weights"])
 def test_dropout_prints_come_from_another_generator(golden_id: str) -> None:
-    """The prints are 0 or w / (1 - p), in the pattern of that other generator; our dropout obeys the same rule."""
+    """The prints are 0 or w / (1 - p), in the pattern of Intel's generator; our dropout obeys the same rule."""
     weights = causal_weights().detach() if "weights" in golden_id else torch.ones(6, 6)
     kept = torch.tensor(intel_keep_pattern(123, 0.5, 36)).view(6, 6)
     _assert_close(torch.where(kept, weights / (1 - 0.5), 0.0), GOLDEN[golden_id]["printed"], 5.1e-5)
@@ -306,7 +306,7 @@ def test_dropout_prints_come_from_another_generator(golden_id: str) -> None:
     assert 0 < int((dropped[weights > 0] == 0).sum()) < int((weights > 0).sum())
 
 
-def test_a_plain_mask_stays_behind_when_the_layer_moves() -> None:
+def test_a_mask_that_is_no_buffer_stays_behind_when_the_layer_moves() -> None:
     plain, buffered = without_buffers().to("meta"), causal().to("meta")
     assert GOLDEN["s003.device"]["printed"]["mask"] == "cpu"
     assert plain.W_query.weight.device.type == "meta"
@@ -314,7 +314,7 @@ def test_a_plain_mask_stays_behind_when_the_layer_moves() -> None:
     assert buffered.mask.device.type == "meta"
 
 
-def test_the_600_thousand_more_parameters() -> None:
+def test_600_thousand_more_parameters() -> None:
     claim = GOLDEN["s003.claim.600k"]["printed"]
     size = at.GPT2_SMALL
     with torch.device("meta"):
@@ -351,7 +351,7 @@ def count(layer: nn.Module) -> int:
     return sum(parameter.numel() for parameter in layer.parameters())
 
 
-# -------------------------------------------------- prints whose hidden state or slip had to be found out: right values
+# ------------------------------------- right values for prints that depend on hidden state or contain a mistake
 
 
 def first_row_of_weights(drawn_before: int) -> Tensor:
@@ -362,7 +362,7 @@ def first_row_of_weights(drawn_before: int) -> Tensor:
 @pytest.mark.parametrize(
     ("drawn_before", "row"),
     [
-        (135, [0.1785, 0.2034]),  # as printed: the cell had been run after four earlier constructions
+        (135, [0.1785, 0.2034]),  # as printed: the cell ran after four earlier constructions
         (27, [0.1746, 0.2350, 0.2279, 0.1147, 0.0842, 0.1636]),  # every cell run once, in order
         (0, [0.1747, 0.1866, 0.1864, 0.1446, 0.1586, 0.1491]),  # seeded in the cell itself
     ],
@@ -372,7 +372,7 @@ def test_weights_of_an_unseeded_cell(drawn_before: int, row: list[float]) -> Non
 
 
 def test_two_heads_with_seed_42() -> None:
-    """A notebook printed another second head: its class read a global variable. These are the right numbers."""
+    """These are the right numbers. A notebook printed a wrong second head, because its class read a global variable."""
     layer = build(42, lambda: at.MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2))
     right = [[0.5473, 0.3307], [0.3479, 0.2264], [0.2865, 0.1919], [0.2116, 0.1527], [0.2343, 0.1352], [0.1743, 0.1205]]
     _assert_close(layer(BATCH)[0, :, 2:], right, 5.1e-5)
@@ -387,7 +387,7 @@ def test_two_heads_with_seed_42() -> None:
     ],
 )
 def test_two_heads_of_width_one(seed: int, drawn_before: int, right: str) -> None:
-    """Exercise 3.2: two heads, two-wide result, by d_out=1."""
+    """Exercise 3.2: two heads with d_out=1 give a result that is two wide."""
     layer = build(seed, lambda: at.MultiHeadAttentionWrapper(3, 1, 6, 0.0, num_heads=2), drawn_before)
     result = layer(BATCH)
     assert result.shape == (2, 6, 2)

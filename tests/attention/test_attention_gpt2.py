@@ -1,4 +1,4 @@
-"""Parameter counts by formula against modules that are really built (on the meta device, without memory)."""
+"""Parameter counts by formula, compared with modules that are built on the meta device, where they take no memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_whole_models(size: at.GPT2Size, total: int) -> None:
     assert count(model.blocks[0]) == at.block_parameters(size.d_model)
 
 
-def test_the_family() -> None:
+def test_sizes_of_the_gpt2_family() -> None:
     assert list(at.GPT2_SIZES) == ["small", "medium", "large", "xl"]
     table = [(s.num_layers, s.num_heads, s.d_model) for s in at.GPT2_SIZES.values()]
     assert table == [(12, 12, 768), (24, 16, 1024), (36, 20, 1280), (48, 25, 1600)]
@@ -67,7 +67,7 @@ def test_attention_of_gpt2_small(bias: bool, total: int) -> None:
     assert layer(torch.empty(1, 1024, 768, device="meta")).shape == (1, 1024, 768)
 
 
-def test_doubled_layers() -> None:
+def test_layers_with_doubled_projections() -> None:
     with torch.device("meta"):
         library = nn.MultiheadAttention(768, 12)
         everything = at.EverythingProjectedTwice(768, 768, 1024, 0.0, 12)

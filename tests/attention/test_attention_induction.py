@@ -1,4 +1,4 @@
-"""The model that learns to look things up, what it is trained on, and what it is measured by."""
+"""The model that learns to look tokens up, the sequences that it is trained on, and the scores that measure it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_model_adds_each_layer_to_the_stream() -> None:
 
 
 def test_model_computes_where_its_tokens_are() -> None:
-    """No operation makes a tensor on another device; an embedding on `meta` takes positions on the CPU in silence."""
+    """No operation makes a tensor on a different device; an embedding on `meta` would accept one on the CPU."""
     net, tokens = model().to("meta"), torch.zeros(2, 9, dtype=torch.int64, device="meta")
     devices: set[str] = set()
 
@@ -88,17 +88,17 @@ def test_weights_are_computed_once_for_each_layer(monkeypatch: pytest.MonkeyPatc
     calls: list[torch.nn.Module] = []
     compute = AttentionLayer.weights
 
-    def counted(layer: AttentionLayer, x: torch.Tensor) -> torch.Tensor:
+    def count_and_compute(layer: AttentionLayer, x: torch.Tensor) -> torch.Tensor:
         calls.append(layer)
         return compute(layer, x)
 
-    monkeypatch.setattr(AttentionLayer, "weights", counted)
+    monkeypatch.setattr(AttentionLayer, "weights", count_and_compute)
     net, tokens = model(), torch.randint(0, 26, (2, 9))
     net.attention(tokens)
     assert calls == list(net.layers)
 
 
-def test_future_does_not_matter() -> None:
+def test_later_tokens_do_not_matter() -> None:
     net, tokens = model(), torch.randint(0, 26, (1, 12))
     other = tokens.clone()
     other[0, 8:] = (other[0, 8:] + 1) % 26
@@ -107,7 +107,7 @@ def test_future_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "told"),
+    ("sizes", "message"),
     [
         ({"vocab_size": 0}, "vocab_size is 0"),
         ({"num_layers": 0}, "num_layers is 0"),
@@ -115,9 +115,9 @@ def test_future_does_not_matter() -> None:
         ({"context_length": 0}, "context_length is 0"),
     ],
 )
-def test_sizes_are_checked(sizes: dict[str, int], told: str) -> None:
+def test_sizes_are_checked(sizes: dict[str, int], message: str) -> None:
     usual = {"vocab_size": 26, "d_model": 8, "context_length": 20, "num_layers": 1, "num_heads": 1}
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         AttentionOnly(**usual | sizes)
 
 
@@ -151,18 +151,18 @@ def test_sequences_repeat_one_stretch(distances: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vocab_size", "distances", "told"),
+    ("vocab_size", "distances", "message"),
     [(26, [1], "2 or more"), (26, [11], "two stretches must fit"), (17, [2], "18 different tokens are needed")],
 )
-def test_impossible_sequences_are_refused(vocab_size: int, distances: list[int], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_impossible_sequences_are_refused(vocab_size: int, distances: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         repeated_sequences(1, vocab_size, 20, distances)
 
 
 # The measures --------------------------------------------------------------------------------------------------------
 
 
-def test_losses_are_those_of_the_next_token() -> None:
+def test_losses_compare_with_the_next_token() -> None:
     torch.manual_seed(4)
     logits, tokens = torch.randn(2, 5, 7), torch.randint(0, 7, (2, 5))
     losses = next_token_losses(logits, tokens)
@@ -174,7 +174,7 @@ def test_losses_are_those_of_the_next_token() -> None:
     assert next_token_losses(torch.zeros(1, 2, 26), tokens[:1, :2]).item() == pytest.approx(math.log(26))
 
 
-def test_targets_are_what_followed_an_earlier_occurrence() -> None:
+def test_targets_are_the_tokens_after_an_earlier_occurrence() -> None:
     tokens = torch.tensor([[5, 3, 5, 5, 9, 3], [1, 2, 3, 1, 2, 3]])
     targets = induction_targets(tokens)
     for batch, row in enumerate(tokens.tolist()):
@@ -210,14 +210,14 @@ def test_induction_score_is_a_mean_of_weights() -> None:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Products as small as these take twenty times as long when two threads wait for each other on a busy machine."""
+    """Use one thread: small products take twenty times as long if two threads wait for each other on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
 
 
-def trained(distances: list[int], num_layers: int, steps: int, lr: float) -> AttentionOnly:
+def train_model(distances: list[int], num_layers: int, steps: int, lr: float) -> AttentionOnly:
     torch.manual_seed(0)
     net = AttentionOnly(26, 32, 20, num_layers=num_layers, num_heads=1)
     optimizer = torch.optim.AdamW(net.parameters(), lr=lr)
@@ -238,8 +238,8 @@ def loss_at(net: AttentionOnly, distance: int) -> float:
 
 @pytest.mark.usefixtures("one_thread")
 def test_one_layer_learns_a_distance_and_not_to_compare() -> None:
-    """The trap: loss 0 and a high score at the one distance of the training, worse than chance at all others."""
-    net = trained([4], 1, 200, 0.003)
+    """At the distance of the training its loss is 0 and its score is high; at any other it is worse than chance."""
+    net = train_model([4], 1, 200, 0.003)
     tokens, _ = repeated_sequences(200, 26, 20, [4])
     assert loss_at(net, 4) < 0.1
     assert induction_score(net.attention(tokens)[0], tokens) > 0.9
@@ -248,19 +248,19 @@ def test_one_layer_learns_a_distance_and_not_to_compare() -> None:
 
 @pytest.mark.usefixtures("one_thread")
 def test_two_layers_learn_to_compare() -> None:
-    """At a distance that the training never had, with two different heads in the two layers."""
-    net = trained([2, 3, 5, 6, 7, 8, 9, 10], 2, 600, 0.003)
+    """The two layers get different kinds of heads, and work at a distance that did not occur in training."""
+    net = train_model([2, 3, 5, 6, 7, 8, 9, 10], 2, 600, 0.003)
     tokens, _ = repeated_sequences(200, 26, 20, [4])
     first, second = net.attention(tokens)
     assert loss_at(net, 4) < 0.3
     assert induction_score(second, tokens) > 0.8
     assert previous_token_score(first) > 0.6
     assert induction_score(first, tokens) < 0.2
-    # The pattern is made of what the first layer adds.
+    # The weights of the second layer depend on what the first layer adds.
     alone = net.layers[1]
     assert isinstance(alone, AttentionLayer)
     assert induction_score(alone.weights(net.embed(tokens)), tokens) < 0.3
-    # It copies what stands there: the letter that once followed, and no other.
+    # The head copies the token it finds there: the one that followed last time.
     text = torch.tensor([[16, 3, 23, 10, 16, 3]])
     changed = text.clone()
     changed[0, 2] = 25

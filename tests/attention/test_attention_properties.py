@@ -1,4 +1,4 @@
-"""What must hold for the layers whatever their weights are: causality, closed forms, heads, dropout, edges."""
+"""Properties that hold for the layers whatever their weights are: causality, closed forms, heads, dropout, edges."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def seeded() -> None:
     torch.manual_seed(2)
 
 
-def inputs_of(num_tokens: int = CONTEXT, b: int = 3) -> Tensor:
+def random_inputs(num_tokens: int = CONTEXT, b: int = 3) -> Tensor:
     return torch.randn(b, num_tokens, D, dtype=torch.float64)
 
 
@@ -57,15 +57,15 @@ def multi_head(layer_class: type[at.MultiHeadAttention]) -> at.MultiHeadAttentio
 
 @all_causal
 @pytest.mark.parametrize("t", range(1, CONTEXT + 1))
-def test_a_prefix_does_not_know_the_rest(make: Callable[[float], nn.Module], t: int) -> None:
-    layer, inputs = make(0.0).double(), inputs_of()
+def test_a_prefix_does_not_depend_on_the_rest(make: Callable[[float], nn.Module], t: int) -> None:
+    layer, inputs = make(0.0).double(), random_inputs()
     torch.testing.assert_close(layer(inputs)[:, :t], layer(inputs[:, :t]))
 
 
 @all_causal
 @pytest.mark.parametrize("t", range(CONTEXT))
 def test_no_gradient_reaches_later_tokens(make: Callable[[float], nn.Module], t: int) -> None:
-    layer, inputs = make(0.0).double(), inputs_of().requires_grad_()
+    layer, inputs = make(0.0).double(), random_inputs().requires_grad_()
     (gradient,) = torch.autograd.grad(layer(inputs)[:, t].sum(), inputs)
     assert torch.all(gradient[:, t + 1 :] == 0)
     assert torch.all(gradient[:, : t + 1].abs().sum(dim=-1) > 0)
@@ -73,14 +73,14 @@ def test_no_gradient_reaches_later_tokens(make: Callable[[float], nn.Module], t:
 
 @all_unmasked
 def test_without_a_mask_every_token_matters(make: Callable[[], nn.Module]) -> None:
-    layer, inputs = make().double(), inputs_of(b=1)[0].requires_grad_()
+    layer, inputs = make().double(), random_inputs(b=1)[0].requires_grad_()
     (gradient,) = torch.autograd.grad(layer(inputs)[0].sum(), inputs)
     assert torch.all(gradient.abs().sum(dim=-1) > 0)
 
 
 @all_unmasked
 def test_without_a_mask_order_does_not_matter(make: Callable[[], nn.Module]) -> None:
-    layer, inputs, order = make().double(), inputs_of(b=1)[0], torch.tensor([3, 0, 5, 1, 4, 2])
+    layer, inputs, order = make().double(), random_inputs(b=1)[0], torch.tensor([3, 0, 5, 1, 4, 2])
     torch.testing.assert_close(layer(inputs[order]), layer(inputs)[order])
 
 
@@ -89,7 +89,7 @@ def test_without_a_mask_order_does_not_matter(make: Callable[[], nn.Module]) -> 
 
 @all_interchangeable
 def test_without_queries_the_result_is_a_running_mean(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     nn.init.zeros_(layer.W_query.weight)
     nn.init.zeros_(layer.W_query.bias)
     counts = torch.arange(1, CONTEXT + 1, dtype=torch.float64).unsqueeze(-1)
@@ -99,7 +99,7 @@ def test_without_queries_the_result_is_a_running_mean(layer_class: type[at.Multi
 
 @all_interchangeable
 def test_two_tokens_are_mixed_by_a_sigmoid(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of(num_tokens=2)
+    layer, inputs = multi_head(layer_class), random_inputs(num_tokens=2)
     queries, keys, values = (linear(inputs) for linear in (layer.W_query, layer.W_key, layer.W_value))
     parts = []
     for h in range(HEADS):
@@ -113,20 +113,20 @@ def test_two_tokens_are_mixed_by_a_sigmoid(layer_class: type[at.MultiHeadAttenti
 
 @all_interchangeable
 def test_the_first_token_sees_only_itself(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     torch.testing.assert_close(layer(inputs)[:, 0], layer.out_proj(layer.W_value(inputs[:, 0])))
 
 
 @all_interchangeable
 def test_a_value_bias_passes_through(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     nn.init.zeros_(layer.W_value.weight)
     torch.testing.assert_close(layer(inputs), layer.out_proj(layer.W_value.bias).expand(3, CONTEXT, D))
 
 
 @all_interchangeable
 def test_a_key_bias_changes_nothing(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     before = layer(inputs)
     with torch.no_grad():
         layer.W_key.bias.add_(torch.tensor([1.0, -2.0, 0.5, 3.0]))
@@ -135,7 +135,7 @@ def test_a_key_bias_changes_nothing(layer_class: type[at.MultiHeadAttention]) ->
 
 @all_interchangeable
 def test_the_result_is_linear_in_the_values(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     nn.init.zeros_(layer.out_proj.bias)
     before = layer(inputs)
     with torch.no_grad():
@@ -148,8 +148,8 @@ def test_the_result_is_linear_in_the_values(layer_class: type[at.MultiHeadAttent
 
 
 def test_split_heads_are_separate_heads() -> None:
-    """One big projection cut into heads does what separate heads with the pieces of that projection do."""
-    inputs = inputs_of()
+    """One large projection cut into heads computes the same as separate heads with the pieces of that projection."""
+    inputs = random_inputs()
     whole = at.MultiHeadAttention(D, D, CONTEXT, 0.0, HEADS, qkv_bias=True).double()
     nn.init.eye_(whole.out_proj.weight)
     nn.init.zeros_(whole.out_proj.bias)
@@ -163,7 +163,7 @@ def test_split_heads_are_separate_heads() -> None:
 
 @all_interchangeable
 def test_the_order_of_the_heads_does_not_matter(layer_class: type[at.MultiHeadAttention]) -> None:
-    layer, inputs = multi_head(layer_class), inputs_of()
+    layer, inputs = multi_head(layer_class), random_inputs()
     before = layer(inputs)
     order = torch.tensor([2, 3, 0, 1])  # the two heads exchange places
     with torch.no_grad():
@@ -178,10 +178,10 @@ def test_the_order_of_the_heads_does_not_matter(layer_class: type[at.MultiHeadAt
 
 
 @all_causal
-def test_dropout_is_for_training_only(make: Callable[[float], nn.Module]) -> None:
+def test_dropout_happens_in_training_only(make: Callable[[float], nn.Module]) -> None:
     layer, never = make(0.5).double(), make(0.0).double()
     never.load_state_dict(layer.state_dict())
-    inputs = inputs_of()
+    inputs = random_inputs()
     assert not torch.equal(layer(inputs), layer(inputs))
     layer.eval()
     never.eval()
@@ -200,7 +200,7 @@ def test_survivors_are_scaled_and_the_rate_is_right(rate: float) -> None:
 
 
 def test_one_seed_drops_the_same_weights_in_every_class() -> None:
-    inputs = inputs_of()
+    inputs = random_inputs()
     state = at.MultiHeadAttention(D, D, CONTEXT, 0.5, HEADS).double().state_dict()
     results = []
     for layer_class in ONE_STATE_DICT:
@@ -218,7 +218,7 @@ def test_one_seed_drops_the_same_weights_in_every_class() -> None:
 @all_causal
 def test_every_parameter_is_trained(make: Callable[[float], nn.Module]) -> None:
     layer = make(0.0).double()
-    layer(inputs_of()).square().sum().backward()
+    layer(random_inputs()).square().sum().backward()
     for name, parameter in layer.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
@@ -226,7 +226,7 @@ def test_every_parameter_is_trained(make: Callable[[float], nn.Module]) -> None:
 
 
 def test_fused_gradients_equal_explicit_gradients() -> None:
-    inputs, explicit = inputs_of(), multi_head(at.MultiHeadAttention)
+    inputs, explicit = random_inputs(), multi_head(at.MultiHeadAttention)
     explicit(inputs).square().sum().backward()
     fused = multi_head(at.MultiHeadAttentionSDPA)
     fused.load_state_dict(explicit.state_dict())
@@ -237,9 +237,9 @@ def test_fused_gradients_equal_explicit_gradients() -> None:
 
 @all_causal
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_other_number_types(make: Callable[[float], nn.Module], dtype: torch.dtype) -> None:
+def test_dtypes(make: Callable[[float], nn.Module], dtype: torch.dtype) -> None:
     layer = make(0.0)
-    inputs = inputs_of()
+    inputs = random_inputs()
     expected = layer(inputs.float())
     result = layer.to(dtype)(inputs.to(dtype))
     assert result.dtype == dtype
@@ -248,16 +248,16 @@ def test_other_number_types(make: Callable[[float], nn.Module], dtype: torch.dty
 
 
 @pytest.mark.parametrize("name", [name for name in CAUSAL if name != "CausalAttentionWithoutBuffers"])
-def test_another_device(name: str) -> None:
+def test_devices(name: str) -> None:
     layer = CAUSAL[name](0.0).to("meta")
-    result = layer(inputs_of().float().to("meta"))
+    result = layer(random_inputs().float().to("meta"))
     assert result.device.type == "meta"
     assert result.shape == (3, CONTEXT, D)
 
 
 @all_causal
-def test_inputs_and_layer_are_left_alone(make: Callable[[float], nn.Module]) -> None:
-    layer, inputs = make(0.0).double(), inputs_of()
+def test_inputs_and_layer_do_not_change(make: Callable[[float], nn.Module]) -> None:
+    layer, inputs = make(0.0).double(), random_inputs()
     inputs_before, state_before = inputs.clone(), copy.deepcopy(layer.state_dict())
     layer(inputs)
     assert torch.equal(inputs, inputs_before)
@@ -267,7 +267,7 @@ def test_inputs_and_layer_are_left_alone(make: Callable[[float], nn.Module]) -> 
 
 @all_causal
 def test_memory_layout_does_not_matter(make: Callable[[float], nn.Module]) -> None:
-    layer, inputs = make(0.0).double(), inputs_of()
+    layer, inputs = make(0.0).double(), random_inputs()
     scattered = inputs.permute(2, 1, 0).contiguous().permute(2, 1, 0)
     assert not scattered.is_contiguous()
     torch.testing.assert_close(layer(scattered), layer(inputs))
@@ -275,20 +275,20 @@ def test_memory_layout_does_not_matter(make: Callable[[float], nn.Module]) -> No
 
 @all_causal
 def test_large_numbers_stay_finite(make: Callable[[float], nn.Module]) -> None:
-    result = make(0.0)(inputs_of().float() * 1e4)
+    result = make(0.0)(random_inputs().float() * 1e4)
     assert result.isfinite().all()
 
 
 @all_causal
-def test_a_batch_is_its_sequences(make: Callable[[float], nn.Module]) -> None:
-    layer, inputs = make(0.0).double(), inputs_of()
+def test_a_batch_gives_the_results_of_its_sequences(make: Callable[[float], nn.Module]) -> None:
+    layer, inputs = make(0.0).double(), random_inputs()
     for i in range(inputs.shape[0]):
         torch.testing.assert_close(layer(inputs)[i : i + 1], layer(inputs[i : i + 1]))
 
 
 @all_causal
 def test_copies_and_pickles_compute_the_same(make: Callable[[float], nn.Module]) -> None:
-    layer, inputs = make(0.0).double(), inputs_of()
+    layer, inputs = make(0.0).double(), random_inputs()
     assert torch.equal(copy.deepcopy(layer)(inputs), layer(inputs))
     assert torch.equal(pickle.loads(pickle.dumps(layer))(inputs), layer(inputs))
 
@@ -305,9 +305,9 @@ def test_fused_kernels_at_lengths_that_no_block_divides(num_tokens: int) -> None
 # -------------------------------------------------------------------------------------- nn.MultiheadAttention, wrapped
 
 
-def test_the_library_module_is_the_same_layer() -> None:
+def test_the_library_module_computes_the_same() -> None:
     """A bare nn.MultiheadAttention with our weights in its block gives our result: no projection is missing."""
-    ours, inputs = multi_head(at.MultiHeadAttention), inputs_of()
+    ours, inputs = multi_head(at.MultiHeadAttention), random_inputs()
     library = nn.MultiheadAttention(D, HEADS, batch_first=True).double()
     linears = (ours.W_query, ours.W_key, ours.W_value)
     library.load_state_dict(
@@ -322,8 +322,10 @@ def test_the_library_module_is_the_same_layer() -> None:
     torch.testing.assert_close(result, ours(inputs))
 
 
-def merged(first: tuple[Tensor, Tensor], second: nn.Linear | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """The weight and bias of one linear layer that does what two in a row do."""
+def merge_linear_layers(
+    first: tuple[Tensor, Tensor], second: nn.Linear | tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Return the weight and bias of the one linear layer that computes what two in a row compute."""
     weight, bias = (second.weight, second.bias) if isinstance(second, nn.Linear) else second
     return weight @ first[0], weight @ first[1] + bias
 
@@ -333,7 +335,7 @@ def test_doubled_projections_do_no_more_than_one(
     layer_class: type[at.EverythingProjectedTwice | at.OutputProjectedTwice],
 ) -> None:
     """Multiply the doubled projections together, and a plain MultiHeadAttention gives the same result."""
-    doubled, inputs = layer_class(D, D, CONTEXT, 0.0, HEADS, qkv_bias=True).double(), inputs_of()
+    doubled, inputs = layer_class(D, D, CONTEXT, 0.0, HEADS, qkv_bias=True).double(), random_inputs()
     library = doubled.multihead_attn
     single = multi_head(at.MultiHeadAttention)
     state = {"mask": doubled.mask}
@@ -341,9 +343,9 @@ def test_doubled_projections_do_no_more_than_one(
     for name, weight, bias in zip(names, library.in_proj_weight.chunk(3), library.in_proj_bias.chunk(3), strict=True):
         if isinstance(doubled, at.EverythingProjectedTwice):
             own = getattr(doubled, name)
-            weight, bias = merged((own.weight, own.bias), (weight, bias))
+            weight, bias = merge_linear_layers((own.weight, own.bias), (weight, bias))
         state |= {f"{name}.weight": weight, f"{name}.bias": bias}
-    weight, bias = merged((library.out_proj.weight, library.out_proj.bias), doubled.out_proj)
+    weight, bias = merge_linear_layers((library.out_proj.weight, library.out_proj.bias), doubled.out_proj)
     state |= {"out_proj.weight": weight, "out_proj.bias": bias}
     single.load_state_dict(state)
     torch.testing.assert_close(single(inputs), doubled(inputs))

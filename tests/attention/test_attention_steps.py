@@ -1,4 +1,4 @@
-"""Every step of every explicit layer against plain loops over Python numbers, and mistakes that this has to find."""
+"""Every step of every explicit layer compared with plain Python loops, and mistakes that the comparison must find."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_wrapper_is_its_heads_side_by_side(
 
 
 def check_multi_head(layer_class: type[nn.Module]) -> None:
-    """Loops, determinism in eval, and the dropout rule: what a MultiHeadAttention has to satisfy."""
+    """Check all that a MultiHeadAttention has to satisfy: the loops, determinism in eval mode, and the dropout rule."""
     torch.manual_seed(5)
     inputs = random_inputs(2, 4, 3)
     layer = layer_class(3, 4, 5, 0.5, 2, qkv_bias=True).double().eval()
@@ -116,8 +116,8 @@ def check_multi_head(layer_class: type[nn.Module]) -> None:
     torch.testing.assert_close(steps["context"], dropped @ steps["values"])
 
 
-def rewritten(replacements: list[tuple[str, str]]) -> type[nn.Module]:
-    """MultiHeadAttention from its own source text with some pieces replaced."""
+def edited_layer_class(replacements: list[tuple[str, str]]) -> type[nn.Module]:
+    """Build the class MultiHeadAttention from its own source, with some pieces of text replaced."""
     source = inspect.getsource(at.MultiHeadAttention)
     for right, wrong in replacements:
         assert right in source, f"the layer no longer contains {right!r}"
@@ -130,7 +130,7 @@ def rewritten(replacements: list[tuple[str, str]]) -> type[nn.Module]:
 
 def test_the_layer_itself_passes() -> None:
     check_multi_head(at.MultiHeadAttention)
-    check_multi_head(rewritten([]))
+    check_multi_head(edited_layer_class([]))
 
 
 MISTAKES: dict[str, list[tuple[str, str]]] = {
@@ -167,6 +167,6 @@ MISTAKES: dict[str, list[tuple[str, str]]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found(mistake: str) -> None:
-    layer_class = rewritten(MISTAKES[mistake])
+    layer_class = edited_layer_class(MISTAKES[mistake])
     with pytest.raises(AssertionError):
         check_multi_head(layer_class)

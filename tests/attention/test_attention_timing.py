@@ -1,4 +1,4 @@
-"""Times of calls: who is called how often and in which order, and what is made of the times."""
+"""Timing calls: how often and in which order they are made, and how the times are summarized."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_warm_up_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[0] == 0
 
 
-def test_calls_are_made_without_gradients_and_out_of_sight() -> None:
+def test_calls_are_made_without_gradients_and_unseen_by_a_dispatch_mode() -> None:
     seen: list[str] = []
     grad: list[bool] = []
 
@@ -61,7 +61,7 @@ def test_calls_are_made_without_gradients_and_out_of_sight() -> None:
     assert threading.get_ident() not in threads
 
 
-def test_what_goes_wrong_in_a_call_is_told() -> None:
+def test_an_exception_in_a_call_is_raised() -> None:
     def fails() -> None:
         raise KeyError("x")
 

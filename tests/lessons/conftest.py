@@ -1,4 +1,4 @@
-"""One worker for all tests of the engine: loading PyTorch takes longer than most of them together."""
+"""One worker for all tests, because loading PyTorch takes longer than most of the tests together."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def results(worker: Session) -> CourseRuns:
 
 @pytest.fixture(scope="session")
 def course() -> Course:
-    """Return the course that ships."""
+    """Return the course that ships with the tutor."""
     return COURSE

@@ -1,4 +1,4 @@
-"""Shared runs of the lessons that ship, for all tests that look at the results of the course."""
+"""Shared runs of the lessons, for all tests that look at the results of the course."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Results = dict[str, StepResult]
 
 
 class CourseRuns:
-    """The results of the lessons of the course; without changes a lesson runs once, when it is first asked for."""
+    """The results of the lessons of the course; an unchanged lesson runs once, the first time that it is needed."""
 
     def __init__(self, worker: Session) -> None:
         self._worker = worker
         self._unchanged: dict[str, Results] = {}
 
     def __getitem__(self, lesson: str) -> Results:
-        """Return the results of a lesson as it stands, by its id."""
+        """Return the results of an unchanged lesson, by its id."""
         if lesson not in self._unchanged:
             self._unchanged[lesson] = self._run(COURSE.lesson(lesson), UNCHANGED)
         return self._unchanged[lesson]

@@ -1,4 +1,4 @@
-"""What prose claims is evaluated where it is said."""
+"""The claims of a step are evaluated in a run of the lesson, right after that step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lessons.reading.loader import load_lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 
-def test_only_what_is_not_true_is_found(worker: Session) -> None:
+def test_only_false_claims_are_found(worker: Session) -> None:
     lesson = lesson_of(
         code_step("one", "x = 1\n", claims=["x == 1", "x > 1"]),
         code_step("two", "x = 2\n", claims=["x == 1", "[x][0:1] == [2]"]),
@@ -28,7 +28,7 @@ def test_a_tensor_of_one_element_may_be_a_claim(worker: Session) -> None:
     assert [path[-1] for path, _, _ in claims.complaints(lesson, worker)] == [1]
 
 
-def test_a_claim_that_cannot_be_evaluated(worker: Session) -> None:
+def test_a_claim_that_cannot_be_evaluated_is_found(worker: Session) -> None:
     lesson = lesson_of(code_step("one", "x = 1\n", claims=["y == 1"]))
     ((path, problem, _),) = claims.complaints(lesson, worker)
     assert path == ("steps", 0)
@@ -42,7 +42,7 @@ def test_claims_cost_a_learner_nothing(worker: Session) -> None:
     assert run.steps[0].text == {}
 
 
-def test_findings_know_their_places(tmp_path: Path, worker: Session) -> None:
+def test_findings_have_positions(tmp_path: Path, worker: Session) -> None:
     folder = tmp_path / "01-first"
     folder.mkdir()
     step = "  - {id: one, kind: run, title: One, prose: Look., code: x = 1,\n     claims: [x == 1, x == 2]}\n"

@@ -1,4 +1,4 @@
-"""Everything that the chapter teaches is taught: the list in `tests/data/inventory.md` against the course."""
+"""The course teaches everything that the chapter teaches, as listed in `tests/data/inventory.md`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ INVENTORY = (Path(__file__).parents[2] / "data" / "inventory.md").read_text(enco
 
 
 @pytest.fixture(scope="module")
-def covered() -> Coverage:
+def course_coverage() -> Coverage:
     return coverage.load(COURSE)
 
 
-def test_every_item_of_the_inventory_has_a_number_in_the_coverage(covered: Coverage) -> None:
+def test_every_item_of_the_inventory_has_a_number_in_the_coverage(course_coverage: Coverage) -> None:
     items, gaps = INVENTORY.split("## What NO seed contains")
     numbers = [int(number) for number in re.findall(r"^(\d+)\. ", items, re.MULTILINE)]
     assert numbers == list(range(1, 170))
-    assert sorted(covered.items) == numbers
-    assert len(re.findall(r"^- ", gaps, re.MULTILINE)) == covered.expected.gaps == len(covered.gaps) == 8
+    assert sorted(course_coverage.items) == numbers
+    assert (
+        len(re.findall(r"^- ", gaps, re.MULTILINE)) == course_coverage.expected.gaps == len(course_coverage.gaps) == 8
+    )
 
 
-def test_nothing_is_found_in_the_coverage_of_the_course() -> None:
+def test_the_coverage_of_the_course_has_no_findings() -> None:
     assert list(map(str, coverage.findings(COURSE, LESSONS))) == []
 
 
-def test_what_is_said_to_be_taught_differs(covered: Coverage) -> None:
-    said = [subject.teaches for subject in (*covered.items.values(), *covered.gaps.values())]
+def test_subjects_have_different_descriptions(course_coverage: Coverage) -> None:
+    said = [subject.teaches for subject in (*course_coverage.items.values(), *course_coverage.gaps.values())]
     assert len(set(said)) == len(said)
 
 
@@ -66,11 +68,11 @@ def test_gaps_and_dangling_ids(tmp_path: Path) -> None:
         ("expected: [\n", 1),
     ],
 )
-def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, line: int) -> None:
+def test_an_unusable_file_is_a_finding(tmp_path: Path, text: str, line: int) -> None:
     found = problems(tmp_path, text)
     assert found
     assert found[0][0] == line
 
 
-def test_a_course_need_not_have_one(tmp_path: Path) -> None:
+def test_a_course_may_have_no_coverage_file(tmp_path: Path) -> None:
     assert list(coverage.findings(tmp_path, [])) == []

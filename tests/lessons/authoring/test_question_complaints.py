@@ -1,4 +1,4 @@
-"""What an author is told of a question, as only a run can tell."""
+"""Complaints about questions that only a run can reveal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lessons.results.result import Failure, StepResult
 from tests.lessons.question_builders import choice_question, point_question, predict_question, result_with, tensor
 
 
-def test_options_that_say_the_same_in_a_run() -> None:
+def test_options_with_the_same_text_in_a_run_are_found() -> None:
     step = choice_question("{x}", "{y}")
     result = StepResult("made", text={"x": "6", "y": "6"})
     assert complaints(step, result) == ["two options say the same"]
 
 
-def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
+def test_wrong_answers_that_are_right_or_repeated_are_found() -> None:
     step = predict_question("number", within=0.001, wrong=[{"is": "y", "why": "First."}, {"is": "z", "why": "Second."}])
     assert complaints(step, result_with(x=1, y=2, z=3)) == []
     assert complaints(step, result_with(x=1, y=2, z=2)) == ["wrong answer 2 is one of those before it"]
@@ -29,7 +29,7 @@ def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "wrong", "told"),
+    ("cells", "wrong", "problems"),
     [
         ([True, False], [False, True], []),
         ([False, False], [False, True], ["no cell is right"]),
@@ -40,12 +40,12 @@ def test_wrong_answers_that_are_right_or_stand_there_twice() -> None:
         (3, [False, True], ["The cells of this question have another shape than what is shown."]),
     ],
 )
-def test_complaints_of_cells(cells: Any, wrong: Any, told: list[str]) -> None:
+def test_complaints_of_cells(cells: Any, wrong: Any, problems: list[str]) -> None:
     step = point_question(wrong=[{"is": "y", "why": "No."}])
-    assert complaints(step, result_with(tensor("w", ("a", "b")), x=cells, y=wrong)) == told
+    assert complaints(step, result_with(tensor("w", ("a", "b")), x=cells, y=wrong)) == problems
 
 
-def test_too_many_cells() -> None:
+def test_too_many_right_cells_are_found() -> None:
     cells = [[False] * 100 for _ in range(50)]
     cells[0][0] = True
     assert complaints(point_question(), result_with(x=cells)) == ["w has more than 4096 cells"]
@@ -53,18 +53,18 @@ def test_too_many_cells() -> None:
 
 @pytest.mark.parametrize("asks", ["number", "shape", "order"])
 @pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3]])
-def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
-    [told] = complaints(predict_question(asks), result_with(x=value))
-    assert told.startswith("The answer of this question is not a")
+def test_facts_that_cannot_be_an_answer_are_found(asks: str, value: Any) -> None:
+    [problems] = complaints(predict_question(asks), result_with(x=value))
+    assert problems.startswith("The answer of this question is not a")
 
 
-def test_a_run_that_failed() -> None:
+def test_a_failed_run_is_found() -> None:
     failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
     sentence = "The code of this question did not come to its end: NameError: no x."
     assert complaints(predict_question("number"), failed) == [sentence]
 
 
-def test_questions_that_need_no_mending() -> None:
+def test_sound_questions_have_no_complaints() -> None:
     lesson = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
     results = recordings.load(lesson)
     steps = [step for step in lesson.steps if isinstance(step, Question)]

@@ -1,4 +1,4 @@
-"""Recorded outputs: they stand in for a live run, so they have to be what it gives."""
+"""Recorded outputs replace a live run until it is there, so they have to agree with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def recorded() -> Recorded:
 
 
 def steps(*, runs: bool = False) -> Iterator[tuple[Lesson, str, bool]]:
-    """Lesson, step, and whether its numbers differ between processors."""
+    """List all steps: the lesson, the id, and whether the numbers of the step differ between processors."""
     for lesson in COURSE.lessons:
         for step in lesson.steps:
             if isinstance(step, RunningStep) or (step.kind == "read" and not runs):
@@ -41,23 +41,23 @@ RUNS = [pytest.param(lesson, step, varies, id=f"{lesson.id}/{step}") for lesson,
 
 
 def close(left: float | None, right: float | None) -> bool:
-    """The same number but for the last bits, which differ between processors."""
+    """Return whether two numbers are the same apart from the last bits, which differ between processors."""
     if left is None or right is None or not (math.isfinite(left) and math.isfinite(right)):
         return str(left) == str(right)
     return math.isclose(left, right, rel_tol=1e-6, abs_tol=1e-6)
 
 
-def alike(left: object, right: object) -> bool:
-    """The same facts but for the last bits of their numbers."""
+def is_nearly_equal(left: object, right: object) -> bool:
+    """Return whether two facts are the same apart from the last bits of their numbers."""
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(alike, left, right))
+        return len(left) == len(right) and all(map(is_nearly_equal, left, right))
     if isinstance(left, float) and isinstance(right, float):
         return close(left, right)
     return left == right
 
 
 def numbers(tensor: Tensor) -> list[float]:
-    """All numbers that came with a tensor."""
+    """Return all numbers that came with a tensor."""
     if tensor.values is not None:
         return list(tensor.values)
     assert tensor.window is not None
@@ -65,14 +65,16 @@ def numbers(tensor: Tensor) -> list[float]:
 
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
-def test_record_is_there(recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool) -> None:
+def test_every_step_is_recorded(
+    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
+) -> None:
     assert results[lesson.id][step].error is None
     assert recorded[lesson.id][step].error is None
     assert recorded[lesson.id][step].id == step
 
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
-def test_text_is_that_of_a_live_run(
+def test_text_agrees_with_a_live_run(
     recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
 ) -> None:
     then, now = recorded[lesson.id][step], results[lesson.id][step]
@@ -82,9 +84,9 @@ def test_text_is_that_of_a_live_run(
     assert then.stdout == now.stdout
     for key, text in now.text.items():
         if key.endswith(f"!{template.FACT}"):
-            assert alike(json.loads(then.text[key]), json.loads(text)), key
+            assert is_nearly_equal(json.loads(then.text[key]), json.loads(text)), key
             continue
-        # A difference that is nearly zero may be another one on another processor.
+        # A difference that is nearly zero may be a different number on a different processor.
         assert NUMBER.sub("#", then.text[key]) == NUMBER.sub("#", text), key
         for left, right in zip(NUMBER.findall(then.text[key]), NUMBER.findall(text), strict=True):
             digits = len(right.partition(".")[2])
@@ -93,7 +95,7 @@ def test_text_is_that_of_a_live_run(
 
 
 @pytest.mark.parametrize(("lesson", "step", "varies"), RUNS)
-def test_tensors_are_those_of_a_live_run(
+def test_tensors_agree_with_a_live_run(
     recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
 ) -> None:
     then, now = recorded[lesson.id][step], results[lesson.id][step]
@@ -119,7 +121,7 @@ def test_tensors_are_those_of_a_live_run(
 
 @pytest.mark.parametrize("source", ["recorded", "live"])
 def test_dropout_drops_or_scales(recorded: Recorded, results: CourseRuns, source: str) -> None:
-    """Which cells are dropped differs between processors; what becomes of them does not."""
+    """Processors drop different cells, but each cell is either 0 or scaled by the same factor."""
     steps = {"recorded": recorded["dropout"], "live": results["dropout"]}[source]
     (ones,) = steps["ones"].tensors
     assert set(numbers(ones)) == {0.0, 2.0}
@@ -132,17 +134,17 @@ def test_dropout_drops_or_scales(recorded: Recorded, results: CourseRuns, source
     assert all(0.85 < value < 1.15 for value in numbers(average))
 
 
-def test_facts_are_alike() -> None:
-    assert alike([1, [0.5, math.nan]], [1, [0.5 + 1e-9, math.nan]])
-    assert not alike([1, [0.5]], [1, [0.6]])
-    assert not alike([1], [1, 2])
+def test_facts_that_differ_in_the_last_bits_are_nearly_equal() -> None:
+    assert is_nearly_equal([1, [0.5, math.nan]], [1, [0.5 + 1e-9, math.nan]])
+    assert not is_nearly_equal([1, [0.5]], [1, [0.6]])
+    assert not is_nearly_equal([1], [1, 2])
 
 
 # Saving and loading --------------------------------------------------------------------------------------------------
 
 
-def varied(folder: Path) -> Lesson:
-    """A lesson with all sorts of numbers."""
+def write_varied_lesson(folder: Path) -> Lesson:
+    """Write a lesson with all sorts of numbers to a folder and load it."""
     return lesson_of(
         code_step("one", "import torch\nprint('Ω \\x1b[2J')\nx = torch.rand(3, 3)", "x", prose="{x.sum()}"),
         code_step("two", "y = torch.tensor([torch.nan, torch.inf, -torch.inf, -0.0, 1e-40])", "y"),
@@ -153,7 +155,7 @@ def varied(folder: Path) -> Lesson:
 
 
 def test_round_trip(worker: Session, tmp_path: Path) -> None:
-    lesson = varied(tmp_path)
+    lesson = write_varied_lesson(tmp_path)
     run = worker.run(lesson)
     run.close()
     assert [step.error for step in run.steps] == [None] * 5
@@ -162,12 +164,12 @@ def test_round_trip(worker: Session, tmp_path: Path) -> None:
     assert list(loaded) == [step.id for step in lesson.steps]
     for then, now in zip(loaded.values(), run.steps, strict=True):
         assert (then.stdout, then.text) == (now.stdout, now.text)
-        # repr tells -0.0 from 0.0, 1 from 1.0, and makes nan equal to itself
+        # repr distinguishes -0.0 from 0.0 and 1 from 1.0, and makes nan equal to itself
         assert repr(then.tensors) == repr(now.tensors)
 
 
-def test_what_a_question_is_judged_by_is_recorded(worker: Session, tmp_path: Path) -> None:
-    """With the tensors that are shown only when it is answered."""
+def test_facts_of_a_question_are_recorded(worker: Session, tmp_path: Path) -> None:
+    """So are the tensors that the question reveals once it is answered."""
     step: Fields = {"kind": "predict", "id": "one", "exercise": "one", "title": "A", "prose": "B"}
     step |= {"hints": ["c", "d", "e"]}
     step |= {"code": "import torch\nx = torch.tensor([1, torch.inf])", "show": [{"name": "x", "kind": "vector"}]}
@@ -183,8 +185,8 @@ def test_what_a_question_is_judged_by_is_recorded(worker: Session, tmp_path: Pat
     assert loaded.tensors == run.steps[0].tensors
 
 
-def test_file_is_json_with_one_line_a_step(worker: Session, tmp_path: Path) -> None:
-    lesson = varied(tmp_path)
+def test_file_is_json_with_one_line_per_step(worker: Session, tmp_path: Path) -> None:
+    lesson = write_varied_lesson(tmp_path)
     run = worker.run(lesson)
     run.close()
     recordings.save(lesson, run.steps)
@@ -215,21 +217,21 @@ def test_file_is_json_with_one_line_a_step(worker: Session, tmp_path: Path) -> N
         b"[" * 100_000,
     ],
 )
-def test_damaged_file_is_no_record(tmp_path: Path, data: bytes) -> None:
-    lesson = varied(tmp_path)
+def test_damaged_file_counts_as_no_recording(tmp_path: Path, data: bytes) -> None:
+    lesson = write_varied_lesson(tmp_path)
     (tmp_path / recordings.FILE).write_bytes(data)
     assert recordings.load(lesson) == {}
 
 
-def test_missing_file_is_no_record(tmp_path: Path) -> None:
-    lesson = varied(tmp_path / "nowhere")
+def test_missing_file_counts_as_no_recording(tmp_path: Path) -> None:
+    lesson = write_varied_lesson(tmp_path / "nowhere")
     assert recordings.load(lesson) == {}
     (tmp_path / "nowhere" / recordings.FILE).mkdir(parents=True)
     assert recordings.load(lesson) == {}
 
 
 def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: Path) -> None:
-    lesson = varied(tmp_path)
+    lesson = write_varied_lesson(tmp_path)
     run = worker.run(lesson)
     run.close()
     recordings.save(lesson, run.steps)
@@ -242,7 +244,7 @@ def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: P
 def test_main_records_the_course(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lesson = varied(tmp_path)
+    lesson = write_varied_lesson(tmp_path)
     monkeypatch.setattr(recordings, "load_course", lambda: Course(lessons=(lesson,)))
     monkeypatch.setattr(recordings, "Session", lambda: worker)
     monkeypatch.setattr(worker, "close", lambda: None)
@@ -251,7 +253,7 @@ def test_main_records_the_course(
     assert list(recordings.load(lesson)) == ["one", "two", "three", "four", "five"]
 
 
-def test_main_does_not_record_a_failure(
+def test_main_does_not_record_a_failed_run(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = lesson_of(code_step("one", "1 / 0")).model_copy(update={"folder": str(tmp_path)})

@@ -1,4 +1,4 @@
-"""The rules of writing: what breaks one is found, and what keeps them is left alone."""
+"""The rules of writing: a text that breaks one is found, and a text that follows them is not."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def challenge(**fields: Any) -> Fields:
     return doubling_exercise().model_dump(by_alias=True) | {"challenge": True} | fields
 
 
-def good(*steps: Fields, **fields: Any) -> Lesson:
-    """A lesson without a fault, but for what these steps and fields bring in."""
+def good_lesson(*steps: Fields, **fields: Any) -> Lesson:
+    """Build a lesson without a fault apart from those of the given steps and fields."""
     goal = {"goal": "You will be able to double.", "constants": {"2": "an answer", "3": "another"}}
     return lesson_of(*steps, challenge(), question(), LAST, **goal | fields)
 
@@ -39,11 +39,14 @@ def problems(lesson: Lesson) -> list[tuple[tuple[int | str, ...], str]]:
 
 
 def test_nothing_is_found_in_a_good_lesson() -> None:
-    assert problems(good(code_step("one", "x = 1\n", prose="It is `{x}`, 0 or 1, in `float 16` and float32."))) == []
+    assert (
+        problems(good_lesson(code_step("one", "x = 1\n", prose="It is `{x}`, 0 or 1, in `float 16` and float32.")))
+        == []
+    )
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_the_course_keeps_the_rules(lesson: Lesson) -> None:
+def test_the_course_follows_the_rules(lesson: Lesson) -> None:
     assert list(map(str, writing.findings(lesson))) == []
 
 
@@ -59,14 +62,14 @@ def test_the_course_keeps_the_rules(lesson: Lesson) -> None:
         ("No end", "the text does not end like a sentence"),
     ],
 )
-def test_text(prose: str, problem: str) -> None:
-    assert problems(good(code_step("one", "x = 1\n", prose=prose))) == [(("steps", 0, "prose"), problem)]
+def test_problems_of_a_text(prose: str, problem: str) -> None:
+    assert problems(good_lesson(code_step("one", "x = 1\n", prose=prose))) == [(("steps", 0, "prose"), problem)]
 
 
-def test_a_number_may_be_declared() -> None:
+def test_a_number_may_be_a_constant_of_the_lesson() -> None:
     declared = {"2014": "a paper", "2": "an answer", "3": "another"}
-    assert problems(good(text_step("one", "It was in 2014."), constants=declared)) == []
-    assert problems(good(text_step("one", "It was in 2015."), constants=declared)) != []
+    assert problems(good_lesson(text_step("one", "It was in 2014."), constants=declared)) == []
+    assert problems(good_lesson(text_step("one", "It was in 2015."), constants=declared)) != []
 
 
 def test_a_task_may_be_longer() -> None:
@@ -79,7 +82,7 @@ def fields() -> Fields:
     return {"goal": "You will be able to double.", "constants": {"2": "an answer", "3": "another"}}
 
 
-def test_all_that_is_told_of_a_question_counts() -> None:
+def test_all_feedback_on_an_answer_counts() -> None:
     wrong = question(
         hints=["Count 7.", "Count on.", "Count up."],
         options=[{"text": "5", "why": "Yes 6.", "right": True}, {"text": "3", "why": "No."}],
@@ -94,16 +97,16 @@ def test_all_that_is_told_of_a_question_counts() -> None:
     ]
 
 
-def test_titles() -> None:
+def test_problems_of_titles() -> None:
     long, stopped = text_step("one", "A.") | {"title": "x" * 41}, text_step("two", "B.") | {"title": "Stop."}
-    assert problems(good(long, stopped)) == [
+    assert problems(good_lesson(long, stopped)) == [
         (("steps", 0, "title"), "the title is longer than 40 characters"),
         (("steps", 1, "title"), "a title has no full stop"),
     ]
 
 
-def test_code() -> None:
-    lesson = good(
+def test_problems_of_code() -> None:
+    lesson = good_lesson(
         code_step("one", "x = 1\n" * 15, prose="Many."), code_step("two", f"x = '{'y' * 80}'\n", prose="Wide.")
     )
     assert problems(lesson) == [
@@ -112,13 +115,13 @@ def test_code() -> None:
     ]
 
 
-def test_three_texts_in_a_row() -> None:
+def test_three_texts_in_a_row_are_found() -> None:
     texts = [text_step(f"text-{number}", "A text.") for number in range(3)]
-    assert problems(good(*texts)) == [(("steps", 2), "3 steps in a row have nothing but text")]
-    assert problems(good(*texts[:2], code_step("one", "x = 1\n"), texts[2])) == []
+    assert problems(good_lesson(*texts)) == [(("steps", 2), "3 steps in a row have nothing but text")]
+    assert problems(good_lesson(*texts[:2], code_step("one", "x = 1\n"), texts[2])) == []
 
 
-def test_shape_of_a_lesson() -> None:
+def test_problems_of_the_structure() -> None:
     assert [problem for _, problem in problems(lesson_of(text_step("one", "A.")))] == [
         "the goal does not say what one will be able to do",
         "the lesson does not end with what to remember",
@@ -130,7 +133,7 @@ def test_shape_of_a_lesson() -> None:
     ]
 
 
-def test_findings_know_their_places(tmp_path: Path) -> None:
+def test_findings_have_positions(tmp_path: Path) -> None:
     folder = tmp_path / "01-first"
     folder.mkdir()
     text = "title: T\ngoal: You will be able to see.\nsteps:\n  - {id: one, kind: read, title: One, prose: It is 7.}\n"

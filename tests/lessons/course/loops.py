@@ -1,7 +1,7 @@
 """The arithmetic of attention in plain Python numbers, lists and loops: no torch, no tensor algebra, no broadcasting.
 
-`test_oracle` recomputes with it what the lessons show. A matrix is a list of rows, a batch a list of matrices. A wrong
-axis, transpose or scale in a lesson has nothing to hide behind.
+`test_oracle` uses it to recompute what the lessons show. A matrix is a list of rows, a batch is a list of matrices. A
+wrong axis, transpose or scale in a lesson has nothing to hide behind.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def scaled(numbers: Any, factor: float) -> Any:
     return each(lambda number: number * factor, numbers)
 
 
-def added(one: Any, other: Any) -> Any:
+def add(one: Any, other: Any) -> Any:
     """Add the numbers at the same index."""
     return each(lambda a, b: a + b, one, other)
 
@@ -72,7 +72,7 @@ def distance(one: Any, other: Any) -> Any:
     return each(lambda a, b: abs(a - b), one, other)
 
 
-# Numbers as float32 has them -----------------------------------------------------------------------------------------
+# Numbers in single precision -----------------------------------------------------------------------------------------
 
 
 def single(number: float) -> float:
@@ -141,7 +141,7 @@ def columns(matrix: Matrix, start: int, stop: int) -> Matrix:
     return [row[start:stop] for row in matrix]
 
 
-def beside(*matrices: Matrix) -> Matrix:
+def join_columns(*matrices: Matrix) -> Matrix:
     """Put matrices side by side, row by row."""
     return [[number for row in rows for number in row] for rows in zip(*matrices, strict=True)]
 
@@ -157,7 +157,7 @@ def identity(size: int) -> Matrix:
     return [[float(i == j) for j in range(size)] for i in range(size)]
 
 
-def later(size: int, first: int = 1) -> Matrix:
+def later_keys(size: int, first: int = 1) -> Matrix:
     """Return 1 where the key (column) comes at least `first` positions after the query (row), 0 elsewhere."""
     return [[float(key - query >= first) for key in range(size)] for query in range(size)]
 
@@ -172,7 +172,7 @@ def row_sums(matrix: Matrix) -> Vector:
     return [math.fsum(row) for row in matrix]
 
 
-def of_row_sums(matrix: Matrix) -> Matrix:
+def divide_by_row_sums(matrix: Matrix) -> Matrix:
     """Divide every number by the sum of its row."""
     return [[divide(number, total) for number in row] for row, total in zip(matrix, row_sums(matrix), strict=True)]
 
@@ -191,7 +191,7 @@ def softmax_rows(scores: Matrix) -> Matrix:
     return [softmax(row) for row in scores]
 
 
-# Statistics and slopes -----------------------------------------------------------------------------------------------
+# Statistics, gradients -----------------------------------------------------------------------------------------------
 
 
 def mean(numbers: Any) -> float:
@@ -203,8 +203,8 @@ def mean(numbers: Any) -> float:
 def std(numbers: Any) -> float:
     """Compute the standard deviation of all numbers, dividing by one less than their count."""
     every = list(flat(numbers))
-    middle = mean(every)
-    return math.sqrt(math.fsum((number - middle) ** 2 for number in every) / (len(every) - 1))
+    center = mean(every)
+    return math.sqrt(math.fsum((number - center) ** 2 for number in every) / (len(every) - 1))
 
 
 def norm(numbers: Any) -> float:
@@ -212,15 +212,15 @@ def norm(numbers: Any) -> float:
     return math.sqrt(math.fsum(number**2 for number in flat(numbers)))
 
 
-def slopes(work: Callable[[Any], float], at: Any) -> Any:
+def estimate_gradient(work: Callable[[Any], float], at: Any) -> Any:
     """Estimate the gradient of a function by trying each number of nested lists a little above and below."""
     tiny, shape = 1e-5, shape_of(at)
     every = list(flat(at))
 
-    def moved(place: int, by: float) -> float:
-        return work(nested([*every[:place], every[place] + by, *every[place + 1 :]], shape))
+    def value_near(position: int, by: float) -> float:
+        return work(nested([*every[:position], every[position] + by, *every[position + 1 :]], shape))
 
-    return nested([(moved(i, tiny) - moved(i, -tiny)) / (2 * tiny) for i in range(len(every))], shape)
+    return nested([(value_near(i, tiny) - value_near(i, -tiny)) / (2 * tiny) for i in range(len(every))], shape)
 
 
 # Attention -----------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def attend(queries: Matrix, keys: Matrix, values: Matrix, *, causal: bool = Fals
     """Compute scaled dot-product attention; with `causal`, keys after the query are hidden."""
     scores = dots(queries, keys)
     shrunk = scaled(scores, 1 / math.sqrt(len(keys[0])))
-    masked = hide(shrunk, later(len(scores))) if causal else shrunk
+    masked = hide(shrunk, later_keys(len(scores))) if causal else shrunk
     weights = softmax_rows(masked)
     context = []
     for given in weights:

@@ -1,4 +1,4 @@
-"""The course that ships: its lessons, steps and exercises, and the numbers of the chapter."""
+"""The course that ships with the tutor: its lessons, steps and exercises, and the numbers of the chapter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUESTIONS = [
     if isinstance(step, Question)
 ]
 
-# Lessons --------------------------------------------------------------------------------------------------------------
+# Lessons -------------------------------------------------------------------------------------------------------------
 
 
 def test_lessons_are_those_of_the_chapter() -> None:
@@ -70,13 +70,13 @@ def test_lessons_are_those_of_the_chapter() -> None:
 def test_step_runs(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     result = results[lesson.id][step.id]
     assert result.error is None
-    assert [tensor.name for tensor in result.tensors] == [shown.name for shown in step.tensors]
+    assert [tensor.name for tensor in result.tensors] == [shown_tensor.name for shown_tensor in step.tensors]
     assert step.show
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
 def test_every_field_of_the_prose_is_filled(results: CourseRuns, lesson: Lesson, step: Step) -> None:
-    # An exercise does not run, so that its text cannot have fields.
+    # An exercise does not run, so its text cannot have fields.
     text = {} if isinstance(step, ExerciseStep) else results[lesson.id][step.id].text
     assert {field.key for field in step.fields} == set(text)
     for prose in step.templates:
@@ -85,35 +85,35 @@ def test_every_field_of_the_prose_is_filled(results: CourseRuns, lesson: Lesson,
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_axes_are_those_of_the_tensor(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
-        assert len(shown.axes) == len(tensor.shape), shown.name
-        assert tensor.axes == shown.axes, shown.name
+def test_axes_fit_the_tensor(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
+    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+        assert len(shown_tensor.axes) == len(tensor.shape), shown_tensor.name
+        assert tensor.axes == shown_tensor.axes, shown_tensor.name
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_labels_are_there_for_every_row_and_column(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+def test_every_row_and_column_has_a_label(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
+    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
             assert len(labels) == size
-            given = {str(name): texts for name, texts in shown.labels.items()}.get(axis)
+            given = {str(name): texts for name, texts in shown_tensor.labels.items()}.get(axis)
             if given is not None:
                 assert given[:size] == labels
                 assert len(given) >= size
-        assert set(shown.labels) <= set(tensor.axes)
+        assert set(shown_tensor.labels) <= set(tensor.axes)
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_words_stand_at_the_tokens(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+def test_token_axes_are_labeled_with_words(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
+    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
         for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
-            if lesson.tokens and axis in ("token", "query", "key") and axis not in shown.labels:
+            if lesson.tokens and axis in ("token", "query", "key") and axis not in shown_tensor.labels:
                 assert size <= len(lesson.tokens)
                 assert labels == lesson.tokens[:size]
 
 
 @pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_masks_and_weights_look_like_ones(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
+def test_masks_and_weights_have_valid_values(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
     for tensor in results[lesson.id][step.id].tensors:
         if tensor.kind == "mask":
             assert set(tensor.values or ()) == {0.0, 1.0}
@@ -125,10 +125,10 @@ def test_masks_and_weights_look_like_ones(results: CourseRuns, lesson: Lesson, s
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
-def test_exercise_has_hints_that_do_not_tell_the_answer(exercise: ExerciseStep) -> None:
+def test_hints_of_an_exercise_do_not_give_the_answer_away(exercise: ExerciseStep) -> None:
     starter = {line.strip() for line in exercise.starter.splitlines()}
     answer = {line.strip() for line in exercise.solution.splitlines()} - starter
-    # A line that is nothing but a bracket tells nothing.
+    # A line with nothing but a bracket gives nothing away.
     answer = {line for line in answer if re.search(r"\w", line)}
     assert answer
     for hint in (*exercise.hints, exercise.prose):
@@ -144,7 +144,7 @@ def test_exercise_is_complete(exercise: ExerciseStep) -> None:
         assert name in exercise.starter
 
 
-def test_numbers_of_the_exercises_lead_to_them() -> None:
+def test_exercises_are_found_by_their_numbers() -> None:
     for number, lesson, exercise in (
         ("3.1", "attention-classes", "same-numbers"),
         ("3.2", "stacked-heads", "two-wide"),
@@ -158,28 +158,30 @@ def test_numbers_of_the_exercises_lead_to_them() -> None:
 
 
 @pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_answers_of_a_question_are_told_apart(results: CourseRuns, lesson: Lesson, step: Question) -> None:
-    """The right answer passes; every wrong one that is known is told its own explanation, and not the answer."""
+def test_each_answer_to_a_question_gets_its_own_explanation(
+    results: CourseRuns, lesson: Lesson, step: Question
+) -> None:
+    """The right answer passes, and every wrong answer that the author expects gets its own explanation."""
     result = results[lesson.id][step.id]
     right, *wrong = answers(step, result)
     assert judge(step, result, right).message == question_words.why(step, result)
-    said = [judge(step, result, text) for text in wrong]
-    assert [judgement.verdict for judgement in said] == ["failed"] * len(wrong)
+    judgements = [judge(step, result, text) for text in wrong]
+    assert [judgement.verdict for judgement in judgements] == ["failed"] * len(wrong)
     explained = [option.why for option in step.options if not option.right] if isinstance(step, ChoiceStep) else []
     explained = explained or [item.why for item in getattr(step, "wrong", ())]
-    assert [judgement.message for judgement in said] == [template.fill(text, result.text) for text in explained]
-    assert len({judgement.message for judgement in said}) == len(said) >= 2
+    assert [judgement.message for judgement in judgements] == [template.fill(text, result.text) for text in explained]
+    assert len({judgement.message for judgement in judgements}) == len(judgements) >= 2
 
 
 @pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_hints_of_a_question_do_not_tell_the_answer(results: CourseRuns, lesson: Lesson, step: Question) -> None:
+def test_hints_of_a_question_do_not_give_the_answer_away(results: CourseRuns, lesson: Lesson, step: Question) -> None:
     result = results[lesson.id][step.id]
     answer = question_words.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
     assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
 
 
 def answers(step: Question, result: StepResult) -> list[str]:
-    """The right answer to a question, then one for each wrong answer of which something is said."""
+    """Return the right answer to a question, then one for each wrong answer that has feedback."""
     if isinstance(step, ChoiceStep):
         choices = question_words.choices(step, result)
         return [choice.letter for choice in sorted(choices, key=lambda choice: not choice.right)]
@@ -189,7 +191,7 @@ def answers(step: Question, result: StepResult) -> list[str]:
     taken: set[tuple[int, ...]] = set()
     found = []
     for fact in facts:
-        # Cells of an earlier answer have had their say.
+        # A cell that several answers contain gets the feedback of the first one.
         cells = set(true_cells(fact)) - taken
         found.append(", ".join(map(str, min(cells))))
         taken |= cells
@@ -197,16 +199,16 @@ def answers(step: Question, result: StepResult) -> list[str]:
 
 
 def true_cells(fact: object, *lead: int) -> Iterator[tuple[int, ...]]:
-    """The indices at which lists in lists are true."""
+    """Yield the indices at which nested lists are true."""
     if isinstance(fact, list):
-        for place, inner in enumerate(fact):
-            yield from true_cells(inner, *lead, place)
+        for path, inner in enumerate(fact):
+            yield from true_cells(inner, *lead, path)
     elif fact:
         yield lead
 
 
-def test_call_that_is_said_to_fail_fails() -> None:
-    """What `which-call-fails` and `whole-mask` say of calls that the run does not make."""
+def test_calls_that_questions_describe_behave_as_described() -> None:
+    """`which-call-fails` and `whole-mask` describe calls that the run does not make."""
     parts = torch.randn(2, 2, 6, 2)
     back = parts.transpose(1, 2)
     with pytest.raises(RuntimeError, match="view size is not compatible"):
@@ -222,19 +224,19 @@ def test_call_that_is_said_to_fail_fails() -> None:
 # The numbers of the chapter ------------------------------------------------------------------------------------------
 
 
-def shown(results: CourseRuns, place: str) -> Tensor:
-    """A shown tensor by `lesson/step/name`."""
-    lesson, step, name = place.split("/")
+def shown_tensor(results: CourseRuns, path: str) -> Tensor:
+    """Return a shown tensor by its path, `lesson/step/name`."""
+    lesson, step, name = path.split("/")
     return next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
 
 
 def rows(tensor: Tensor, lead: tuple[int, ...] = ()) -> list[list[float]]:
-    """The rows of a small matrix, rounded as the book prints them."""
+    """Return the rows of a small matrix, rounded as the book prints them."""
     height, width = tensor.matrix_shape
     return [[round(value, 4) + 0.0 for value in tensor.row(lead, row, 0, width) or ()] for row in range(height)]
 
 
-def about(numbers: Sequence[float]) -> object:
+def approximately(numbers: Sequence[float]) -> object:
     return pytest.approx(list(numbers), abs=1.01e-4)
 
 
@@ -323,21 +325,21 @@ KNOWN: dict[str, dict[int, Sequence[float]]] = {
 }
 
 
-@pytest.mark.parametrize("place", KNOWN)
-def test_numbers_of_the_book(results: CourseRuns, place: str) -> None:
-    tensor = shown(results, place)
+@pytest.mark.parametrize("path", KNOWN)
+def test_numbers_of_the_book(results: CourseRuns, path: str) -> None:
+    tensor = shown_tensor(results, path)
     lead = (0,) * len(tensor.lead_shape)
     found = rows(tensor, lead)
-    for row, numbers in KNOWN[place].items():
-        assert found[row] == about(numbers), row
+    for row, numbers in KNOWN[path].items():
+        assert found[row] == approximately(numbers), row
 
 
 @pytest.mark.parametrize(
-    "place",
+    "path",
     ["causal-class/run/context", "stacked-heads/wrapper/context", "multi-head-class/run/context"],
 )
-def test_sentences_of_a_batch_give_the_same(results: CourseRuns, place: str) -> None:
-    tensor = shown(results, place)
+def test_equal_sentences_of_a_batch_give_equal_numbers(results: CourseRuns, path: str) -> None:
+    tensor = shown_tensor(results, path)
     assert tensor.shape[:2] == (2, 6)
     assert rows(tensor, (0,)) == rows(tensor, (1,))
 
@@ -346,14 +348,14 @@ def test_numbers_of_the_large_layer(results: CourseRuns) -> None:
     steps = results["gpt2-size"]
     assert steps["layer"].text["total:,"] == "2,360,064"
     assert steps["whole-model"].text["total:,"] == "124,439,808"
-    weights = shown(results, "gpt2-size/weights/weights")
+    weights = shown_tensor(results, "gpt2-size/weights/weights")
     assert weights.shape == (1, 12, 1024, 1024)
     assert weights.window is not None
     assert weights.window.rows[0][:2] == (1.0, 0.0)
 
 
-def test_solution_of_two_wide_gives_the_known_numbers() -> None:
-    """Not those of the book's own solution, which takes the softmax along the wrong axis."""
+def test_solution_of_two_wide_gives_the_right_numbers() -> None:
+    """They differ from the numbers of the book, whose solution takes the softmax along the wrong axis."""
     _, exercise = COURSE.exercise("3.2")
     assert isinstance(exercise, ExerciseStep)
     namespace: dict[str, object] = {}
@@ -374,5 +376,5 @@ def test_solution_of_two_wide_gives_the_known_numbers() -> None:
     assert callable(build)
     out = build(3, 6)(batch).detach()
     assert out.shape == (2, 6, 2)
-    assert out[0, 0].tolist() == about([-0.5740, 0.2216])
-    assert out[0, 5].tolist() == about([-0.6424, -0.1065])
+    assert out[0, 0].tolist() == approximately([-0.5740, 0.2216])
+    assert out[0, 5].tolist() == approximately([-0.6424, -0.1065])

@@ -25,8 +25,8 @@ def _calm() -> None:
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
-def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each cell evaluates to its value from operands that do so in turn."""
+def test_every_shown_cell_is_explained(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The formula of each cell evaluates to its value, and so do the formulas of its operands."""
     monkeypatch.chdir(tmp_path)  # lessons may write files where they run
     traced = Traced()
     namespace = traced.namespace
@@ -56,8 +56,8 @@ def test_every_shown_cell(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.Mo
     print(f"{lesson.id}: {cells} cells of shown tensors, {explained} numbers behind them")
 
 
-def test_names_hold_what_they_say() -> None:
-    """An operand that is called by a variable of the lesson has the value that the variable had at that time."""
+def test_named_operands_have_the_values_of_their_variables() -> None:
+    """An operand with the name of a variable of the lesson has the value that the variable had at that time."""
     lesson = COURSE.lesson("causal-mask")
     traced = Traced()
     traced.namespace.pop("torch")
@@ -72,9 +72,9 @@ def test_names_hold_what_they_say() -> None:
                 tensor = as_tensor(eval(shown.expression, traced.namespace))
             traced.explainer.show(CodeUnit.step(step.id), shown.name, tensor)
             for index in indices(tuple(tensor.shape)):
-                told = traced.explainer.ask(CodeUnit.step(step.id), shown.name, index)
-                for name, at, value, *_ in told["operands"]:
-                    variable = traced.namespace.get(told["names"][name])
+                explanation = traced.explainer.ask(CodeUnit.step(step.id), shown.name, index)
+                for name, at, value, *_ in explanation["operands"]:
+                    variable = traced.namespace.get(explanation["names"][name])
                     if isinstance(variable, torch.Tensor):
                         held = float(variable.detach()[tuple(at)])
                         assert held == value or (math.isnan(held) and math.isnan(value))

@@ -1,4 +1,4 @@
-"""The lessons on the mask, on dropout and on the causal class: what they tell, worked out a second time."""
+"""The lessons on the mask, on dropout and on the causal class: their statements, computed a second time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LESSONS = ("causal-mask", "dropout", "causal-class")
 GOLDEN = Path(__file__).parents[2] / "attention" / "golden.json"
 
 
-def shown(results: CourseRuns, place: str) -> Tensor:
-    """A shown tensor by `lesson/step/name`."""
-    lesson, step, name = place.split("/")
+def shown_tensor(results: CourseRuns, path: str) -> Tensor:
+    """Return a shown tensor by its path, `lesson/step/name`."""
+    lesson, step, name = path.split("/")
     tensor = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
     assert tensor.values is not None
     return torch.tensor([float(value) for value in tensor.values]).view(tensor.shape)
@@ -27,39 +27,39 @@ def shown(results: CourseRuns, place: str) -> Tensor:
 # The mask ------------------------------------------------------------------------------------------------------------
 
 
-def test_renormalised_rows_do_not_leak(results: CourseRuns) -> None:
+def test_renormalized_rows_do_not_leak(results: CourseRuns) -> None:
     before, after = (
-        shown(results, "causal-mask/other-end/moved_before"),
-        shown(results, "causal-mask/no-leak/moved_after"),
+        shown_tensor(results, "causal-mask/other-end/moved_before"),
+        shown_tensor(results, "causal-mask/no-leak/moved_after"),
     )
     assert (before.tril()[:-1].sum(dim=-1) > 1e-3).all()
     assert after[:-1].max() < 1e-6 < after[-1].min()
 
 
 def test_sums_without_keepdim_divide_columns(results: CourseRuns) -> None:
-    zeroed = shown(results, "causal-mask/zeroed/zeroed")
+    zeroed = shown_tensor(results, "causal-mask/zeroed/zeroed")
     sums = [sum(row) for row in zeroed.tolist()]
     wrong = [[cell / sums[column] for column, cell in enumerate(row)] for row in zeroed.tolist()]
-    torch.testing.assert_close(shown(results, "causal-mask/lost-axis/by_columns"), torch.tensor(wrong))
+    torch.testing.assert_close(shown_tensor(results, "causal-mask/lost-axis/by_columns"), torch.tensor(wrong))
 
 
 def test_a_row_without_a_visible_token_is_nan(results: CourseRuns) -> None:
-    blind = shown(results, "causal-mask/blind-row/blind_weights")
+    blind = shown_tensor(results, "causal-mask/blind-row/blind_weights")
     assert blind.isnan().any(dim=-1).tolist() == [True, False, False, False, False, False]
 
 
 # Dropout -------------------------------------------------------------------------------------------------------------
 
 
-def test_recorded_patterns_are_those_that_were_printed(results: CourseRuns) -> None:
+def test_dropout_patterns_are_printed_in_the_output(results: CourseRuns) -> None:
     printed = {entry["id"]: entry.get("printed") for entry in json.loads(GOLDEN.read_text(encoding="utf-8"))}
-    intel, other = (shown(results, f"dropout/patterns/{name}") for name in ("intel", "amd_arm"))
+    intel, other = (shown_tensor(results, f"dropout/patterns/{name}") for name in ("intel", "amd_arm"))
     for name in ("s001.dropout.ones", "s003.dropout.ones"):
         assert intel.tolist() == printed[name]
     assert set(other.unique().tolist()) == {0.0, 2.0}
 
 
-def test_a_layer_drops_until_it_is_told_not_to() -> None:
+def test_a_layer_drops_out_until_eval() -> None:
     layer, weights = nn.Dropout(0.5), torch.ones(100, 100)
     with torch.no_grad():
         assert 0 < int((layer(weights) == 0).sum()) < weights.numel()
@@ -71,17 +71,17 @@ def test_a_layer_drops_until_it_is_told_not_to() -> None:
 
 
 class Unchecked(CausalAttention):
-    """The class as many write it: the mask is cut, and nobody looks at the length."""
+    """A common way to write the class: it cuts the mask to the input and never checks the length."""
 
     def weights(self, inputs: Tensor) -> Tensor:
-        """The causal weights of a batch."""
+        """Return the causal weights of a batch."""
         n = inputs.shape[1]
         queries, keys = self.W_query(inputs), self.W_key(inputs)
         scores = queries @ keys.transpose(1, 2) / keys.shape[-1] ** 0.5
         return torch.softmax(scores.masked_fill(self.mask[:n, :n].bool(), -torch.inf), dim=-1)
 
 
-def test_what_happens_to_inputs_that_are_too_long() -> None:
+def test_inputs_that_are_too_long_fail_or_leak() -> None:
     batch = torch.randn(2, 6, 3)
     with pytest.raises(RuntimeError, match=r"size of tensor a \(4\) must match the size of tensor b \(6\)"):
         Unchecked(3, 2, 4, 0.0).weights(batch)
@@ -91,14 +91,17 @@ def test_what_happens_to_inputs_that_are_too_long() -> None:
             CausalAttention(3, 2, length, 0.0)(batch)
 
 
-def test_lesson_tells_of_them(results: CourseRuns) -> None:
+def test_the_lesson_quotes_the_messages_about_long_inputs(results: CourseRuns) -> None:
     assert "must match the size" in results["causal-class"]["too-long"].text["refusal"]
     assert "context_length=6" in results["causal-class"]["longer"].text["refusal"]
-    assert (shown(results, "causal-class/one-token-mask/seeing") > 0).all()
+    assert (shown_tensor(results, "causal-class/one-token-mask/seeing") > 0).all()
     assert "inplace operation" in results["causal-class"]["in-place-weights"].text["complaint"]
 
 
 def test_sentences_of_a_batch_do_not_mix(results: CourseRuns) -> None:
-    alike, beside = shown(results, "causal-class/run/context"), shown(results, "causal-class/separate/separate")
-    torch.testing.assert_close(beside[0], alike[0])
-    assert not torch.allclose(beside[1], alike[1], atol=1e-3)
+    together, separate = (
+        shown_tensor(results, "causal-class/run/context"),
+        shown_tensor(results, "causal-class/separate/separate"),
+    )
+    torch.testing.assert_close(separate[0], together[0])
+    assert not torch.allclose(separate[1], together[1], atol=1e-3)

@@ -1,4 +1,4 @@
-"""The lessons on the library's layer, on buffers and on the cache: their numbers, and what they say beside that."""
+"""The lessons on the library's layer, on buffers and on the cache: their numbers and other statements."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ OURS = [COURSE.lesson(name) for name in ("library-attention", "buffers", "key-va
 each_lesson = pytest.mark.parametrize("lesson", OURS, ids=[lesson.id for lesson in OURS])
 
 
-def shown(results: CourseRuns, place: str, name: str) -> Tensor:
-    lesson, step = place.split("/")
+def shown_tensor(results: CourseRuns, path: str, name: str) -> Tensor:
+    lesson, step = path.split("/")
     return next(tensor for tensor in results[lesson][step].tensors if tensor.name == name)
 
 
 @each_lesson
-def test_much_is_claimed(lesson: Lesson) -> None:
-    """Whether it is true is for the linter."""
+def test_most_steps_have_claims(lesson: Lesson) -> None:
+    """The linter checks that the claims are true."""
     claimed = [step for step in lesson.steps if getattr(step, "claims", ())]
     assert len(claimed) >= 8
 
 
 @pytest.mark.parametrize(
-    ("place", "name", "row"),
+    ("path", "name", "row"),
     [
         ("library-attention/own-projections", "own_context", [-0.1560, -0.4011]),
         ("library-attention/extra-out-proj", "extra_context", [0.5557, 0.2163, 0.2250]),
         ("buffers/plain", "sentence", [-0.4519, 0.2216]),
     ],
 )
-def test_first_row_is_the_known_one(results: CourseRuns, place: str, name: str, row: list[float]) -> None:
-    tensor = shown(results, place, name)
+def test_first_row_has_the_known_numbers(results: CourseRuns, path: str, name: str, row: list[float]) -> None:
+    tensor = shown_tensor(results, path, name)
     assert list(tensor.row((), 0, 0, len(row)) or ()) == pytest.approx(row, abs=1.01e-4)
 
 
-def test_parameters_are_counted_as_in_the_books_of_the_library(results: CourseRuns) -> None:
+def test_parameters_are_counted_as_the_library_counts_them(results: CourseRuns) -> None:
     text = results["library-attention"]["price"].text
     assert (text["second_out:,"], text["inner_bias:,"]) == ("590,592", "2,304")
     assert text["second_out + inner_bias:,"] == "592,896"
     assert text["layers * (second_out + inner_bias):,"] == "7,114,752"
-    counts = shown(results, "library-attention/order-by-size", "counts")
+    counts = shown_tensor(results, "library-attention/order-by-size", "counts")
     assert list(counts.values or ()) == [2_952_960, 2_360_064, 4_722_432, 2_362_368]
 
 
-def test_real_messages_are_quoted(results: CourseRuns) -> None:
+def test_quoted_messages_are_real(results: CourseRuns) -> None:
     assert "should be (8, 8)" in results["library-attention"]["longer"].text["refusal"]
     assert "same dtype" in results["buffers"]["precision"].text["refusal"]
     text = results["buffers"]["strict"].text
@@ -63,17 +63,17 @@ def test_real_messages_are_quoted(results: CourseRuns) -> None:
     assert text["unexpected"] == 'Unexpected key(s) in state_dict: "mask".'
 
 
-# What questions say of calls that no run makes -----------------------------------------------------------------------
+# What questions say about calls that no run makes --------------------------------------------------------------------
 
 
-def test_library_asks_for_all_three_arguments() -> None:
-    """`what-to-pass`: with one it raises a TypeError."""
+def test_library_requires_all_three_arguments() -> None:
+    """`what-to-pass`: a call with one argument raises a TypeError."""
     with pytest.raises(TypeError):
         nn.MultiheadAttention(3, 3, batch_first=True)(torch.randn(2, 6, 3))
 
 
-def test_mask_tells_that_batch_first_is_missing() -> None:
-    """Only without a mask it is silent; the mistake `batch-first-forgotten` counts on that."""
+def test_mask_reveals_a_missing_batch_first() -> None:
+    """Without a mask there is no error; the mistake `batch-first-forgotten` relies on that."""
     x, hidden = torch.randn(2, 6, 4), torch.ones(6, 6).triu(1).bool()
     forgetful = nn.MultiheadAttention(4, 2)
     assert forgetful(x, x, x)[0].shape == x.shape
@@ -87,7 +87,7 @@ def test_is_causal_alone_is_refused_by_the_module() -> None:
         nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x, is_causal=True)
 
 
-def test_function_gives_zeros_where_nothing_may_be_seen() -> None:
+def test_function_gives_zeros_for_a_row_that_is_hidden_entirely() -> None:
     """`two-senses`: nan from the module, 0 from the function."""
     x = torch.randn(3, 4)
     nothing = torch.zeros(3, 3).bool()
@@ -105,10 +105,10 @@ def test_keys_joined_on_another_axis_are_refused() -> None:
     assert torch.cat((old[:, :1], new), dim=0).shape == (4, 1, 2)
 
 
-def test_multiplications_are_those_that_torch_counts(results: CourseRuns) -> None:
+def test_multiplications_agree_with_the_counter_of_torch(results: CourseRuns) -> None:
     """`work` counts by a formula: the first use of PyTorch's own counter takes seconds, too long for a step."""
     layer = MultiHeadAttentionCached(3, 4, 64, 0.0, num_heads=2)
-    told = list(shown(results, "key-value-cache/work", "products").values or ())
+    told = list(shown_tensor(results, "key-value-cache/work", "products").values or ())
     counted: list[float] = []
     for length in (8, 16, 32, 64):
         text, cache = torch.randn(1, length, 3), KeyValueCache()
@@ -116,12 +116,12 @@ def test_multiplications_are_those_that_torch_counts(results: CourseRuns) -> Non
         for given in ((text,), (text[:, -1:], cache)):
             with FlopCounterMode(display=False) as counter, torch.no_grad():
                 layer(*given)
-            # A product and a sum each.
+            # a product and a sum each
             counted.append(counter.get_total_flops() / 2)
     assert told == counted
 
 
-def test_plain_mask_left_behind_is_an_error() -> None:
+def test_mask_left_behind_on_another_device_is_an_error() -> None:
     """`device-error` quotes it: the first call on the device meta takes seconds, too long for a step."""
     kept, plain = CausalAttention(3, 2, 6, 0.0), CausalAttentionWithoutBuffers(3, 2, 6, 0.0)
     x = torch.empty(2, 6, 3, device="meta")
@@ -134,7 +134,7 @@ def test_plain_mask_left_behind_is_an_error() -> None:
     assert plain(x).shape == (2, 6, 2)
 
 
-def test_plain_mask_is_left_behind_by_any_move() -> None:
+def test_mask_that_is_no_buffer_is_left_behind_by_any_move() -> None:
     kept, plain = CausalAttention(3, 2, 6, 0.0), CausalAttentionWithoutBuffers(3, 2, 6, 0.0)
     assert copy.deepcopy(kept).to("meta").mask.is_meta
     assert not copy.deepcopy(plain).to("meta").mask.is_meta
@@ -143,7 +143,7 @@ def test_plain_mask_is_left_behind_by_any_move() -> None:
         assert change(copy.deepcopy(plain)).mask.dtype == torch.float32
 
 
-def test_sizes_are_strict_even_when_names_are_not() -> None:
+def test_strict_false_ignores_names_but_not_sizes() -> None:
     """`strict`: `strict=False` passes over names, not over sizes."""
     state = CausalAttention(3, 2, 6, 0.0).state_dict()
     with pytest.raises(RuntimeError, match="size mismatch for mask"):
@@ -153,8 +153,8 @@ def test_sizes_are_strict_even_when_names_are_not() -> None:
     assert result.missing_keys == ["mask"]
 
 
-def test_optimiser_leaves_a_buffer_alone_and_forward_does_not() -> None:
-    """`running`: one step of an optimiser, without and with the buffer in its reach."""
+def test_forward_changes_a_buffer_and_an_optimizer_does_not() -> None:
+    """`running`: one step of an optimizer, without the buffer among its parameters and with it."""
     norm = nn.BatchNorm1d(3)
     assert norm.running_mean is not None
     optimiser = torch.optim.SGD(norm.parameters(), lr=1.0)

@@ -1,4 +1,4 @@
-"""The lessons on heads: what their runs tell a reader, worked out here a second time and in another way."""
+"""The lessons on heads: the statements that their runs fill in, computed a second time in a different way."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tests.lessons.course_runs import CourseRuns
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")
 
 
-def numbers(results: CourseRuns, place: str) -> list[float]:
-    """All numbers of a shown tensor, by `lesson/step/name`, in reading order."""
-    lesson, step, name = place.split("/")
+def numbers(results: CourseRuns, path: str) -> list[float]:
+    """Return all numbers of a shown tensor, given as `lesson/step/name`, in reading order."""
+    lesson, step, name = path.split("/")
     values = next(tensor for tensor in results[lesson][step].tensors if tensor.name == name).values
     assert values is not None
     return [float(value) for value in values]
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_what_is_printed_as_true_or_false_is_a_claim(results: CourseRuns, course: Course, name: str) -> None:
-    """Such a field would print the other one without complaint."""
+def test_fields_that_print_true_or_false_are_claims(results: CourseRuns, course: Course, name: str) -> None:
+    """Without a claim, the field could print the opposite and nobody would notice."""
     for step in course.lesson(name).steps:
         if isinstance(step, RunningStep):
             fields = {field.key for text in step.templates for field in template.fields(text)}
@@ -39,16 +39,16 @@ def test_what_is_printed_as_true_or_false_is_a_claim(results: CourseRuns, course
 
 
 def test_first_columns_are_the_first_head(results: CourseRuns) -> None:
-    """Told of `wrapper`: with one seed, heads alone and heads in the wrapper are drawn alike."""
+    """Step `wrapper`: with the same seed, single heads and the heads of the wrapper draw the same weights."""
     assert results["stacked-heads"]["wrapper"].text["num_heads * d_out"] == "4"
     context = torch.tensor(numbers(results, "stacked-heads/wrapper/context")).view(2, 6, 4)
-    for place, name in enumerate(("Z_1", "Z_2")):
+    for path, name in enumerate(("Z_1", "Z_2")):
         alone = torch.tensor(numbers(results, f"stacked-heads/two-heads/{name}")).view(2, 6, 2)
-        assert torch.equal(context[..., 2 * place : 2 * place + 2], alone)
+        assert torch.equal(context[..., 2 * path : 2 * path + 2], alone)
 
 
-def test_products_are_counted_rightly(results: CourseRuns) -> None:
-    """The lessons count linear layers; here their calls are counted."""
+def test_linear_layers_are_counted_correctly(results: CourseRuns) -> None:
+    """The lessons count linear layers; the test counts calls of them."""
 
     def calls(layer: nn.Module) -> int:
         made: list[nn.Module] = []
@@ -67,7 +67,7 @@ def test_products_are_counted_rightly(results: CourseRuns) -> None:
 # Weight split --------------------------------------------------------------------------------------------------------
 
 
-def test_strides_that_are_told(results: CourseRuns) -> None:
+def test_strides_in_the_prose(results: CourseRuns) -> None:
     steps = results["weight-split"]
     assert steps["memory"].text["row.stride()"] == "(12, 4, 1)"
     assert steps["memory-cut"].text["cut_row.stride()"] == "(12, 4, 2, 1)"
@@ -75,7 +75,7 @@ def test_strides_that_are_told(results: CourseRuns) -> None:
     assert [tensor.draw for tensor in steps["memory-back"].tensors] == ["memory", "memory"]
 
 
-def test_refusals_that_are_told(results: CourseRuns) -> None:
+def test_error_messages_in_the_prose(results: CourseRuns) -> None:
     steps = results["weight-split"]
     said = steps["must-divide"].text
     assert said["said[0]"] == "shape '[2, 6, 3, 1]' is invalid for input of size 48"
@@ -85,7 +85,7 @@ def test_refusals_that_are_told(results: CourseRuns) -> None:
 
 
 def test_wrong_divisor_flattens_the_weights(results: CourseRuns) -> None:
-    """Told of `divisors`: only the root of the width of a head brings the spread of scores to about 1."""
+    """Step `divisors`: only the square root of a head's width brings the standard deviation of scores to about 1."""
     unscaled, by_head, by_all = numbers(results, "weight-split/divisors/spread")
     assert by_head == pytest.approx(1, abs=0.1)
     assert unscaled == pytest.approx(8 * by_head, rel=1e-4)
@@ -99,7 +99,7 @@ def test_only_the_output_projection_mixes_heads(results: CourseRuns) -> None:
 
 @pytest.mark.parametrize("heads", [1, 2, 3])
 def test_split_equals_stacked(heads: int) -> None:
-    """Told of `one-head` and `equal`, at other sizes: blocks of rows, and an output projection that does nothing."""
+    """Steps `one-head` and `equal`, with other sizes: blocks of rows, and an output projection that does nothing."""
     stacked = MultiHeadAttentionWrapper(5, 4, 7, 0.0, heads)
     split = MultiHeadAttention(5, 4 * heads, 7, 0.0, heads)
     with torch.no_grad():
@@ -119,7 +119,7 @@ def test_split_equals_stacked(heads: int) -> None:
 # The size of GPT-2 ---------------------------------------------------------------------------------------------------
 
 
-def test_counts_that_are_told(results: CourseRuns) -> None:
+def test_parameter_counts_in_the_prose(results: CourseRuns) -> None:
     steps = results["gpt2-size"]
     assert steps["layer"].text["total:,"] == "2,360,064"
     assert steps["with-biases"].text["biased_total:,"] == "2,362,368"

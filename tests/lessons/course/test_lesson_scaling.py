@@ -1,4 +1,4 @@
-"""What the lessons on trainable weights and on the classes say of random numbers holds for other random numbers too."""
+"""What the lessons on trainable weights and on classes say about random numbers holds for other seeds too."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OF_ANY_SEED = {
         "silent",
     ),
 }
-"""Steps whose claims are about random numbers as such, not about those of one seed."""
+"""Steps whose claims are about random numbers in general, not about the numbers of one seed."""
 
 
-def untrue(lesson: Lesson, seed: int | None = None) -> list[str]:
-    """The claims that a run of the lesson does not keep, with one seed in place of all, or with its own."""
+def false_claims(lesson: Lesson, seed: int | None = None) -> list[str]:
+    """Return the claims that are false in a run of the lesson, with one seed in place of all seeds, or with its own."""
     namespace: dict[str, Any] = {"__name__": "__lesson__"}
     found = []
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -52,24 +52,24 @@ def untrue(lesson: Lesson, seed: int | None = None) -> list[str]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("lesson", [TRAINABLE, CLASSES], ids=lambda lesson: lesson.id)
-def test_claims_are_no_accidents_of_a_seed(lesson: Lesson, seed: int) -> None:
+def test_claims_hold_for_other_seeds(lesson: Lesson, seed: int) -> None:
     for step in OF_ANY_SEED[lesson.id]:
         running = lesson.step(step)
         assert isinstance(running, RunningStep)
         assert running.claims
-    assert untrue(lesson, seed) == []
+    assert false_claims(lesson, seed) == []
 
 
-def test_a_claim_that_is_not_true_is_found() -> None:
+def test_a_false_claim_is_found() -> None:
     places = {step.id: place for place, step in enumerate(TRAINABLE.steps)}
     step = TRAINABLE.steps[places["saturation"]].model_copy(update={"claims": ("largest[0] < largest[1]",)})
     steps = list(TRAINABLE.steps)
     steps[places["saturation"]] = step
-    assert untrue(TRAINABLE.model_copy(update={"steps": tuple(steps)})) == ["saturation: largest[0] < largest[1]"]
+    assert false_claims(TRAINABLE.model_copy(update={"steps": tuple(steps)})) == ["saturation: largest[0] < largest[1]"]
 
 
-def test_numbers_of_square_matrices() -> None:
-    """Those of contexts as wide as the embeddings, and of the copy without a transpose."""
+def test_claims_hold_for_square_matrices() -> None:
+    """They concern contexts as wide as the embeddings, and a copy of weights without a transpose."""
     spaces: dict[str, dict[str, Any]] = {}
     for lesson, last in ((TRAINABLE, "all-six"), (CLASSES, "silent")):
         space = spaces[lesson.id] = {"__name__": "__lesson__"}

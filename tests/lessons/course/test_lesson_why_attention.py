@@ -1,4 +1,4 @@
-"""What lesson 0 says of recurrent encoders and attention holds for other random weights than those it shows."""
+"""What lesson 0 says about recurrent encoders and attention holds for other random weights than the ones it shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = (*range(20), 123, 2**32 - 1)
 
 
 def run_to(last: str, seed: int) -> dict[str, Any]:
-    """The variables of the lesson after the step `last`, with one seed for all of it, as the seed knob has it."""
+    """Return the variables of the lesson after the step `last`, with one seed for all steps, like the seed knob."""
     namespace: dict[str, Any] = {}
     for name, code in LESSON.parts:
         torch.manual_seed(seed)
@@ -30,7 +30,7 @@ def variables(request: pytest.FixtureRequest) -> dict[str, Any]:
     return run_to("compared", request.param)
 
 
-def test_steps_are_those_of_the_lesson() -> None:
+def test_the_lesson_has_the_steps_that_are_tested() -> None:
     names = [name for name, _ in LESSON.parts]
     assert names[0] == SETUP
     assert "compared" in names
@@ -42,7 +42,7 @@ def test_first_words_fade_from_the_last_state(variables: dict[str, Any]) -> None
     assert faded[0] < faded[-1] / 4
 
 
-def test_attention_gives_them_back(variables: dict[str, Any]) -> None:
+def test_attention_reaches_the_first_words(variables: dict[str, Any]) -> None:
     faded, back, half = variables["faded"], variables["shares_back"], variables["half"]
     assert back[:half].sum() > faded[:half].sum()
     assert back[0] > 4 * faded[0]

@@ -1,13 +1,13 @@
 """A second oracle for the core lessons: every tensor that they show is computed again by plain Python loops.
 
-The first are the printed numbers of the book (`test_course.KNOWN`, `tests/attention/golden.json`). Here, a function for
-each lesson says in the arithmetic of `loops` what each of its shown tensors must hold, as `"step/name": numbers`. It
-starts from the toy inputs, typed below, and from what loops cannot make: random draws, such as the weights of a layer.
-These are asked of the run itself (the second argument of `oracle`: for a step, the expressions whose values are asked
-for when it has run), or, where they are too many or gone, drawn again with the seed of the step (`Given.redraw`).
+The first oracle is the printed numbers of the book (`test_course.KNOWN`, `tests/attention/golden.json`). Here, a
+function for each lesson computes with `loops` what each shown tensor must contain, as `"step/name": numbers`. It starts
+from the toy inputs, typed below, and from what loops cannot make: random draws, such as the weights of a layer. The
+test reads those from the run itself (the second argument of `oracle` lists, for each step, the expressions to evaluate
+after it), or, if they are too many or gone, draws them again with the seed of the step (`Given.redraw`).
 
-A new shown tensor needs a line here. Where no loop can give its numbers, the line is a `Property`: what must be true
-of them, and why they are not computed.
+A new shown tensor needs a line here. If no loop can compute its numbers, the line is a `Property`: what must be true of
+them, and why they are not computed.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ from tests.lessons.course.loops import (
     Matrix,
     Vector,
     Weights,
-    added,
+    add,
     attend,
-    beside,
     distance,
     divide,
+    divide_by_row_sums,
     dot,
     dots,
     each,
+    estimate_gradient,
     exp,
     flat,
     head,
     hide,
+    join_columns,
     joint_heads,
-    later,
+    later_keys,
     linear,
     matmul,
     mean,
     nested,
     norm,
-    of_row_sums,
     product,
     row_sums,
     scaled,
     shape_of,
     single,
-    slopes,
     softmax,
     softmax_rows,
     split_heads,
@@ -77,7 +77,7 @@ PLACES = [
 ]
 
 TOLERANCE = 1e-5
-"""How far a number may be off: so much, and so much of its size. The runs have 32 bits, the loops 64."""
+"""The absolute and the relative difference that is allowed. The runs compute with 32 bits, the loops with 64."""
 
 INPUTS: Matrix = [
     [0.43, 0.15, 0.89],
@@ -92,12 +92,12 @@ INPUTS: Matrix = [
 NAMES = ("W_query", "W_key", "W_value")
 
 
-# What is given, and what is said of it -------------------------------------------------------------------------------
+# Operands, and what is expected of them ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Property:
-    """What stands for numbers that no loop can give: why not, and what is true of them all the same."""
+    """A property of numbers that no loop can compute: the reason why not, and what must be true of them."""
 
     why: str
     holds: Callable[[Any], bool]
@@ -105,7 +105,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Within:
-    """Numbers that are compared less or more strictly than others: why, and how far off each may be."""
+    """Numbers that are compared more or less strictly than usual: the reason, and the difference that is allowed."""
 
     why: str
     numbers: Any
@@ -114,12 +114,12 @@ class Within:
 
 
 def only(*numbers: float, why: str) -> Property:
-    """Every one of these numbers occurs, and no other."""
+    """Expect that each of these numbers occurs, and no other."""
     return Property(why, lambda found: set(flat(found)) == set(numbers))
 
 
 def drawn(low: float, high: float) -> Property:
-    """Fresh random numbers between these bounds, no two of them equal."""
+    """Expect random numbers between these bounds, no two of them equal."""
 
     def holds(found: Any) -> bool:
         every = list(flat(found))
@@ -129,22 +129,22 @@ def drawn(low: float, high: float) -> Property:
 
 
 class Given:
-    """What a lesson's arithmetic starts from, beside the toy inputs: the random draws of its run."""
+    """The random draws of a run, from which the arithmetic of a lesson starts, besides the toy inputs."""
 
     def __init__(self, lesson: Lesson, operands: Mapping[tuple[str, str], Any]) -> None:
         self.lesson = lesson
         self.operands = operands
 
     def __call__(self, step: str, expression: str) -> Any:
-        """The value of an expression when a step has run."""
+        """Return the value of an expression after a step."""
         return self.operands[step, expression]
 
     def matrices(self, step: str, layer: str) -> Weights:
-        """The projections of a layer with `nn.Linear`, which keeps them transposed."""
+        """Return the projections of a layer that has `nn.Linear`, which stores them transposed."""
         return Weights(*(transpose(self(step, expression)) for expression in projections(layer)))
 
     def redraw(self, step_id: str, draw: Callable[[], Any]) -> Any:
-        """What `draw` draws with the seed of a step: what its code drew, if it draws the same in the same order."""
+        """Call `draw` with the seed of a step. It gives what the step drew if both draw the same in the same order."""
         step = self.lesson.step(step_id)
         assert isinstance(step, RunningStep)
         with torch.random.fork_rng():
@@ -153,17 +153,17 @@ class Given:
 
 
 def plain(drawn: Any) -> Any:
-    """Tensors in lists, tuples or by themselves as lists of numbers."""
+    """Convert a tensor, or lists and tuples of tensors, to lists of numbers."""
     return drawn.tolist() if isinstance(drawn, torch.Tensor) else [plain(part) for part in drawn]
 
 
-def linears(d_in: int, d_out: int, count: int) -> list[torch.Tensor]:
-    """The matrices (in, out) of fresh linear layers."""
+def draw_matrices(d_in: int, d_out: int, count: int) -> list[torch.Tensor]:
+    """Draw the matrices (in, out) of new linear layers."""
     return [nn.Linear(d_in, d_out, bias=False).weight.detach().T for _ in range(count)]
 
 
 def projections(layer: str) -> tuple[str, ...]:
-    """The weights of a layer's three `nn.Linear`."""
+    """Return the expressions for the weights of the three `nn.Linear` of a layer."""
     return tuple(f"{layer}.{name}.weight" for name in NAMES)
 
 
@@ -175,7 +175,7 @@ OPERANDS: dict[str, Mapping[str, Sequence[str]]] = {}
 
 
 def oracle(lesson: str, operands: Mapping[str, Sequence[str]] | None = None) -> Callable[[Oracle], Oracle]:
-    """Register what a lesson shows, and the expressions that its run is asked for, by step."""
+    """Register the function that computes what a lesson shows, and the operands that it needs, by step."""
 
     def register(table: Oracle) -> Oracle:
         ORACLES[lesson], OPERANDS[lesson] = table, operands or {}
@@ -212,7 +212,9 @@ def one_query(given: Given) -> Table:
         return [number / math.fsum(numbers) for number in numbers]
 
     def steepest(make: Callable[[Vector], Vector], at: Vector) -> float:
-        every = [slopes(functools.partial(lambda i, numbers: make(numbers)[i], i), at) for i in range(len(at))]
+        every = [
+            estimate_gradient(functools.partial(lambda i, numbers: make(numbers)[i], i), at) for i in range(len(at))
+        ]
         return max(abs(slope) for slope in flat(every))
 
     scores_1 = [dot(x, INPUTS[0]) for x in INPUTS]
@@ -230,24 +232,24 @@ def one_query(given: Given) -> Table:
         "scores/scores": scores,
         "shares/shares": share(scores),
         "shares-fail/mixed": mixed,
-        "shares-fail/broken": of_row_sums(mixed),
+        "shares-fail/broken": divide_by_row_sums(mixed),
         "weights-order/scores": scores,
         "weights-order/softmaxed": weights,
         "softmax/weights": weights,
         "softmax/exps": [math.exp(score) for score in scores],
         "overflow/big": big,
         "overflow/powers": powers,
-        "overflow/of_powers": of_row_sums([powers])[0],
-        "edges/naive_steps": beside(grown, [[total] for total in sums], naive),
+        "overflow/of_powers": divide_by_row_sums([powers])[0],
+        "edges/naive_steps": join_columns(grown, [[total] for total in sums], naive),
         "safe-softmax/stable": softmax_rows(edges),
         "safe-softmax/weights": weights,
         "slopes/steepest": [[steepest(make, numbers) for numbers in lists] for make in (share, softmax)],
         "rounding/off": Property("the error of a sum in 32 bits", lambda off: abs(off) < 1e-6),
         "context/context": context,
         "context/parts": parts,
-        "trace/turns": beside([[weight] for weight in weights], INPUTS, so_far),
+        "trace/turns": join_columns([[weight] for weight in weights], INPUTS, so_far),
         "leftover/leftover": leftover,
-        "leftover/start": added(leftover, context),
+        "leftover/start": add(leftover, context),
         "first-token/context_1": times(weights_1, INPUTS),
         "first-token/weights_1": weights_1,
     }
@@ -318,7 +320,7 @@ def trainable_weights(given: Given) -> Table:
     both = [softmax_rows(many), softmax_rows(scaled(many, 768**-0.5))]
 
     def gradient(weights: Vector) -> Vector:
-        """How the mean of the values from -1 to 1 changes with each score."""
+        """Return how the mean of the values from -1 to 1 changes with each score."""
         values = [-1.0, -0.6, -0.2, 0.2, 0.6, 1.0]
         middle = dot(weights, values)
         return [weight * (value - middle) for weight, value in zip(weights, values, strict=True)]
@@ -425,16 +427,16 @@ def attention_classes(given: Given) -> Table:
         return math.fsum(flat(head(INPUTS, weights).context))
 
     def gradient(place: int) -> Matrix:
-        """How the loss grows with each number of one of the three matrices."""
+        """Return how the loss grows with each number of one of the three matrices."""
 
         def with_other(matrix: Matrix) -> float:
             return loss(Weights(*(matrix if i == place else own for i, own in enumerate(v1))))
 
-        return slopes(with_other, v1[place])  # type: ignore[no-any-return]
+        return estimate_gradient(with_other, v1[place])  # type: ignore[no-any-return]
 
     gradients = [gradient(place) for place in range(3)]
     steps = scaled(gradients, -0.1)
-    moved = Weights(*added(list(v1), steps))
+    moved = Weights(*add(list(v1), steps))
 
     unscaled = softmax_rows(one.scores)
     v2 = given.matrices("v2", "v2")
@@ -446,19 +448,19 @@ def attention_classes(given: Given) -> Table:
 
     wide, *drafts = given.redraw(
         "first-weights",
-        lambda: (torch.randn(6, 768), torch.rand(768, 64), torch.rand(768, 64), *linears(768, 64, 2)),
+        lambda: (torch.randn(6, 768), torch.rand(768, 64), torch.rand(768, 64), *draw_matrices(768, 64, 2)),
     )
     fresh = [attend(matmul(wide, q), matmul(wide, k), wide).scaled for q, k in (drafts[:2], drafts[2:])]
     goal, by_kind = given.redraw(
         "first-gradient",
         lambda: (
             torch.randn(6, 64),
-            ([torch.rand(3, 768, 64) for _ in range(6)], [linears(768, 64, 3) for _ in range(6)]),
+            ([torch.rand(3, 768, 64) for _ in range(6)], [draw_matrices(768, 64, 3) for _ in range(6)]),
         ),
     )
 
     def reach(weights: Weights) -> float:
-        """The length of the gradient of the mean squared error, by the query matrix."""
+        """Return the norm of the gradient of the mean squared error with respect to the query matrix."""
         layer = head(wide, weights)
         size = len(goal) * len(goal[0])
         by_context = each(lambda number, wanted: 2 * (number - wanted) / size, layer.context, goal)
@@ -479,7 +481,7 @@ def attention_classes(given: Given) -> Table:
     bare = linear(INPUTS, weights[2], [0.0, 0.0])
     shift = [5.0, -3.0]
     biased_weights = softmax_rows(dots(queries, keys))
-    untrained = head(INPUTS, Weights(*given.redraw("carried", lambda: linears(3, 2, 3))))
+    untrained = head(INPUTS, Weights(*given.redraw("carried", lambda: draw_matrices(3, 2, 3))))
     square = Weights(*(given("silent", f"square.{name}") for name in NAMES))
     return {
         "v1/context": one.context,
@@ -535,7 +537,7 @@ def causal_mask(given: Given) -> Table:
     v2 = given.matrices("open-weights", "v2")
     free, causal = head(INPUTS, v2), head(INPUTS, v2, causal=True)
     scores, root = free.scores, math.sqrt(2)
-    above, upper = later(6), later(6, 0)
+    above, upper = later_keys(6), later_keys(6, 0)
     keep = each(lambda hidden: 1 - hidden, above)
     zeroed = hide(free.weights, above, 0.0)
     kept = row_sums(zeroed)
@@ -590,7 +592,7 @@ def causal_mask(given: Given) -> Table:
         "blind-row/blind": blind,
         "blind-row/blind_weights": weights_of(blind),
         "fill/leaks": [leak(fill) for fill in (0, -1, -10, -1e9, -math.inf)],
-        "false-masks/added": weights_of(added(scores, above)),
+        "false-masks/added": weights_of(add(scores, above)),
         "false-masks/multiplied": each(lambda score, hidden: -math.inf if hidden else math.nan, scores, above),
         "false-masks/right": masked,
         "causal-order/masked": masked,
@@ -615,7 +617,7 @@ def dropout(given: Given) -> Table:
     weights = causal.weights
 
     def factors(step: str, *shapes: Sequence[int], rates: Sequence[float] = (0.5,)) -> list[Any]:
-        """What each number was multiplied by in a step: 0, or 1 / (1 - p)."""
+        """Return the factor of each number in the dropout of a step: 0, or 1 / (1 - p)."""
         ones = [torch.ones(*shape) for shape in shapes] * len(rates)
         rates = [*rates] * len(shapes)
         found = given.redraw(
@@ -664,12 +666,12 @@ def dropout(given: Given) -> Table:
             weights, [[mean([factor[i][j] for factor in thousand]) for j in range(6)] for i in range(6)]
         ),
         "not-again/weights": weights,
-        "not-again/repaired": of_row_sums(product(weights, thousand[0])),
+        "not-again/repaired": divide_by_row_sums(product(weights, thousand[0])),
         "unmasked/open_dropped": thinned("unmasked", free.weights),
         "unmasked/open_weights": free.weights,
         "places/on_context": product(causal.context, by_output),
         "places/on_weights": matmul(product(weights, by_weight), causal.values),
-        "on-scores/muddled": softmax_rows(hide(mixed_up, later(6))),
+        "on-scores/muddled": softmax_rows(hide(mixed_up, later_keys(6))),
         "on-scores/mixed_up": mixed_up,
         "wrong-place/wrong": softmax_rows(dropped_scores),
         "wrong-place/dropped_scores": dropped_scores,
@@ -686,7 +688,7 @@ def dropout(given: Given) -> Table:
 
 
 def pattern(text: str) -> Matrix:
-    """Rows of one-digit numbers."""
+    """Parse rows of one-digit numbers."""
     return [[float(digit) for digit in row] for row in text.split()]
 
 
@@ -694,12 +696,12 @@ def pattern(text: str) -> Matrix:
 def causal_class(given: Given) -> Table:
     attention = given.matrices("run", "attention")
     one = head(INPUTS, attention, causal=True)
-    masked = hide(one.scores, later(6))
+    masked = hide(one.scores, later_keys(6))
     longer = head([*INPUTS, *INPUTS[:2]], attention)
 
     thin = head(INPUTS, given.matrices("rate", "dropping"), causal=True)
     # The layer draws its weights first, then the pattern.
-    *_, factors = given.redraw("rate", lambda: (*linears(3, 2, 3), nn.functional.dropout(torch.ones(2, 6, 6))))
+    *_, factors = given.redraw("rate", lambda: (*draw_matrices(3, 2, 3), nn.functional.dropout(torch.ones(2, 6, 6))))
     return {
         "stack-shape/inputs": INPUTS,
         "batch/batch": [INPUTS, INPUTS],
@@ -718,16 +720,16 @@ def causal_class(given: Given) -> Table:
         "in-place/old_scores": [one.scores] * 2,
         "in-place-weights/weights": [one.weights] * 2,
         "whole-mask/fewer": [[row[:5] for row in one.scores[:5]]] * 2,
-        "whole-mask/mask": later(6),
+        "whole-mask/mask": later_keys(6),
         "shorter/shorter": [one.context[:4]] * 2,
-        "shorter/corner": later(4),
-        "past-the-end/mask": later(6),
-        "too-long/cut": later(6),
+        "shorter/corner": later_keys(4),
+        "past-the-end/mask": later_keys(6),
+        "too-long/cut": later_keys(6),
         "too-long/too_many": [longer.scores] * 2,
         "one-token-mask/old_scores": one.scores,
         "one-token-mask/seeing": [softmax_rows(one.scaled)] * 2,
-        "longer/mask": later(6),
-        "buffer/mask": later(3),
+        "longer/mask": later_keys(6),
+        "buffer/mask": later_keys(3),
         "outside/one": softmax_rows(masked),
         "outside/two": softmax_rows(masked),
     }
@@ -752,18 +754,18 @@ def stacked_heads(given: Given) -> Table:
         "what-a-head-reads/weights_2": two.weights,
         "cat-shape/Z_1": [one.context] * 2,
         "cat-shape/Z_2": [two.context] * 2,
-        "cat-shape/side_by_side": [beside(one.context, two.context)] * 2,
+        "cat-shape/side_by_side": [join_columns(one.context, two.context)] * 2,
         "stacked-shape/batch": [INPUTS] * 2,
-        "stacked-shape/side_by_side": [beside(*(part.context for part in three))] * 2,
-        "wrapper/context": [beside(first.context, last.context)] * 2,
-        "whose-number/context": [beside(first.context, last.context)] * 2,
-        "concatenate/joined": [beside(first.context, last.context)] * 2,
+        "stacked-shape/side_by_side": [join_columns(*(part.context for part in three))] * 2,
+        "wrapper/context": [join_columns(first.context, last.context)] * 2,
+        "whose-number/context": [join_columns(first.context, last.context)] * 2,
+        "concatenate/joined": [join_columns(first.context, last.context)] * 2,
         "concatenate/first": [first.context] * 2,
         "concatenate/last": [last.context] * 2,
         "head-weights/weights": [first.weights, last.weights],
         # Two heads, each with three matrices of 3 by 2; a plain list hides them all.
         "module-list/parameters": [2 * 3 * 3 * 2, 0],
-        "one-head-twice/repeated": [beside(first.context, first.context)] * 2,
+        "one-head-twice/repeated": [join_columns(first.context, first.context)] * 2,
         "one-after-another/products": [3 * num_heads for num_heads in (1, 2, 4, 12)],
     }
 
@@ -787,7 +789,7 @@ def weight_split(given: Given) -> Table:
     cut = [[row[:2], row[2:]] for row in queries]
     split = split_heads(queries, 2)
     heads = [attend(part, part, part, causal=True) for part in split]
-    merged = beside(*(part.context for part in heads))
+    merged = join_columns(*(part.context for part in heads))
     silent = [[0.0, 0.0, *row[2:]] for row in merged]
 
     def project(rows: Matrix) -> Matrix:
@@ -871,22 +873,22 @@ def weight_split(given: Given) -> Table:
 )
 def multi_head_class(given: Given) -> Table:
     def layer(step: str, name: str, num_heads: int, inputs: Matrix = INPUTS) -> Matrix:
-        """What a layer with joint heads gives for one sentence."""
+        """Return the result of a layer with joint heads for one sentence."""
         contexts = [part.context for part in joint_heads(inputs, given.matrices(step, name), num_heads)]
-        return linear(beside(*contexts), *(given(step, f"{name}.{part}") for part in OUTPUT))
+        return linear(join_columns(*contexts), *(given(step, f"{name}.{part}") for part in OUTPUT))
 
     stacked = [given.matrices("equal", f"stacked.heads[{i}]") for i in range(2)]
     return {
         "joint-shape/batch": [INPUTS] * 2,
         "joint-shape/output": [layer("joint-shape", "wider", 3)] * 2,
         "run/context": [layer("run", "attention", 2)] * 2,
-        "blind-spot/joined": [beside(*heads) for heads in given("blind-spot", "thin")],
+        "blind-spot/joined": [join_columns(*heads) for heads in given("blind-spot", "thin")],
         "blind-spot/thin": drawn(-6, 6),
         "fewer-products/counted": [[3 * num_heads for num_heads in (1, 2, 4, 12)], [4] * 4],
         "drop-in/twice": [layer("drop-in", "above", 2, layer("drop-in", "joint", 2))] * 2,
         "hints/hinted_context": [layer("hints", "hinted_layer", 2)] * 2,
         "one-head/context": [head(INPUTS, given.matrices("one-head", "single"), causal=True).context] * 2,
-        "equal/context": [beside(*(head(INPUTS, matrices, causal=True).context for matrices in stacked))] * 2,
+        "equal/context": [join_columns(*(head(INPUTS, matrices, causal=True).context for matrices in stacked))] * 2,
         "equal/W_query": [*transpose(stacked[0].query), *transpose(stacked[1].query)],
         "equal-inside/gaps": [0.0] * 5,
     }
@@ -896,7 +898,7 @@ def multi_head_class(given: Given) -> Table:
 
 
 def difference(found: Tensor, expected: Any) -> str:
-    """What is wrong with a shown tensor, nothing if it is as expected."""
+    """Describe what is wrong with a shown tensor; "" if it is as expected."""
     assert found.values is not None, "too large to be compared"
     if isinstance(expected, Property):
         holds = expected.holds(nested(found.values, found.shape))
@@ -913,14 +915,14 @@ def difference(found: Tensor, expected: Any) -> str:
 
 
 def close(number: float, wanted: float, absolute: float = TOLERANCE, relative: float = TOLERANCE) -> bool:
-    """Whether two numbers are the same but for rounding; nan is the same as nan."""
+    """Return whether two numbers are the same up to rounding; nan is the same as nan."""
     if math.isfinite(number) and math.isfinite(wanted):
         return abs(number - wanted) <= absolute + relative * abs(wanted)
     return number == wanted or (math.isnan(number) and math.isnan(wanted))
 
 
-def asking(lesson: Lesson) -> Lesson:
-    """The lesson, with the operands of its oracle among what its steps show."""
+def with_operands(lesson: Lesson) -> Lesson:
+    """Return the lesson with the operands of its oracle added to what its steps show."""
     steps = []
     for step in lesson.steps:
         wanted = OPERANDS[lesson.id].get(step.id, ())
@@ -932,15 +934,15 @@ def asking(lesson: Lesson) -> Lesson:
 
 
 def operand(expression: str) -> str:
-    """Under which name an operand comes back."""
+    """Return the name under which a step shows an operand."""
     return f"operand {expression}"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a run of a lesson showed by `step/name`, and what it gave for its oracle to start from.
+    """The tensors that a run of a lesson showed, by `step/name`, and the operands for its oracle.
 
-    `made` says of every operand, by step and expression, by what operation the run made it.
+    `made` maps each operand, by step and expression, to the operation that computed it in the run.
     """
 
     lesson: Lesson
@@ -950,7 +952,7 @@ class Case:
 
     @functools.cached_property
     def table(self) -> Table:
-        """What the loops give."""
+        """The numbers that the loops compute."""
         return ORACLES[self.lesson.id](self.given)
 
 
@@ -958,10 +960,10 @@ Cases = Callable[[str], Case]
 
 
 def case_of(worker: Session, lesson: Lesson) -> Case:
-    """Run a lesson, and divide what it shows into what is compared and what is given."""
+    """Run a lesson, and divide the tensors that it shows into those to compare and operands."""
     assert lesson.id in ORACLES, f"write an oracle for {lesson.id}"
     shown, operands, made = {}, {}, {}
-    run = worker.run(asking(lesson))
+    run = worker.run(with_operands(lesson))
     try:
         for step in run.steps:
             assert step.error is None, step
@@ -982,12 +984,12 @@ def case_of(worker: Session, lesson: Lesson) -> Case:
 
 @pytest.fixture(scope="module")
 def case(worker: Session) -> Cases:
-    """A run of each core lesson, by its id."""
+    """Return a function that runs a core lesson once, by its id."""
     return functools.cache(lambda name: case_of(worker, COURSE.lesson(name)))
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_loops_give_what_is_shown(case: Cases, place: str) -> None:
+def test_loops_give_the_shown_numbers(case: Cases, place: str) -> None:
     lesson, entry = place.split("/", 1)
     found = case(lesson)
     assert entry in found.table, f"add {entry!r} to the oracle of {lesson}"
@@ -995,30 +997,30 @@ def test_loops_give_what_is_shown(case: Cases, place: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
-def test_oracle_speaks_of_what_is_shown(case: Cases, lesson: Lesson) -> None:
+def test_oracle_names_only_shown_tensors(case: Cases, lesson: Lesson) -> None:
     found = case(lesson.id)
     assert [entry for entry in found.table if entry not in found.shown] == []
     assert set(OPERANDS[lesson.id]) <= {step.id for step in lesson.steps}
 
 
 @pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
-def test_nothing_is_given_but_what_was_drawn(case: Cases, lesson: Lesson) -> None:
-    """An operand that the run has computed would let its mistakes through."""
+def test_operands_are_random_draws(case: Cases, lesson: Lesson) -> None:
+    """The mistakes of the run would be in any operand that it has computed."""
     assert {key: made for key, made in case(lesson.id).made.items() if made != "draw"} == {}
 
 
-# Whether it can fail -------------------------------------------------------------------------------------------------
+# The oracle can fail -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_number_that_is_off_is_noticed(case: Cases, place: str) -> None:
+def test_changed_number_is_noticed(case: Cases, place: str) -> None:
     lesson, entry = place.split("/", 1)
     tensor, expected = case(lesson).shown[entry], case(lesson).table[entry]
-    assert difference(replace(tensor, values=spoiled(tensor, expected)), expected)
+    assert difference(replace(tensor, values=change_a_number(tensor, expected)), expected)
 
 
-def spoiled(tensor: Tensor, expected: Any) -> tuple[float, ...]:
-    """The numbers of a tensor, one of them a little off; all of them, and by much, if only a property is asked for."""
+def change_a_number(tensor: Tensor, expected: Any) -> tuple[float, ...]:
+    """Change one number of a tensor a little, or all of them a lot if only a property of them is expected."""
     values = list(tensor.values or ())
     if isinstance(expected, Property):
         return tuple(value - 100 for value in values)
@@ -1027,7 +1029,7 @@ def spoiled(tensor: Tensor, expected: Any) -> tuple[float, ...]:
     return tuple(values)
 
 
-def test_place_of_a_number_counts(case: Cases) -> None:
+def test_moved_number_is_noticed(case: Cases) -> None:
     found = case("all-queries")
     tensor, expected = found.shown["context/context"], found.table["context/context"]
     turned = tuple(flat(transpose(expected)))
@@ -1075,7 +1077,7 @@ def test_place_of_a_number_counts(case: Cases) -> None:
 def test_wrong_lesson_is_noticed(
     worker: Session, case: Cases, lesson: str, find: str, instead: str, fails: str
 ) -> None:
-    """The code of a lesson is changed wherever it has some text; it runs, and draws the same numbers."""
+    """Wherever the code of a lesson has some text, the test replaces it; the lesson still draws the same numbers."""
     right = COURSE.lesson(lesson)
     steps = tuple(
         step.model_copy(update={"code": step.code.replace(find, instead)}) if isinstance(step, RunningStep) else step

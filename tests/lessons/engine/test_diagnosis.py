@@ -126,7 +126,7 @@ def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -
     assert worker.check(attention_exercise(), code).passed
 
 
-# What an answer may not import --------------------------------------------------------------------------------------
+# What an answer may not import ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["lessons", "lessons.reading.loader", "lessons.worker.jobs.judge"])
@@ -150,7 +150,7 @@ def test_the_probe_may_import_it(worker: Session) -> None:
     assert worker.check(attention_exercise(without=["attention"], probe=probe), ATTENTION).passed
 
 
-# Beside the model answer --------------------------------------------------------------------------------------------
+# Beside the model answer ---------------------------------------------------------------------------------------------
 
 
 def test_results_are_compared_one_by_one(worker: Session) -> None:

@@ -38,7 +38,7 @@ def depth_of(node: Node) -> int:
     return 1 + max(level for _, level in walk(node))
 
 
-# Growing ------------------------------------------------------------------------------------------------------------
+# Growing -------------------------------------------------------------------------------------------------------------
 
 
 def test_down_to_the_leaves(scores: Run) -> None:
@@ -115,7 +115,7 @@ def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
     assert json.loads(json.dumps(documents.explanation(root)))["tensor"] == "x"
 
 
-# As a document ------------------------------------------------------------------------------------------------------
+# As a document -------------------------------------------------------------------------------------------------------
 
 
 def test_the_formula_gives_the_value_from_the_printed_numbers(scores: Run) -> None:
@@ -157,7 +157,7 @@ def test_operands_that_are_explained(scores: Run) -> None:
     assert [operand["value"] for operand in entry["operands"]] == pytest.approx([0.55, 0.57, 0.87, 0.85, 0.66, 0.64])
 
 
-# Any expression -----------------------------------------------------------------------------------------------------
+# Any expression ------------------------------------------------------------------------------------------------------
 
 
 def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:

@@ -117,7 +117,7 @@ def test_a_message_that_was_not_expected_is_refused() -> None:
             channel.receive(theirs, RunInput, StepReport)
 
 
-# Who says and hears them -------------------------------------------------------------------------------------------
+# Who says and hears them ---------------------------------------------------------------------------------------------
 
 
 def names_in(folder: str) -> set[str]:

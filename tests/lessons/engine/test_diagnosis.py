@@ -1,4 +1,4 @@
-"""A wrong answer is told what is wrong: by the name of a known mistake, or by the first result that differs."""
+"""The diagnosis of a wrong answer: the name of a known mistake, or the first result that differs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ids(judgement: Judgement) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("find", "put", "expected", "line"),
+    ("find", "replacement", "expected", "line"),
     [
         ("dim=-1", "dim=0", ["columns"], 6),
         ("dim=-1", "dim=-2", ["columns"], 6),
@@ -38,19 +38,19 @@ def ids(judgement: Judgement) -> list[str]:
         ("scores / keys.shape[-1] ** 0.5, dim=-1", "scores, dim=0", ["columns", "no-scale"], 6),
     ],
 )
-def test_a_known_mistake_is_named(worker: Session, find: str, put: str, expected: list[str], line: int) -> None:
-    judgement = worker.check(attention_exercise(), ATTENTION.replace(find, put))
+def test_a_known_mistake_is_named(worker: Session, find: str, replacement: str, expected: list[str], line: int) -> None:
+    judgement = worker.check(attention_exercise(), ATTENTION.replace(find, replacement))
     assert not judgement.passed
     assert (ids(judgement), judgement.line) == (expected, line)
     assert judgement.difference is None
 
 
-def test_it_is_named_in_any_spelling(worker: Session) -> None:
+def test_a_known_mistake_is_named_in_any_spelling(worker: Session) -> None:
     wrong = EINSUM.replace("s[row] / k.shape[-1] ** 0.5", "s[row]")
     assert ids(worker.check(attention_exercise(), wrong)) == ["no-scale"]
 
 
-def test_it_is_explained_in_the_learners_own_numbers(worker: Session) -> None:
+def test_a_known_mistake_is_explained_with_the_learners_numbers(worker: Session) -> None:
     [mistake] = worker.check(attention_exercise(), ATTENTION.replace("dim=-1", "dim=0")).mistakes
     assert mistake.name == "softmax over the columns"
     assert mistake.text.startswith("Your columns sum to 1.00, 1.00, 1.00, 1.00")
@@ -76,15 +76,15 @@ def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
     assert found.yours.values == pytest.approx([2 * value for value in found.expected.values])
 
 
-def test_it_is_found_by_value_whatever_the_names(worker: Session) -> None:
+def test_a_difference_is_found_by_value_whatever_the_names(worker: Session) -> None:
     judgement = worker.check(attention_exercise(), EINSUM.replace("dim=0)", "dim=0) ** 2"))
     assert judgement.difference is not None
     assert judgement.difference.line in (6, 8)
     assert judgement.difference.agreed == ("scores",)
 
 
-def test_what_is_done_another_way_is_no_difference(worker: Session) -> None:
-    """Scores that are scaled before are not those of the model answer, but that is not where it goes wrong."""
+def test_a_different_way_to_the_same_result_is_no_difference(worker: Session) -> None:
+    """Scaling the queries gives different scores than the model answer has, but they are not the mistake."""
     code = ATTENTION.replace("queries @ keys.T", "(queries / keys.shape[-1] ** 0.5) @ keys.T")
     code = code.replace("scores / keys.shape[-1] ** 0.5", "scores").replace("weights @ values", "weights @ values + 1")
     judgement = worker.check(attention_exercise(), code)
@@ -92,7 +92,7 @@ def test_what_is_done_another_way_is_no_difference(worker: Session) -> None:
     assert judgement.difference.line == 7
 
 
-def test_a_wrong_return_of_right_results_differs_nowhere(worker: Session) -> None:
+def test_an_answer_that_only_returns_wrong_values_has_no_known_mistake(worker: Session) -> None:
     judgement = worker.check(
         attention_exercise(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
     )
@@ -100,14 +100,14 @@ def test_a_wrong_return_of_right_results_differs_nowhere(worker: Session) -> Non
     assert judgement.mistakes == ()
 
 
-def test_the_same_seed_gives_the_same_word(worker: Session) -> None:
+def test_the_same_seed_gives_the_same_judgement(worker: Session) -> None:
     wrong = ATTENTION.replace("weights @ values", "values")
     first = worker.check(attention_exercise(), wrong)
     again = worker.check(attention_exercise(), wrong, seed=first.seed)
     assert replace(first, seconds=0) == replace(again, seconds=0)
 
 
-def test_other_hidden_inputs_each_time(worker: Session) -> None:
+def test_hidden_inputs_differ_each_time(worker: Session) -> None:
     seeds = {worker.check(doubling_exercise(), "def double(x):\n    return x\n").seed for _ in range(4)}
     assert len(seeds) == 4
 
@@ -121,7 +121,7 @@ def test_a_right_answer_is_not_diagnosed(worker: Session, monkeypatch: pytest.Mo
     assert worker.check(attention_exercise(), EINSUM).passed
 
 
-def test_an_answer_that_prints_what_is_random_is_still_judged(worker: Session) -> None:
+def test_an_answer_that_prints_random_text_is_still_judged(worker: Session) -> None:
     code = ATTENTION + "\nimport time\nprint(time.time_ns())\nnoise = torch.rand(10)\n"
     assert worker.check(attention_exercise(), code).passed
 
@@ -137,7 +137,7 @@ def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None
     assert "cannot be imported here" in judgement.message
 
 
-def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
+def test_a_module_with_the_solution_cannot_be_imported(worker: Session) -> None:
     code = f"from attention.causal import causal_mask\n{ATTENTION}"
     assert worker.check(attention_exercise(), code).passed
     judgement = worker.check(attention_exercise(without=["attention"]), code)
@@ -145,7 +145,7 @@ def test_what_is_to_be_written_cannot_be_imported(worker: Session) -> None:
     assert "what this exercise asks you to write" in judgement.message
 
 
-def test_the_probe_may_import_it(worker: Session) -> None:
+def test_the_probe_may_import_a_module_with_the_solution(worker: Session) -> None:
     probe = "from attention.causal import causal_mask\n" + attention_exercise().probe
     assert worker.check(attention_exercise(without=["attention"], probe=probe), ATTENTION).passed
 
@@ -161,7 +161,7 @@ def test_results_are_compared_one_by_one(worker: Session) -> None:
     assert told["weights"][0] in ("w", "w[row]", "torch.softmax(s[row] / k.shape[-1] ** 0.5, dim=0)")
 
 
-def test_what_only_the_answer_has_is_told(worker: Session) -> None:
+def test_results_that_only_the_answer_has_are_listed(worker: Session) -> None:
     found = worker.compare(
         attention_exercise(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")
     )

@@ -1,4 +1,4 @@
-"""The tree of a number: down to what nothing was computed from, or as far as it is asked for."""
+"""The tree of explanations of a number: down to its leaves, or to the depth that is asked for."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ INDEX = (1, 2)
 
 @pytest.fixture(scope="module")
 def scores(worker: Session, course: Course) -> Iterator[Run]:
-    """A run of `scores = inputs @ inputs.T`, whose first step also shows the inputs."""
+    """Return a run of `scores = inputs @ inputs.T`, whose first step also shows the inputs."""
     run = worker.run(course.lesson("all-queries"), "context")
     yield run
     run.close()
 
 
-def grown(run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = 1000) -> Node:
+def grow_tree(
+    run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = 1000
+) -> Node:
     found = explanation_tree.grow(run, step, name, index, depth, most)
     assert isinstance(found, Node), found
     return found
@@ -41,42 +43,42 @@ def depth_of(node: Node) -> int:
 # Growing -------------------------------------------------------------------------------------------------------------
 
 
-def test_down_to_the_leaves(scores: Run) -> None:
-    root = grown(scores, "context", "context", (1, 0))
+def test_the_tree_goes_down_to_the_leaves(scores: Run) -> None:
+    root = grow_tree(scores, "context", "context", (1, 0))
     assert root.explanation.label == "context[1,0]"
     for node, _ in walk(root):
         e = node.explanation
         assert node.operands is not None
-        # Each operand is explained by what is called so, and is that number.
-        told = [(operand.explanation.label, operand.explanation.value) for operand in node.operands]
-        assert told == [(operand.label, operand.value) for operand in e.operands]
+        # The explanation of each operand has the label and the value of the operand.
+        explained = [(operand.explanation.label, operand.explanation.value) for operand in node.operands]
+        assert explained == [(operand.label, operand.value) for operand in e.operands]
         assert (e.line is not None) or e.leaf
         assert evaluate(e.formula, e.values) == pytest.approx(e.value, rel=1e-5, abs=1e-6)
     ends = {node.explanation.name for node, _ in walk(root) if node.explanation.leaf}
     assert ends == {"inputs"}
 
 
-def test_as_deep_as_asked(scores: Run) -> None:
-    whole = grown(scores, "context", "context", (1, 0))
+def test_the_tree_is_as_deep_as_asked(scores: Run) -> None:
+    whole = grow_tree(scores, "context", "context", (1, 0))
     for depth in range(1, depth_of(whole) + 2):
-        cut = grown(scores, "context", "context", (1, 0), depth)
+        cut = grow_tree(scores, "context", "context", (1, 0), depth)
         assert depth_of(cut) == min(depth, depth_of(whole))
         for node, level in walk(cut):
             assert (node.operands is None) == (level + 1 == depth)
 
 
-def test_no_more_than_asked(scores: Run) -> None:
-    whole = sum(1 for _ in walk(grown(scores, "context", "context", (1, 0))))
+def test_the_tree_has_no_more_nodes_than_asked(scores: Run) -> None:
+    whole = sum(1 for _ in walk(grow_tree(scores, "context", "context", (1, 0))))
     for most in (1, 2, 13, 50, whole - 1, whole):
-        found = list(walk(grown(scores, "context", "context", (1, 0), most=most)))
+        found = list(walk(grow_tree(scores, "context", "context", (1, 0), most=most)))
         assert len(found) <= most
         assert any(node.operands is None for node, _ in found) == (most < whole)
 
 
-def test_of_long_sums_the_tree_is_cut_off(scores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However few nodes there are: a node has all of its operands, or none."""
+def test_a_tree_with_long_sums_is_cut_off(scores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the limit, a node has all of its operands or none."""
     monkeypatch.setattr(explanation_tree, "MOST_OPERANDS", 20)
-    found = list(walk(grown(scores, "context", "context", (1, 0))))
+    found = list(walk(grow_tree(scores, "context", "context", (1, 0))))
     assert any(node.operands is None for node, _ in found)
     for node, _ in found:
         assert node.operands is None or len(node.operands) == len(node.explanation.operands)
@@ -94,22 +96,22 @@ def test_a_node_comes_before_its_operands() -> None:
 
 
 @pytest.mark.parametrize(("name", "index"), [("context", (9, 9)), ("context", (1,)), ("nothing", (0, 0))])
-def test_no_such_cell(scores: Run, name: str, index: tuple[int, ...]) -> None:
+def test_a_cell_that_does_not_exist_has_no_tree(scores: Run, name: str, index: tuple[int, ...]) -> None:
     assert explanation_tree.grow(scores, "context", name, index) == "no such cell"
 
 
-def test_the_worker_has_gone(worker: Session, course: Course) -> None:
+def test_without_a_worker_there_is_no_tree(worker: Session, course: Course) -> None:
     run = worker.run(course.lesson("all-queries"), "product")
     run.close()
     assert explanation_tree.grow(run, "product", "scores", INDEX) is None
 
 
-def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
+def test_a_long_loop_is_cut_off(worker: Session) -> None:
     lesson = explanation_tree.program(
         "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
     )
     run = worker.run(explanation_tree.with_shown(lesson, "program", "x"), "program")
-    root = grown(run, "program", "x", (0,))
+    root = grow_tree(run, "program", "x", (0,))
     run.close()
     assert depth_of(root) == MOST_LEVELS
     assert json.loads(json.dumps(documents.explanation(root)))["tensor"] == "x"
@@ -119,7 +121,7 @@ def test_a_long_loop_is_not_followed_to_its_beginning(worker: Session) -> None:
 
 
 def test_the_formula_gives_the_value_from_the_printed_numbers(scores: Run) -> None:
-    """As a reader of the JSON would check it, with Python and nothing of ours but the names of functions."""
+    """The check uses only Python and the documented functions, as a reader of the JSON would."""
 
     def check(entry: dict[str, object]) -> None:
         operands = entry["operands"]
@@ -133,7 +135,7 @@ def test_the_formula_gives_the_value_from_the_printed_numbers(scores: Run) -> No
         for operand in operands:
             check(operand)
 
-    check(documents.explanation(grown(scores, "context", "context", (1, 0))))
+    check(documents.explanation(grow_tree(scores, "context", "context", (1, 0))))
 
 
 def label(entry: dict[str, object]) -> str:
@@ -142,16 +144,16 @@ def label(entry: dict[str, object]) -> str:
     return f"{entry['tensor']}[{','.join(map(str, index))}]" if index else str(entry["tensor"])
 
 
-def test_what_was_left_out_is_told(scores: Run) -> None:
-    """The numbers of a formula are always there; where they came from may be left out."""
-    entry = documents.explanation(grown(scores, "weights", "weights", INDEX, 1))
+def test_operands_that_are_cut_off_keep_their_numbers(scores: Run) -> None:
+    """The numbers of a formula are always there; only their explanations may be left out."""
+    entry = documents.explanation(grow_tree(scores, "weights", "weights", INDEX, 1))
     assert (entry["more"], entry["op"], entry["line"]) == (False, "softmax", 1)
     assert [(item["tensor"], item["op"], item["operands"]) for item in entry["operands"]] == [("scores", "", [])] * 6
     assert all(item["more"] and float(item["formula"]) == item["value"] for item in entry["operands"])
 
 
-def test_operands_that_are_explained(scores: Run) -> None:
-    entry = documents.explanation(grown(scores, "product", "scores", INDEX, 2))
+def test_document_nests_the_explained_operands(scores: Run) -> None:
+    entry = documents.explanation(grow_tree(scores, "product", "scores", INDEX, 2))
     assert (len(entry["operands"]), entry["more"]) == (6, False)
     assert {operand["more"] for operand in entry["operands"]} == {False}
     assert [operand["value"] for operand in entry["operands"]] == pytest.approx([0.55, 0.57, 0.87, 0.85, 0.66, 0.64])
@@ -165,22 +167,22 @@ def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     altered = explanation_tree.with_shown(lesson, "product", "scores[1] * 2")
     assert [shown.name for shown in altered.step("product").show] == ["scores", "scores[1] * 2"]  # type: ignore[union-attr]
     run = worker.run(altered, "product")
-    root = grown(run, "product", "scores[1] * 2", (2,), 1)
+    root = grow_tree(run, "product", "scores[1] * 2", (2,), 1)
     assert root.explanation.value == pytest.approx(2 * 1.4754)
     run.close()
-    # The lesson itself is as it was.
+    # The lesson itself is unchanged.
     assert lesson is course.lesson("all-queries")
     assert explanation_tree.with_shown(lesson, "product", "scores") is lesson
 
 
 @pytest.mark.parametrize("step", ["remember", "nowhere"])
-def test_a_step_that_runs_nothing(course: Course, step: str) -> None:
+def test_a_step_without_code_can_show_nothing(course: Course, step: str) -> None:
     with pytest.raises(KeyError):
         explanation_tree.with_shown(course.lesson("all-queries"), step, "scores")
 
 
 @pytest.mark.parametrize("name", ["", "x +", "x = 1", "\x00"])
-def test_no_expression(course: Course, name: str) -> None:
+def test_a_name_that_is_no_expression_is_refused(course: Course, name: str) -> None:
     with pytest.raises(ValidationError):
         explanation_tree.with_shown(course.lesson("all-queries"), "product", name)
 
@@ -194,10 +196,10 @@ def test_a_program_is_a_lesson() -> None:
             explanation_tree.program(code, "mine.py")
 
 
-def test_a_program_of_ones_own(worker: Session) -> None:
+def test_a_learners_own_program_is_explained(worker: Session) -> None:
     code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
     run = worker.run(explanation_tree.with_shown(explanation_tree.program(code, "mine.py"), "program", "c"), "program")
-    root = grown(run, "program", "c", ())
+    root = grow_tree(run, "program", "c", ())
     run.close()
     assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [
         ("c", 4), ("b[0]", 3), ("a[0]", 2), ("b[1]", 3), ("a[1]", 2),

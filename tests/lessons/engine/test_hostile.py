@@ -1,4 +1,4 @@
-"""Programs that do everything a program should not: each is told so in a sentence, and the tutor works on."""
+"""Programs that misbehave: a sentence explains each failure, and the tutor keeps working."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ EXERCISE = doubling_exercise()
 QUICK = doubling_exercise(cpu=1, wall=1.3)
 WAITING = doubling_exercise(cpu=1, wall=0.6)
 GRACE = 5.0
-"""Seconds within which a program is gone after its deadline, also on a busy machine."""
+"""Seconds within which a program ends after its deadline, even on a busy machine."""
 NORMAL = lesson_of(code_step("one", "print('well')"))
 
 
 @pytest.fixture(autouse=True)
-def works_on(worker: Session) -> Iterator[None]:
-    """After each of these programs a normal one runs, and nothing of it is left."""
+def check_worker_survives(worker: Session) -> Iterator[None]:
+    """Check that a normal program runs after each test, and that no process is left."""
     yield
     assert descendants(fork_server_pid(worker)) == []
     run = worker.run(NORMAL)
@@ -38,7 +38,7 @@ def works_on(worker: Session) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def landlock(worker: Session) -> int:
-    """The version of Landlock that the kernel has, 0 if none, as a child of the worker finds it."""
+    """Return the version of Landlock that a child of the worker finds in the kernel, 0 if there is none."""
     code = (
         "import ctypes\nfrom lessons.worker import fence\n"
         "print(max(0, ctypes.CDLL(None).syscall(fence._CREATE, None, 0, 1)))"
@@ -52,8 +52,8 @@ def code(text: str) -> str:
     return dedent(text).lstrip("\n")
 
 
-def check_told(judgement: Judgement, verdict: str, message: str, line: int | None) -> None:
-    """The judgement says this, and passes nothing."""
+def check_judgement(judgement: Judgement, verdict: str, message: str, line: int | None) -> None:
+    """Check the verdict, the message and the line of a judgement, and that no check passed."""
     assert (judgement.verdict, judgement.line) == (verdict, line), judgement
     assert re.fullmatch(message, judgement.message), judgement.message
     assert not judgement.passed
@@ -83,15 +83,15 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("source", ENDLESS.values(), ids=ENDLESS)
-def test_endless_program(worker: Session, source: str) -> None:
+def test_endless_program_is_stopped(worker: Session, source: str) -> None:
     judgement = worker.check(QUICK, code(source))
     assert judgement.verdict == "timeout"
     assert judgement.message.startswith("Stopped after ")
     assert judgement.seconds < QUICK.limits.wall + GRACE
 
 
-def test_endless_program_that_ignores_its_limit(worker: Session) -> None:
-    """It is killed some seconds later, which is not taken for a lack of memory."""
+def test_endless_program_that_ignores_its_limit_is_killed(worker: Session) -> None:
+    """The kill, some seconds later, is not mistaken for a lack of memory."""
     source = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
     exercise = doubling_exercise(cpu=1, wall=10)
     judgement = worker.check(exercise, source)
@@ -100,7 +100,7 @@ def test_endless_program_that_ignores_its_limit(worker: Session) -> None:
     assert judgement.seconds < exercise.limits.wall + GRACE
 
 
-def test_line_of_an_endless_loop(worker: Session) -> None:
+def test_line_of_an_endless_loop_is_named(worker: Session) -> None:
     source = code("""
         import traceback
         try:
@@ -120,10 +120,10 @@ WAITS = {
 
 
 @pytest.mark.parametrize(("source", "line"), WAITS.values(), ids=WAITS)
-def test_program_that_waits(worker: Session, source: str, line: int | None) -> None:
+def test_program_that_waits_is_stopped(worker: Session, source: str, line: int | None) -> None:
     judgement = worker.check(WAITING, source)
     where = f" It was at line {line}." if line else ""
-    check_told(judgement, "timeout", re.escape(f"Stopped after 0.6 seconds.{where}"), line)
+    check_judgement(judgement, "timeout", re.escape(f"Stopped after 0.6 seconds.{where}"), line)
     assert judgement.seconds < WAITING.limits.wall + GRACE
 
 
@@ -148,8 +148,8 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize(("source", "message", "line"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_program_that_takes_too_much_memory(worker: Session, source: str, message: str, line: int) -> None:
-    check_told(worker.check(EXERCISE, source), "memory", rf"Out of memory: {message}\.", line)
+def test_program_that_takes_too_much_memory_fails(worker: Session, source: str, message: str, line: int) -> None:
+    check_judgement(worker.check(EXERCISE, source), "memory", rf"Out of memory: {message}\.", line)
 
 
 def test_shared_memory_is_limited_too(worker: Session) -> None:
@@ -168,29 +168,29 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("source", FLOODS.values(), ids=FLOODS)
-def test_flood(worker: Session, source: str) -> None:
+def test_flood_of_output_is_limited(worker: Session, source: str) -> None:
     judgement = worker.check(EXERCISE, source)
     message = re.escape("The code printed or wrote more than 8 MB; the first 64 KB are shown.")
-    check_told(judgement, "error", message, source.count("\n") + 1)
+    check_judgement(judgement, "error", message, source.count("\n") + 1)
     assert len(judgement.stdout) < 66_000
 
 
-def test_flood_of_another_process(worker: Session) -> None:
+def test_flood_of_output_from_another_process_is_limited(worker: Session) -> None:
     judgement = worker.check(EXERCISE, "import subprocess\nsubprocess.run(['yes'])\n" + DOUBLED)
     assert judgement.passed
     assert len(judgement.stdout) < 66_000
 
 
-def test_too_many_files(worker: Session) -> None:
+def test_too_many_files_are_refused(worker: Session) -> None:
     judgement = worker.check(EXERCISE, "held = [open('/dev/null') for _ in range(1000)]")
-    check_told(judgement, "error", r"OSError: \[Errno 24\] Too many open files: '/dev/null'", 1)
+    check_judgement(judgement, "error", r"OSError: \[Errno 24\] Too many open files: '/dev/null'", 1)
 
 
-def test_too_many_threads(worker: Session) -> None:
+def test_too_many_threads_are_refused(worker: Session) -> None:
     source = (
         "import threading, time\nfor _ in range(1000):\n    threading.Thread(target=time.sleep, args=(1000,)).start()"
     )
-    check_told(worker.check(EXERCISE, source), "error", "RuntimeError: can't start new thread", 3)
+    check_judgement(worker.check(EXERCISE, source), "error", "RuntimeError: can't start new thread", 3)
 
 
 FORK = """
@@ -206,17 +206,17 @@ DAEMON = "os.setsid()\n                if os.fork(): os._exit(0)"
 
 
 @pytest.mark.parametrize("inside", ["pass", "os.setsid()", DAEMON], ids=["children", "sessions", "daemons"])
-def test_too_many_processes(worker: Session, inside: str) -> None:
-    """A few dozen that sleep; a real fork bomb would hit root, who has no limit of processes."""
+def test_too_many_processes_are_refused(worker: Session, inside: str) -> None:
+    """A few dozen sleeping processes are enough; root has no limit, so a real fork bomb would do harm."""
     source = code(FORK.format(inside)) + "child(60)\ntime.sleep(1000)\n"
     judgement = worker.check(EXERCISE, source)
-    check_told(judgement, "error", "The code started too many processes; they were ended.", None)
+    check_judgement(judgement, "error", "The code started too many processes; they were ended.", None)
 
 
-def test_processes_that_take_too_much_together(worker: Session) -> None:
+def test_processes_that_take_too_much_memory_together_are_stopped(worker: Session) -> None:
     source = code(FORK.format("held = b'x' * 150_000_000")) + "child(3)\ntime.sleep(1000)\n"
     judgement = worker.check(EXERCISE, source)
-    check_told(judgement, "memory", "The processes that the code started used too much memory.", None)
+    check_judgement(judgement, "memory", "The processes that the code started used too much memory.", None)
 
 
 # Programs that die ---------------------------------------------------------------------------------------------------
@@ -275,11 +275,13 @@ DEATHS = {
 
 
 @pytest.mark.parametrize(("source", "verdict", "message", "line"), DEATHS.values(), ids=DEATHS)
-def test_program_that_dies(worker: Session, source: str, verdict: str, message: str, line: int | None) -> None:
-    check_told(worker.check(EXERCISE, source), verdict, message, line)
+def test_failure_of_a_program_that_dies(
+    worker: Session, source: str, verdict: str, message: str, line: int | None
+) -> None:
+    check_judgement(worker.check(EXERCISE, source), verdict, message, line)
 
 
-# Sources that are no programs ----------------------------------------------------------------------------------------
+# Sources that are not programs ---------------------------------------------------------------------------------------
 
 NO_TEXT = re.escape("This is not Python: there is a byte that is no text (UTF-8).")
 SOURCES = {
@@ -297,16 +299,16 @@ SOURCES = {
 
 
 @pytest.mark.parametrize(("source", "message", "line"), SOURCES.values(), ids=SOURCES)
-def test_source_that_is_no_program(worker: Session, source: str, message: str, line: int | None) -> None:
-    check_told(worker.check(EXERCISE, source), "error", message, line)
+def test_failure_of_source_that_is_not_python(worker: Session, source: str, message: str, line: int | None) -> None:
+    check_judgement(worker.check(EXERCISE, source), "error", message, line)
 
 
 @pytest.mark.parametrize(
     "source", ["", " \n\t\n", "# nothing yet\n", '"""Only a docstring."""\n', "pass\n", "Double = 1\n"]
 )
-def test_source_that_defines_nothing(worker: Session, source: str) -> None:
+def test_source_that_defines_nothing_fails(worker: Session, source: str) -> None:
     message = ".*Your code does not define `double`. The task says what to write."
-    check_told(worker.check(EXERCISE, source), "failed", message, None)
+    check_judgement(worker.check(EXERCISE, source), "failed", message, None)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +403,7 @@ RETURNS = {
 
 
 @pytest.mark.parametrize(("body", "verdict"), RETURNS.values(), ids=RETURNS)
-def test_answer(worker: Session, body: str, verdict: str) -> None:
+def test_verdict_of_a_cheating_answer(worker: Session, body: str, verdict: str) -> None:
     judgement = worker.check(EXERCISE, f"def double(x):\n    {body or 'pass'}\n")
     assert judgement.verdict == verdict, judgement
     assert judgement.message
@@ -450,13 +452,13 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize(("forgery", "verdict"), FORGERIES.values(), ids=FORGERIES)
-def test_forged_reply(worker: Session, forgery: str, verdict: str) -> None:
+def test_verdict_of_a_forged_reply(worker: Session, forgery: str, verdict: str) -> None:
     judgement = worker.check(QUICK, f"{FORGER}\n{forgery}\nos._exit(0)\n")
     assert judgement.verdict == verdict, judgement
     assert not judgement.passed
 
 
-def test_forged_result_of_a_step(worker: Session) -> None:
+def test_forged_result_of_a_step_is_refused(worker: Session) -> None:
     source = (
         FORGER
         + """send(
@@ -494,7 +496,7 @@ LEFT = {
 
 
 @pytest.mark.parametrize("source", LEFT.values(), ids=LEFT)
-def test_what_is_left_behind_is_gone_with_the_verdict(worker: Session, source: str) -> None:
+def test_processes_that_are_left_behind_end_with_the_verdict(worker: Session, source: str) -> None:
     judgement = worker.check(EXERCISE, code(source) + "\n" + DOUBLED)
     assert judgement.verdict == "passed", judgement
     assert descendants(fork_server_pid(worker)) == []
@@ -503,9 +505,9 @@ def test_what_is_left_behind_is_gone_with_the_verdict(worker: Session, source: s
         assert not Path(f"/proc/{pid}").exists()
 
 
-def test_program_that_goes_on_in_another_process(worker: Session) -> None:
+def test_program_that_continues_in_another_process_gets_a_verdict(worker: Session) -> None:
     judgement = worker.check(EXERCISE, "import os\nif os.fork(): os._exit(0)\n" + DOUBLED)
-    # Whichever is faster: the answer, which is right, or the end of the process that was started for it.
+    # Either may come first: the answer, which is right, or the end of the process that was started for it.
     assert judgement.verdict in ("crash", "passed")
 
 
@@ -525,7 +527,7 @@ FORBIDDEN = {
 
 
 @pytest.mark.parametrize("attempt", FORBIDDEN.values(), ids=FORBIDDEN)
-def test_nothing_outside_can_be_changed(worker: Session, tmp_path: Path, landlock: int, attempt: str) -> None:
+def test_files_outside_cannot_be_changed(worker: Session, tmp_path: Path, landlock: int, attempt: str) -> None:
     if landlock < 2:
         pytest.skip("this kernel has no Landlock, or its first version")
     folder = tmp_path / "precious"
@@ -533,7 +535,7 @@ def test_nothing_outside_can_be_changed(worker: Session, tmp_path: Path, landloc
     file = folder / "file"
     file.write_text("here")
     judgement = worker.check(EXERCISE, attempt.format(file=str(file), folder=str(folder)) + "\n" + DOUBLED)
-    check_told(judgement, "error", r"(PermissionError|OSError): .*", 1)
+    check_judgement(judgement, "error", r"(PermissionError|OSError): .*", 1)
     assert [path.name for path in folder.iterdir()] == ["file"]
     assert file.read_text() == "here"
 
@@ -544,7 +546,7 @@ def test_truncation_is_refused(worker: Session, tmp_path: Path, landlock: int) -
     file = tmp_path / "file"
     file.write_text("here")
     judgement = worker.check(EXERCISE, f"import os\nos.truncate({str(file)!r}, 0)")
-    check_told(judgement, "error", "PermissionError: .*", 2)
+    check_judgement(judgement, "error", "PermissionError: .*", 2)
     assert file.read_text() == "here"
 
 
@@ -552,7 +554,7 @@ def test_network_is_refused(worker: Session, landlock: int) -> None:
     if landlock < 4:
         pytest.skip("this kernel's Landlock does not know of TCP")
     judgement = worker.check(EXERCISE, "import socket\nsocket.create_connection(('127.0.0.1', 9))")
-    check_told(judgement, "error", "PermissionError: .*", 2)
+    check_judgement(judgement, "error", "PermissionError: .*", 2)
 
 
 @pytest.mark.parametrize("target", ["os.getppid()", "{pid}"])
@@ -562,7 +564,7 @@ def test_other_processes_cannot_be_killed(worker: Session, landlock: int, target
     with subprocess.Popen(["sleep", "1000"]) as bystander:
         try:
             source = f"import os\nos.kill({target.format(pid=bystander.pid)}, {int(signal.SIGKILL)})"
-            check_told(worker.check(EXERCISE, source), "error", "PermissionError: .*", 2)
+            check_judgement(worker.check(EXERCISE, source), "error", "PermissionError: .*", 2)
             assert bystander.poll() is None
         finally:
             bystander.kill()
@@ -575,12 +577,12 @@ def test_scratch_folder_can_be_written(worker: Session) -> None:
     assert worker.check(EXERCISE, source + DOUBLED).passed
 
 
-def test_fence_without_landlock_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Old:
-        """A kernel that does not know the call."""
+def test_fence_reports_a_missing_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OldKernel:
+        """A kernel without the system call."""
 
         def syscall(self, *args: object) -> int:
             return -1
 
-    monkeypatch.setattr(fence, "_libc", Old)
+    monkeypatch.setattr(fence, "_libc", OldKernel)
     assert fence.confine("/nowhere") is False

@@ -1,4 +1,4 @@
-"""Judging answers to the exercises of the course: what is right passes in any form, what is wrong is told why."""
+"""Judging answers to the exercises of the course: right answers pass in any form, wrong answers get a reason."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exerc
 from tests.lessons.processes import descendants, fork_server_pid
 
 ROUNDS = 3
-"""How often an answer is judged: the hidden inputs are others each time."""
+"""How often an answer is judged; the hidden inputs differ each time."""
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(worker: Session) -> Iterator[None]:
-    """No test leaves a process behind."""
+def check_no_process_is_left(worker: Session) -> Iterator[None]:
+    """Check that no test leaves a process behind."""
     yield
     assert descendants(fork_server_pid(worker)) == []
 
@@ -36,7 +36,7 @@ def exercises(course: Course) -> list[ExerciseStep]:
     return [step for lesson in course.lessons for step in lesson.exercises if isinstance(step, ExerciseStep)]
 
 
-def judged(worker: Session, course: Course, number: str, source: str) -> Judgement:
+def judge_answer(worker: Session, course: Course, number: str, source: str) -> Judgement:
     _, exercise = code_exercise(course, number)
     return worker.check(exercise, dedent(source))
 
@@ -83,7 +83,9 @@ def test_starter_fails_with_a_reason(worker: Session, course: Course, number: st
         ("raise NotImplementedError('later')", ("error",)),
     ],
 )
-def test_no_answer_passes(worker: Session, course: Course, number: str, body: str, verdict: tuple[str, ...]) -> None:
+def test_empty_answer_does_not_pass(
+    worker: Session, course: Course, number: str, body: str, verdict: tuple[str, ...]
+) -> None:
     _, exercise = code_exercise(course, number)
     source = "".join(f"def {name}(*args, **options):\n    {body}\n" for name in exercise.defines)
     judgement = worker.check(exercise, source)
@@ -93,7 +95,7 @@ def test_no_answer_passes(worker: Session, course: Course, number: str, body: st
     assert not any(check.passed for check in judgement.checks) or judgement.verdict == "failed"
 
 
-def test_endless_answer(worker: Session, course: Course) -> None:
+def test_endless_answer_is_stopped(worker: Session, course: Course) -> None:
     _, exercise = code_exercise(course, "3.1")
     limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 5})
     source = "def transfer(v1, v2):\n    while True: pass\n"
@@ -102,7 +104,7 @@ def test_endless_answer(worker: Session, course: Course) -> None:
     assert judgement.seconds < limits.wall + 1
 
 
-def test_answer_to_another_exercise(worker: Session, course: Course) -> None:
+def test_answer_to_another_exercise_fails(worker: Session, course: Course) -> None:
     every = exercises(course)
     for exercise, other in zip(every, every[1:] + every[:1], strict=True):
         if exercise.defines != other.defines:
@@ -167,12 +169,12 @@ def indented(text: str) -> str:
 
 @pytest.mark.parametrize("body", SAME.values(), ids=SAME)
 def test_transfer_in_another_form_passes(worker: Session, course: Course, body: str) -> None:
-    judgement = judged(worker, course, "3.1", indented(body))
+    judgement = judge_answer(worker, course, "3.1", indented(body))
     assert judgement.verdict == "passed", judgement
 
 
-def copies(query: str, key: str, value: str) -> str:
-    """A body that copies these expressions."""
+def copy_of(query: str, key: str, value: str) -> str:
+    """Return a body that copies these expressions to the three weights."""
     pairs = zip(("W_query", "W_key", "W_value"), (query, key, value), strict=True)
     lines = "\n".join(f"    v2.{name}.weight.copy_({matrix})" for name, matrix in pairs)
     return f"with torch.no_grad():\n{lines}"
@@ -184,7 +186,7 @@ PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
 
 DIFFERENT = {
     "not transposed": (
-        copies("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Did you mean `v1.W_query.T`", "not-transposed"
+        copy_of("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Did you mean `v1.W_query.T`", "not-transposed"
     ),
     "parameters that are not transposed": (
         "\n".join(f"v2.{name}.weight = nn.Parameter(v1.{name})" for name in NAMES),
@@ -202,19 +204,19 @@ DIFFERENT = {
         "",
     ),
     "reshaped": (
-        copies(*(f"v1.{name}.reshape(v2.{name}.weight.shape)" for name in NAMES)),
+        copy_of(*(f"v1.{name}.reshape(v2.{name}.weight.shape)" for name in NAMES)),
         "failed",
         OTHERS,
         "reshape-for-transpose",
     ),
     "the query everywhere": (
-        copies("v1.W_query.T", "v1.W_query.T", "v1.W_query.T"), "failed", f"W_key .* {OTHERS}", "query-for-all"
+        copy_of("v1.W_query.T", "v1.W_query.T", "v1.W_query.T"), "failed", f"W_key .* {OTHERS}", "query-for-all"
     ),
     "query and key crossed": (
-        copies("v1.W_key.T", "v1.W_query.T", "v1.W_value.T"), "failed", OTHERS, "queries-and-keys-crossed"
+        copy_of("v1.W_key.T", "v1.W_query.T", "v1.W_value.T"), "failed", OTHERS, "queries-and-keys-crossed"
     ),
     "key and value crossed": (
-        copies("v1.W_query.T", "v1.W_value.T", "v1.W_key.T"), "failed", OTHERS, "keys-and-values-crossed"
+        copy_of("v1.W_query.T", "v1.W_value.T", "v1.W_key.T"), "failed", OTHERS, "keys-and-values-crossed"
     ),
     "no value": (
         "with torch.no_grad():\n    v2.W_query.weight.copy_(v1.W_query.T)\n    v2.W_key.weight.copy_(v1.W_key.T)",
@@ -254,22 +256,22 @@ DIFFERENT = {
         "",
     ),
     "a new module": (
-        "v2 = type(v2)(*v1.W_query.shape)\n" + copies("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"),
+        "v2 = type(v2)(*v1.W_query.shape)\n" + copy_of("v1.W_query.T", "v1.W_key.T", "v1.W_value.T"),
         "failed",
         UNCHANGED,
         "nothing-carried",
     ),
     "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", OTHERS, "same-seed"),
-    "one size only": (copies("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: ", ""),
-    "numbers of the lesson": (copies(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: ", ""),
+    "one size only": (copy_of("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: ", ""),
+    "numbers of the lesson": (copy_of(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: ", ""),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "verdict", "reason", "named"), DIFFERENT.values(), ids=DIFFERENT)
-def test_transfer_that_is_wrong(
+def test_wrong_transfer_is_explained(
     worker: Session, course: Course, body: str, verdict: str, reason: str, named: str
 ) -> None:
-    judgement = judged(worker, course, "3.1", indented(body))
+    judgement = judge_answer(worker, course, "3.1", indented(body))
     assert judgement.verdict == verdict, judgement
     assert re.search(reason, judgement.message), judgement.message
     assert [mistake.id for mistake in judgement.mistakes] == ([named] if named else [])
@@ -277,9 +279,9 @@ def test_transfer_that_is_wrong(
         assert judgement.line is not None
 
 
-def test_v1_must_stay(worker: Session, course: Course) -> None:
+def test_v1_must_not_change(worker: Session, course: Course) -> None:
     body = SAME["data in place"] + "\n        v1.W_query.data.zero_()"
-    judgement = judged(worker, course, "3.1", indented(body))
+    judgement = judge_answer(worker, course, "3.1", indented(body))
     assert [check.name for check in judgement.checks if not check.passed] == ["v1 unchanged"]
 
 
@@ -323,11 +325,11 @@ MASK = "scores = scores.masked_fill(self.mask[: x.shape[1], : x.shape[1]].bool()
 
 
 def heads(masking: str = MASK.format("-torch.inf"), axis: int = -1, join: int = -1) -> str:
-    """Heads written by hand, right or with one mistake."""
+    """Return heads that are written by hand, right or with one mistake."""
     return HEADS.format(masking=masking, axis=axis, join=join)
 
 
-def built(call: str) -> str:
+def build(call: str) -> str:
     return f"    def build(d_in, context_length):\n        return {call}"
 
 
@@ -338,9 +340,9 @@ def source_of(text: str) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2)"),
-        built(f"{WRAPPER}(d_in=d_in, d_out=2 // 2, context_length=context_length, dropout=0, num_heads=2)"),
-        built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=False).double().float()"),
+        build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2)"),
+        build(f"{WRAPPER}(d_in=d_in, d_out=2 // 2, context_length=context_length, dropout=0, num_heads=2)"),
+        build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=False).double().float()"),
         "    build = lambda d_in, context_length: MultiHeadAttentionWrapper(d_in, 1, context_length, 0.0, 2)",
         heads(),
         heads(MASK.format("-1e9")),
@@ -348,24 +350,24 @@ def source_of(text: str) -> str:
     ids=["positions", "names", "converted", "lambda", "by hand", "large negative"],
 )
 def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: str) -> None:
-    judgement = judged(worker, course, "3.2", source_of(text))
+    judgement = judge_answer(worker, course, "3.2", source_of(text))
     assert judgement.verdict == "passed", judgement
 
 
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        (built(f"{WRAPPER}(d_in, 2, context_length, 0.0, 2)"), "failed", "for every token is 4 wide. It should be 2."),
-        (built(f"{WRAPPER}(d_in, 2, context_length, 0.0, 1)"), "failed", "should hold 2 heads .* Yours holds 1."),
-        (built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 1)"), "failed", "for every token is 1 wide"),
-        (built(f"{WRAPPER}(d_in, 0.5, context_length, 0.0, 2)"), "error", "ValueError: d_out is 0.5"),
-        (built("MultiHeadAttention(d_in, 2, context_length, 0.0, 2)"), "failed", "should hold 2 heads"),
-        (built(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "there should be no bias"),
-        (built(f"{WRAPPER}(d_in, 1, context_length, 0.5, 2)"), "failed", r"no dropout: .* 0\.5"),
-        (built(f"{WRAPPER}(3, 1, context_length, 0.0, 2)"), "error", "features|d_in|shape|size"),
-        (built(f"{WRAPPER}(d_in, 1, 2, 0.0, 2)"), "error", "tokens|context_length"),
-        (built("MultiHeadAttentionWrapper"), "error", "build\\(\\) must return the module, but it returned <class"),
-        (built("None"), "error", "build\\(\\) must return the module, but it returned None"),
+        (build(f"{WRAPPER}(d_in, 2, context_length, 0.0, 2)"), "failed", "for every token is 4 wide. It should be 2."),
+        (build(f"{WRAPPER}(d_in, 2, context_length, 0.0, 1)"), "failed", "should hold 2 heads .* Yours holds 1."),
+        (build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 1)"), "failed", "for every token is 1 wide"),
+        (build(f"{WRAPPER}(d_in, 0.5, context_length, 0.0, 2)"), "error", "ValueError: d_out is 0.5"),
+        (build("MultiHeadAttention(d_in, 2, context_length, 0.0, 2)"), "failed", "should hold 2 heads"),
+        (build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "there should be no bias"),
+        (build(f"{WRAPPER}(d_in, 1, context_length, 0.5, 2)"), "failed", r"no dropout: .* 0\.5"),
+        (build(f"{WRAPPER}(3, 1, context_length, 0.0, 2)"), "error", "features|d_in|shape|size"),
+        (build(f"{WRAPPER}(d_in, 1, 2, 0.0, 2)"), "error", "tokens|context_length"),
+        (build("MultiHeadAttentionWrapper"), "error", "build\\(\\) must return the module, but it returned <class"),
+        (build("None"), "error", "build\\(\\) must return the module, but it returned None"),
         (heads(axis=1), "failed", "the right numbers: "),
         (heads(masking="pass"), "failed", "the right numbers: "),
         (heads(masking=MASK.format("0.0")), "failed", "the right numbers: "),
@@ -376,14 +378,14 @@ def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: 
         "none", "published: wrong axis", "no mask", "mask of zeros", "joined as tokens",
     ],
 )  # fmt: skip
-def test_two_wide_that_is_wrong(worker: Session, course: Course, text: str, verdict: str, reason: str) -> None:
-    judgement = judged(worker, course, "3.2", source_of(text))
+def test_wrong_two_wide_is_explained(worker: Session, course: Course, text: str, verdict: str, reason: str) -> None:
+    judgement = judge_answer(worker, course, "3.2", source_of(text))
     assert judgement.verdict == verdict, judgement
     assert re.search(reason, judgement.message), judgement.message
 
 
 def test_wrong_axis_of_the_published_solution_is_not_causal(worker: Session, course: Course) -> None:
-    judgement = judged(worker, course, "3.2", source_of(heads(axis=1)))
+    judgement = judge_answer(worker, course, "3.2", source_of(heads(axis=1)))
     assert [check.name for check in judgement.checks if check.passed] == [
         "two numbers for every token",
         "two heads",
@@ -403,7 +405,7 @@ def test_only_matrices_that_differ_are_named(worker: Session, course: Course) ->
     def build(d_in, context_length):
         return Wider(d_in, context_length)
     """
-    judgement = judged(worker, course, "3.2", source_of(heads() + one_wider))
+    judgement = judge_answer(worker, course, "3.2", source_of(heads() + one_wider))
     (wrong,) = [check for check in judgement.checks if check.name == "one number from each head"]
     assert set(re.findall(r"heads\.\d\.W_\w+", wrong.message)) == {"heads.1.W_query", "heads.1.W_key"}
 
@@ -421,7 +423,7 @@ def test_only_matrices_that_differ_are_named(worker: Session, course: Course) ->
     ],
 )
 def test_gpt2_in_another_form_passes(worker: Session, course: Course, call: str) -> None:
-    judgement = judged(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
+    judgement = judge_answer(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
     assert judgement.verdict == "passed", judgement
 
 
@@ -440,8 +442,8 @@ def test_gpt2_in_another_form_passes(worker: Session, course: Course, call: str)
         ("MultiHeadAttention", "error", "must return the module"),
     ],
 )
-def test_gpt2_that_is_wrong(worker: Session, course: Course, call: str, verdict: str, reason: str) -> None:
-    judgement = judged(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
+def test_wrong_gpt2_is_explained(worker: Session, course: Course, call: str, verdict: str, reason: str) -> None:
+    judgement = judge_answer(worker, course, "3.3", source_of(f"    def build():\n        return {call}"))
     assert judgement.verdict == verdict, judgement
     assert re.search(reason, judgement.message), judgement.message
 
@@ -449,7 +451,7 @@ def test_gpt2_that_is_wrong(worker: Session, course: Course, call: str, verdict:
 # The judge itself ----------------------------------------------------------------------------------------------------
 
 
-def test_output_of_the_program_comes_with_the_verdict(worker: Session) -> None:
+def test_judgement_contains_the_output_of_the_program(worker: Session) -> None:
     source = "print('loaded')\ndef double(x):\n    print('called')\n    return {} * x\n"
     for factor, verdict in ((2, "passed"), (3, "failed")):
         judgement = worker.check(doubling_exercise(), source.format(factor))
@@ -476,7 +478,7 @@ def test_hidden_inputs_come_after_the_program_has_run(worker: Session) -> None:
 def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
     worker: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who had them could make the hidden inputs, and know what is asked before it is asked."""
+    """A program that had the seeds could make the hidden inputs itself."""
     sent: list[dict[str, Any]] = []
     send = wire.send
 
@@ -547,7 +549,7 @@ def test_python_finds_the_module_of_the_program(worker: Session) -> None:
     assert judgement.passed, judgement
 
 
-def test_check_that_cannot_be_evaluated_does_not_pass(worker: Session) -> None:
+def test_check_that_raises_does_not_pass(worker: Session) -> None:
     (check,) = doubling_exercise().checks
     broken = check.model_copy(update={"test": "got.out.shape == want.missing"})
     judgement = worker.check(doubling_exercise().model_copy(update={"checks": (broken,)}), DOUBLED)
@@ -555,7 +557,7 @@ def test_check_that_cannot_be_evaluated_does_not_pass(worker: Session) -> None:
     assert "this could not be checked on what your code gave (AttributeError:" in judgement.message
 
 
-def test_message_that_cannot_be_filled_is_still_told(worker: Session) -> None:
+def test_message_that_cannot_be_filled_is_still_given(worker: Session) -> None:
     (check,) = doubling_exercise().checks
     broken = check.model_copy(update={"test": "False", "fail": "Missing: {got.missing}."})
     judgement = worker.check(doubling_exercise().model_copy(update={"checks": (broken,)}), DOUBLED)
@@ -571,15 +573,13 @@ def test_message_that_cannot_be_filled_is_still_told(worker: Session) -> None:
         ({"context": "pass"}, "KeyError: 'context'"),
     ],
 )
-def test_exercise_that_is_broken_is_no_fault_of_the_answer(
-    worker: Session, update: dict[str, str], reason: str
-) -> None:
+def test_broken_exercise_is_not_blamed_on_the_answer(worker: Session, update: dict[str, str], reason: str) -> None:
     with pytest.raises(WorkerError, match="The judge of this exercise failed") as caught:
         worker.check(doubling_exercise().model_copy(update=update), DOUBLED)
     assert reason in str(caught.value)
 
 
-def test_cancelled_check(worker: Session, tmp_path: Path) -> None:
+def test_cancelled_check_is_stopped(worker: Session, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     source = f"open({str(pipe)!r}).close()\nwhile True: pass"

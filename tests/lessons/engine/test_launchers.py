@@ -1,4 +1,4 @@
-"""Starting and ending processes of the worker: both launchers, and what becomes of them when the tutor is killed."""
+"""Starting and ending processes of the worker: both launchers, and their end when the tutor is killed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pr
 
 @pytest.fixture(scope="module")
 def spare() -> Iterator[Session]:
-    """A session that starts a process for each program, as on systems where a fork is not safe."""
+    """Return a session that starts a process for each program, as on systems where a fork is not safe."""
     session = Session(kind="spare_process")
     session.start()
     yield session
@@ -43,7 +43,7 @@ def spare() -> Iterator[Session]:
 # Spare processes give the same ---------------------------------------------------------------------------------------
 
 
-def test_kind_of_launcher() -> None:
+def test_kind_of_launcher_can_be_chosen() -> None:
     assert isinstance(make_launcher("fork_server"), ForkServerLauncher)
     assert isinstance(make_launcher("spare_process"), SpareLauncher)
 
@@ -83,7 +83,7 @@ def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, c
         ("import time\ntime.sleep(1000)", "timeout", "Stopped after 0.5 seconds. It was at line 2.", 2),
     ],
 )
-def test_spare_tells_of_a_failure(spare: Session, code: str, kind: Any, message: str, line: int | None) -> None:
+def test_spare_reports_a_failure(spare: Session, code: str, kind: Any, message: str, line: int | None) -> None:
     limits = Limits(wall=0.5) if kind == "timeout" else Limits()
     run = spare.run(lesson_of(code_step("one", f"print('here')\n{code}"), limits=limits))
     run.close()
@@ -107,7 +107,7 @@ def test_spare_can_be_cancelled(spare: Session, tmp_path: Path) -> None:
 
 
 @needs_linux
-def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
+def test_next_spare_starts_as_soon_as_one_is_taken(spare: Session) -> None:
     launcher = cast(SpareLauncher, spare.launcher)
     spare.wait_ready()
     before = launcher._warm
@@ -124,7 +124,7 @@ def test_next_spare_warms_up_as_soon_as_one_is_taken(spare: Session) -> None:
 
 @needs_linux
 def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Something that the user's Python starts may have threads, of which a child would see dead locks only."""
+    """The user's Python may start threads at import; a forked child would inherit their locks and hang."""
     (tmp_path / "sitecustomize.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
     )
@@ -158,7 +158,7 @@ def test_spare_computes_in_one_thread(spare: Session) -> None:
     assert run.steps[0].stdout == "1\n"
 
 
-def test_files_of_the_current_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_in_the_current_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "attention", "lessons", "json", "socket"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')")
     monkeypatch.chdir(tmp_path)
@@ -173,7 +173,7 @@ def test_files_of_the_current_folder_are_not_imported(tmp_path: Path, monkeypatc
 
 @pytest.fixture
 def fake_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Puts a package called torch before the real one."""
+    """Return a function that puts a package called torch before the real one on the path."""
 
     def install(code: str) -> None:
         (tmp_path / "torch.py").write_text(code)
@@ -194,11 +194,13 @@ def fake_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     ],
     ids=["import error", "crash"],
 )
-def test_torch_that_cannot_be_loaded(fake_torch: Callable[[str], None], kind: str, code: str, sentence: str) -> None:
+def test_failure_to_load_torch_is_explained(
+    fake_torch: Callable[[str], None], kind: str, code: str, sentence: str
+) -> None:
     fake_torch(code)
     session = Session(kind=kind)
     try:
-        # Also when it is asked again.
+        # A second request fails in the same way.
         for _ in range(2):
             with pytest.raises(WorkerError, match=sentence):
                 session.wait_ready()
@@ -212,7 +214,7 @@ def test_torch_that_cannot_be_loaded(fake_torch: Callable[[str], None], kind: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_torch_that_takes_too_long(fake_torch: Callable[[str], None], kind: str) -> None:
+def test_loading_torch_has_a_time_limit(fake_torch: Callable[[str], None], kind: str) -> None:
     fake_torch("import time\ntime.sleep(1000)")
     launcher = make_launcher(kind)
     began = time.monotonic()
@@ -226,7 +228,7 @@ def test_torch_that_takes_too_long(fake_torch: Callable[[str], None], kind: str)
 def test_close_does_not_wait_until_torch_is_loaded(
     fake_torch: Callable[[str], None], kind: str, tmp_path: Path
 ) -> None:
-    """Someone who leaves at once does not sit before a dead screen."""
+    """A learner who quits at once does not wait."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     fake_torch(f"open({str(pipe)!r}).close()\nimport time\ntime.sleep(1000)")
@@ -251,7 +253,7 @@ def test_close_does_not_wait_until_torch_is_loaded(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_close_of_a_session_that_did_nothing(kind: str) -> None:
+def test_session_that_did_nothing_can_be_closed(kind: str) -> None:
     session = Session(kind=kind)
     assert not session.ready
     session.cancel()
@@ -261,7 +263,7 @@ def test_close_of_a_session_that_did_nothing(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_closed_session_stays_closed(kind: str) -> None:
-    """A request that was still waiting does not start the worker again."""
+    """A request that was still waiting does not restart the worker."""
     session = Session(kind=kind)
     session.close()
     with pytest.raises(WorkerError, match="closed"):
@@ -275,7 +277,7 @@ def test_closed_session_stays_closed(kind: str) -> None:
 
 
 @needs_linux
-def test_server_says_how_many_threads_it_has(worker: Session) -> None:
+def test_server_reports_its_number_of_threads(worker: Session) -> None:
     launcher = cast(ForkServerLauncher, worker.launcher)
     worker.wait_ready()
     assert worker.ready
@@ -284,7 +286,7 @@ def test_server_says_how_many_threads_it_has(worker: Session) -> None:
     assert os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
-def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
+def test_child_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     job = worker.launcher.launch(Limits())
     ends: list[Exited] = []
     threads = [threading.Thread(target=lambda: ends.append(job.end(ask_line=True))) for _ in range(4)]
@@ -301,7 +303,7 @@ def test_job_can_be_ended_twice_and_from_two_threads(worker: Session) -> None:
     job.close()
 
 
-def test_job_that_nobody_gives_work_ends_with_its_connection(worker: Session) -> None:
+def test_child_without_a_job_ends_with_its_connection(worker: Session) -> None:
     job = worker.launcher.launch(Limits())
     job.talk.shutdown(2)
     with pytest.raises(wire.Closed):
@@ -321,7 +323,7 @@ code = '''
 import os, subprocess, sys
 inner = subprocess.Popen(["sleep", "1000"])
 sys.stdout = None
-open("told", "w").write(f"{os.getpid()} {inner.pid}")
+open("processes", "w").write(f"{os.getpid()} {inner.pid}")
 while True: pass
 '''
 session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
@@ -333,19 +335,19 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
     ("kind", "how"),
     [("fork_server", signal.SIGKILL), ("fork_server", signal.SIGTERM), ("spare_process", signal.SIGKILL)],
 )
-def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
+def test_no_process_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, kind], cwd=ROOT, env=environ, stderr=subprocess.PIPE
     ) as parent:
         try:
-            program, inner = _told(parent)
-            everyone = descendants(parent.pid)
-            assert {program, inner} <= set(everyone)
-            folders = _folders(everyone)
+            program, inner = _wait_for_processes(parent)
+            processes = descendants(parent.pid)
+            assert {program, inner} <= set(processes)
+            folders = _folders(processes)
             parent.send_signal(how)
             parent.wait(10)
-            for pid in everyone:
+            for pid in processes:
                 wait_for_end(pid)
             if kind == "fork_server":
                 wait_until(lambda: not any(folder.exists() for folder in folders))
@@ -353,15 +355,15 @@ def test_nothing_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Pa
             parent.kill()
 
 
-def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, int]:
-    """The processes of the program that a tutor runs, which wrote them into its scratch folder."""
+def _wait_for_processes(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, int]:
+    """Wait until the program of a tutor has written its two process ids to its scratch folder; return them."""
     found: list[int] = []
 
     def look() -> bool:
         assert parent.poll() is None, parent.stderr and parent.stderr.read()
         for pid in descendants(parent.pid):
             try:
-                text = Path(f"/proc/{pid}/cwd/told").read_text()
+                text = Path(f"/proc/{pid}/cwd/processes").read_text()
             except OSError:
                 continue
             if len(text.split()) == 2:
@@ -375,7 +377,7 @@ def _told(parent: subprocess.Popen[bytes], seconds: float = 60) -> tuple[int, in
 
 
 def _folders(pids: list[int]) -> list[Path]:
-    """Temporary folders that processes stand in."""
+    """Return the temporary folders that are the current folder of a process."""
     found = []
     for pid in pids:
         folder = Path(os.readlink(f"/proc/{pid}/cwd"))
@@ -391,21 +393,21 @@ def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
         [sys.executable, "-c", PARENT, "fork_server"], cwd=ROOT, env=environ, stderr=subprocess.PIPE
     ) as parent:
         try:
-            program, inner = _told(parent)
-            (server,) = set(descendants(parent.pid)) - set(below_all(descendants(parent.pid)))
+            program, inner = _wait_for_processes(parent)
+            (server,) = set(descendants(parent.pid)) - set(all_descendants(descendants(parent.pid)))
             os.kill(server, signal.SIGKILL)
             wait_for_end(server)
             wait_for_end(program)
-            # The tutor goes on: its run has failed, and it comes to its end.
+            # The tutor goes on: its run fails, and it ends normally.
             assert parent.wait(20) == 0
         finally:
             parent.kill()
-            # What the program itself had started has nobody who would end it.
+            # Nobody else ends the process that the program itself started.
             _kill(inner)
 
 
-def below_all(pids: list[int]) -> list[int]:
-    """Everything below any of these processes."""
+def all_descendants(pids: list[int]) -> list[int]:
+    """Return all descendants of these processes."""
     return [found for pid in pids for found in descendants(pid)]
 
 

@@ -1,4 +1,4 @@
-"""A prompt on a step: what inputs give, what becomes of those that end badly, and that the lesson stays as it was."""
+"""A prompt on a step: the results of inputs, inputs that fail, and that the lesson does not change."""
 
 from __future__ import annotations
 
@@ -28,71 +28,71 @@ LESSON = lesson_of(
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(worker: Session) -> Iterator[None]:
-    """No test leaves a process behind."""
+def check_no_process_is_left(worker: Session) -> Iterator[None]:
+    """Check that no test leaves a process behind."""
     before = set(descendants(fork_server_pid(worker)))
     yield
     assert set(descendants(fork_server_pid(worker))) <= before
 
 
-Open = Callable[..., Prompt]
+OpenPrompt = Callable[..., Prompt]
 
 
 @pytest.fixture
-def opened(worker: Session) -> Iterator[Open]:
-    """Opens prompts, and closes them in the end."""
-    made: list[Prompt] = []
+def open_prompt(worker: Session) -> Iterator[OpenPrompt]:
+    """Return a function that opens a prompt; close all prompts after the test."""
+    prompts: list[Prompt] = []
 
-    def open_play(
+    def start(
         lesson: Lesson = LESSON, step: str = "scores", changes: Changes | None = None, wall: float = 10
     ) -> Prompt:
-        made.append(Prompt(worker, lesson, step, changes or Changes(), wall))
-        return made[-1]
+        prompts.append(Prompt(worker, lesson, step, changes or Changes(), wall))
+        return prompts[-1]
 
-    yield open_play
-    for play in made:
-        play.close()
+    yield start
+    for prompt in prompts:
+        prompt.close()
 
 
 @pytest.fixture
-def play(opened: Open) -> Prompt:
-    return opened()
+def prompt(open_prompt: OpenPrompt) -> Prompt:
+    return open_prompt()
 
 
-def values(play: Prompt, code: str) -> tuple[float, ...] | None:
-    """The numbers of the first tensor that an input gives."""
-    played = play.enter(code)
-    assert played.error is None
-    return played.tensors[0].values
+def values(prompt: Prompt, code: str) -> tuple[float, ...] | None:
+    """Return the numbers of the first tensor that an input shows."""
+    result = prompt.enter(code)
+    assert result.error is None
+    return result.tensors[0].values
 
 
-def message(played: PromptResult) -> str:
-    assert played.error is not None
-    return played.error.message
+def message(result: PromptResult) -> str:
+    assert result.error is not None
+    return result.error.message
 
 
-# What inputs give ----------------------------------------------------------------------------------------------------
+# Results of inputs ---------------------------------------------------------------------------------------------------
 
 
-def test_names_of_the_step(play: Prompt) -> None:
-    assert play.start() == (("torch", "module"), ("x", "(2,2)"), ("scores", "(2,2)"))
+def test_a_prompt_knows_the_names_of_the_step(prompt: Prompt) -> None:
+    assert prompt.start() == (("torch", "module"), ("x", "(2,2)"), ("scores", "(2,2)"))
 
 
-def test_an_expression_is_shown(play: Prompt) -> None:
-    played = play.enter("scores * 2")
-    assert (played.id, played.error, played.stdout, played.value) == ("play 1", None, "", "")
-    (tensor,) = played.tensors
+def test_a_tensor_expression_is_shown(prompt: Prompt) -> None:
+    result = prompt.enter("scores * 2")
+    assert (result.id, result.error, result.stdout, result.value) == ("play 1", None, "", "")
+    (tensor,) = result.tensors
     assert (tensor.name, tensor.kind, tensor.axes) == ("scores * 2", "vector", ("index", "index"))
     assert tensor.labels == (("0", "1"), ("0", "1"))
     assert tensor.values == (10, 22, 22, 50)
 
 
-def test_a_variable_of_the_lesson_looks_as_it_does_there(play: Prompt) -> None:
-    (tensor,) = play.enter("scores").tensors
+def test_a_variable_of_the_lesson_looks_as_it_does_there(prompt: Prompt) -> None:
+    (tensor,) = prompt.enter("scores").tensors
     assert (tensor.name, tensor.kind, tensor.axes) == ("scores", "score", ("query", "key"))
     assert tensor.labels == (("a", "b"), ("a", "b"))
-    # One with another number of axes is another thing.
-    (tensor,) = play.enter("scores = scores[0]").tensors
+    # A tensor of the same name with a different number of axes is drawn with bare indices.
+    (tensor,) = prompt.enter("scores = scores[0]").tensors
     assert (tensor.name, tensor.axes) == ("scores", ("index",))
 
 
@@ -115,9 +115,9 @@ def test_a_variable_of_the_lesson_looks_as_it_does_there(play: Prompt) -> None:
         ("'a' * 9999", "'" + "a" * 1999 + "..."),
     ],
 )
-def test_values(play: Prompt, code: str, value: str) -> None:
-    played = play.enter(code)
-    assert (played.error, played.value, played.tensors) == (None, value, ())
+def test_repr_of_values(prompt: Prompt, code: str, value: str) -> None:
+    result = prompt.enter(code)
+    assert (result.error, result.value, result.tensors) == (None, value, ())
 
 
 @pytest.mark.parametrize(
@@ -140,58 +140,58 @@ def test_values(play: Prompt, code: str, value: str) -> None:
         ("torch.cat((x, x, x, x, x, x), dim=-1).sum(dim=-1)", ["_"]),
     ],
 )
-def test_tensors(play: Prompt, code: str, names: list[str]) -> None:
-    played = play.enter(code)
-    assert played.error is None
-    assert [tensor.name for tensor in played.tensors] == names
+def test_names_of_shown_tensors(prompt: Prompt, code: str, names: list[str]) -> None:
+    result = prompt.enter(code)
+    assert result.error is None
+    assert [tensor.name for tensor in result.tensors] == names
 
 
-def test_the_last_value_has_a_name(play: Prompt) -> None:
-    play.enter("x * 2")
-    assert values(play, "_ + 1") == (3, 5, 7, 9)
-    play.enter("None")
-    assert values(play, "_") == (3, 5, 7, 9)
+def test_the_last_value_has_a_name(prompt: Prompt) -> None:
+    prompt.enter("x * 2")
+    assert values(prompt, "_ + 1") == (3, 5, 7, 9)
+    prompt.enter("None")
+    assert values(prompt, "_") == (3, 5, 7, 9)
 
 
-def test_output_of_one_input_only(play: Prompt) -> None:
-    assert play.enter("print('one')").stdout == "one\n"
-    assert play.enter("print('two')").stdout == "two\n"
-    assert play.enter("3").stdout == ""
+def test_a_result_has_the_output_of_its_own_input(prompt: Prompt) -> None:
+    assert prompt.enter("print('one')").stdout == "one\n"
+    assert prompt.enter("print('two')").stdout == "two\n"
+    assert prompt.enter("3").stdout == ""
 
 
-def test_state_stays_between_inputs(play: Prompt) -> None:
-    assert play.enter("def double(y):\n    return 2 * y\n\na = double(x)").error is None
-    played = play.enter("double(a)")
-    assert played.tensors[0].values == (4, 8, 12, 16)
-    assert dict(played.names).items() >= {"a": "(2,2)", "double": "function"}.items()
-    assert "_" not in dict(played.names)
+def test_variables_stay_between_inputs(prompt: Prompt) -> None:
+    assert prompt.enter("def double(y):\n    return 2 * y\n\na = double(x)").error is None
+    result = prompt.enter("double(a)")
+    assert result.tensors[0].values == (4, 8, 12, 16)
+    assert dict(result.names).items() >= {"a": "(2,2)", "double": "function"}.items()
+    assert "_" not in dict(result.names)
 
 
-def test_shapes_of_the_lines(play: Prompt) -> None:
-    (line,) = play.enter("scores @ x.T").shapes
+def test_a_result_has_the_shapes_of_the_lines(prompt: Prompt) -> None:
+    (line,) = prompt.enter("scores @ x.T").shapes
     assert ([item.name for item in line.took], line.joints) == (["scores", "x.T"], ("@",))
 
 
-def test_tensors_can_be_asked_about(play: Prompt) -> None:
-    large = play.enter("large = (torch.arange(100 * 200.) * 2).view(100, 200)")
+def test_tensors_can_be_asked_about(prompt: Prompt) -> None:
+    large = prompt.enter("large = (torch.arange(100 * 200.) * 2).view(100, 200)")
     assert large.tensors[0].values is None
-    assert play.run is not None
-    window = run_questions.window(play.run, large.id, "large", (), 99, 198, 1, 2)
+    assert prompt.run is not None
+    window = run_questions.window(prompt.run, large.id, "large", (), 99, 198, 1, 2)
     assert window is not None
     assert window.rows == ((39996.0, 39998.0),)
-    product = play.enter("x @ x")
-    told = run_questions.explain(play.run, product.id, "x @ x", (0, 1))
-    assert isinstance(told, Explanation)
-    assert (told.value, {operand.name for operand in told.operands}) == (10, {"x"})
-    # What an earlier input gave is still there.
-    assert run_questions.window(play.run, large.id, "large", (), 0, 0, 1, 1) is not None
+    product = prompt.enter("x @ x")
+    expected = run_questions.explain(prompt.run, product.id, "x @ x", (0, 1))
+    assert isinstance(expected, Explanation)
+    assert (expected.value, {operand.name for operand in expected.operands}) == (10, {"x"})
+    # Tensors of earlier inputs can still be asked about.
+    assert run_questions.window(prompt.run, large.id, "large", (), 0, 0, 1, 1) is not None
 
 
-# What goes wrong -----------------------------------------------------------------------------------------------------
+# Inputs that fail ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("code", "told", "line"),
+    ("code", "expected", "line"),
     [
         ("a = 1\nb = a / 0", "ZeroDivisionError", 2),
         ("a = = 1", "This is not Python: invalid syntax.", 1),
@@ -204,25 +204,25 @@ def test_tensors_can_be_asked_about(play: Prompt) -> None:
         ("a = '\0'", "This is not Python", 1),
     ],
 )
-def test_an_exception_ends_only_its_input(play: Prompt, code: str, told: str, line: int) -> None:
-    play.start()
-    before = play.run
-    play.enter("kept = 1")
-    played = play.enter(code)
-    assert told in message(played)
-    assert played.error is not None
-    assert played.error.line == line
-    assert play.enter("kept").value == "1"
-    assert play.run is before
+def test_an_exception_ends_only_its_input(prompt: Prompt, code: str, expected: str, line: int) -> None:
+    prompt.start()
+    before = prompt.run
+    prompt.enter("kept = 1")
+    result = prompt.enter(code)
+    assert expected in message(result)
+    assert result.error is not None
+    assert result.error.line == line
+    assert prompt.enter("kept").value == "1"
+    assert prompt.run is before
 
 
-def test_what_was_done_before_an_exception_stays(play: Prompt) -> None:
-    play.enter("a = 1\n1 / 0")
-    assert play.enter("a").value == "1"
+def test_variables_bound_before_an_exception_stay(prompt: Prompt) -> None:
+    prompt.enter("a = 1\n1 / 0")
+    assert prompt.enter("a").value == "1"
 
 
 @pytest.mark.parametrize(
-    ("code", "told", "line"),
+    ("code", "expected", "line"),
     [
         ("import ctypes\nctypes.string_at(0)", "interpreter itself crashed at line 2", 2),
         ("import os\nos._exit(0)", "os._exit", None),
@@ -231,99 +231,101 @@ def test_what_was_done_before_an_exception_stays(play: Prompt) -> None:
         ("class A:\n    def __repr__(self):\n        while True: pass\nA()", "Stopped after 1 seconds", 3),
     ],
 )
-def test_an_input_that_ends_the_child_costs_one_sentence(opened: Open, code: str, told: str, line: int | None) -> None:
-    play = opened(wall=1)
-    play.enter("a = x * 10")
-    play.enter("b = torch.rand(3)")
-    random = values(play, "b")
-    played = play.enter(code)
-    assert told in message(played)
-    assert played.error is not None
+def test_inputs_are_replayed_after_one_that_ends_the_child(
+    open_prompt: OpenPrompt, code: str, expected: str, line: int | None
+) -> None:
+    prompt = open_prompt(wall=1)
+    prompt.enter("a = x * 10")
+    prompt.enter("b = torch.rand(3)")
+    random = values(prompt, "b")
+    result = prompt.enter(code)
+    assert expected in message(result)
+    assert result.error is not None
     # The faulting loop may be at either of its lines.
-    assert line is None or played.error.line in (line, line + 1)
-    assert ("b", "(3)") in played.names
-    # All that went well before is there again, random numbers too, and can still be asked about.
-    assert values(play, "b") == random
-    assert values(play, "a") == (10, 20, 30, 40)
-    assert play.run is not None
-    assert run_questions.window(play.run, "play 1", "a", (), 1, 1, 1, 1) is not None
-    assert play.inputs == ["a = x * 10", "b = torch.rand(3)", "b", "b", "a"]
+    assert line is None or result.error.line in (line, line + 1)
+    assert ("b", "(3)") in result.names
+    # The earlier inputs have been replayed, random numbers included, and their tensors can be asked about.
+    assert values(prompt, "b") == random
+    assert values(prompt, "a") == (10, 20, 30, 40)
+    assert prompt.run is not None
+    assert run_questions.window(prompt.run, "play 1", "a", (), 1, 1, 1, 1) is not None
+    assert prompt.inputs == ["a = x * 10", "b = torch.rand(3)", "b", "b", "a"]
 
 
-def test_a_flood_of_output(play: Prompt) -> None:
-    played = play.enter("print('x' * 10**8)")
-    assert "more than 8 MB" in message(played)
-    assert len(played.stdout) < 70_000
+def test_a_flood_of_output_is_limited(prompt: Prompt) -> None:
+    result = prompt.enter("print('x' * 10**8)")
+    assert "more than 8 MB" in message(result)
+    assert len(result.stdout) < 70_000
     for _ in range(3):
-        assert play.enter("print('again')").stdout == "again\n"
+        assert prompt.enter("print('again')").stdout == "again\n"
 
 
-def test_much_memory(play: Prompt) -> None:
-    assert "Out of memory" in message(play.enter("a = torch.zeros(2**32)"))
-    assert play.enter("1").value == "1"
+def test_memory_is_limited(prompt: Prompt) -> None:
+    assert "Out of memory" in message(prompt.enter("a = torch.zeros(2**32)"))
+    assert prompt.enter("1").value == "1"
 
 
-def test_a_very_long_input(play: Prompt) -> None:
-    assert "more than 64 KB" in message(play.enter("#" * 70_000))
+def test_a_very_long_input_is_refused(prompt: Prompt) -> None:
+    assert "more than 64 KB" in message(prompt.enter("#" * 70_000))
 
 
-def test_many_names_and_lines(play: Prompt) -> None:
-    played = play.enter("\n".join(f"a{place} = x" for place in range(1000)))
-    assert played.error is None
-    assert len(played.names) <= 200
+def test_many_names_are_cut_off(prompt: Prompt) -> None:
+    result = prompt.enter("\n".join(f"a{number} = x" for number in range(1000)))
+    assert result.error is None
+    assert len(result.names) <= 200
 
 
-def test_a_hanging_input_can_be_stopped(play: Prompt, worker: Session) -> None:
-    play.enter("a = 1")
+def test_a_hanging_input_can_be_stopped(prompt: Prompt, worker: Session) -> None:
+    prompt.enter("a = 1")
     found: list[PromptResult] = []
-    thread = threading.Thread(target=lambda: found.append(play.enter("print('on')\nwhile True: pass")))
+    thread = threading.Thread(target=lambda: found.append(prompt.enter("print('on')\nwhile True: pass")))
     thread.start()
     wait_until(lambda: worker._running is not None)
-    threading.Event().wait(0.3)  # until the loop turns for sure: it sends no sign of it
+    threading.Event().wait(0.3)  # long enough for the loop to run for sure, since it sends no sign
     worker.cancel()
     thread.join(10)
-    (played,) = found
-    assert played.error is not None
-    assert (played.error.kind, played.stdout) == ("stopped", "on\n")
-    assert play.enter("a").value == "1"
+    (result,) = found
+    assert result.error is not None
+    assert (result.error.kind, result.stdout) == ("stopped", "on\n")
+    assert prompt.enter("a").value == "1"
 
 
-def test_a_long_prompt_does_not_run_out_of_processor_time(opened: Open) -> None:
+def test_a_long_prompt_does_not_run_out_of_processor_time(open_prompt: OpenPrompt) -> None:
     spend = "import time\nend = time.process_time() + 0.7\nwhile time.process_time() < end: pass"
-    play = opened(LESSON.model_copy(update={"limits": LESSON.limits.model_copy(update={"cpu": 1})}))
-    play.start()
-    before = play.run
+    prompt = open_prompt(LESSON.model_copy(update={"limits": LESSON.limits.model_copy(update={"cpu": 1})}))
+    prompt.start()
+    before = prompt.run
     for _ in range(6):
-        assert play.enter(spend).error is None
-    assert play.run is before
+        assert prompt.enter(spend).error is None
+    assert prompt.run is before
 
 
-def test_a_history_that_does_not_go_well_again(opened: Open) -> None:
-    play = opened(wall=1)
-    play.enter("a = 1")
-    play.enter("b = 2")
-    # As if the clock had decided.
-    play._history[1] = (2, "while True: pass")
-    assert "Stopped after 1 seconds" in message(play.enter("while True: pass"))
-    played = play.enter("a")
-    assert "is forgotten: Stopped after 1 seconds" in message(played)
-    assert play.inputs == ["a = 1"]
-    assert play.enter("a").value == "1"
+def test_an_input_that_cannot_be_replayed_is_forgotten(open_prompt: OpenPrompt) -> None:
+    prompt = open_prompt(wall=1)
+    prompt.enter("a = 1")
+    prompt.enter("b = 2")
+    # as if the outcome of the input depended on the clock
+    prompt._history[1] = (2, "while True: pass")
+    assert "Stopped after 1 seconds" in message(prompt.enter("while True: pass"))
+    result = prompt.enter("a")
+    assert "is forgotten: Stopped after 1 seconds" in message(result)
+    assert prompt.inputs == ["a = 1"]
+    assert prompt.enter("a").value == "1"
 
 
 # The lesson ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_lesson_stays_as_it_was(play: Prompt, worker: Session) -> None:
+def test_a_prompt_does_not_change_the_lesson(prompt: Prompt, worker: Session) -> None:
     run = worker.run(LESSON, "scores")
     before = run.steps[1].tensors
-    assert values(play, "scores[0, 0] = 99\nscores.mul_(2)") is not None
-    assert play.enter("del x").error is None
+    assert values(prompt, "scores[0, 0] = 99\nscores.mul_(2)") is not None
+    assert prompt.enter("del x").error is None
     # It answers while the prompt is open, and after it.
-    told = run_questions.explain(run, "scores", "scores", (0, 0))
-    assert isinstance(told, Explanation)
-    assert told.value == 5
-    play.close()
+    explained = run_questions.explain(run, "scores", "scores", (0, 0))
+    assert isinstance(explained, Explanation)
+    assert explained.value == 5
+    prompt.close()
     assert run_questions.window(run, "scores", "scores", (), 0, 0, 1, 1) is not None
     run.close()
     again = worker.run(LESSON, "scores")
@@ -331,31 +333,31 @@ def test_the_lesson_stays_as_it_was(play: Prompt, worker: Session) -> None:
     assert again.steps[1].tensors == before
 
 
-def test_changes_of_the_lesson_hold(opened: Open) -> None:
+def test_a_prompt_starts_with_the_changes_of_the_lesson(open_prompt: OpenPrompt) -> None:
     changes = Changes().with_cell(LESSON, CellChange("setup", "x", (0, 0), 5.0))
-    assert values(opened(changes=changes), "x") == (5, 2, 3, 4)
+    assert values(open_prompt(changes=changes), "x") == (5, 2, 3, 4)
 
 
-def test_a_lesson_that_fails(opened: Open) -> None:
+def test_a_prompt_on_a_lesson_that_fails(open_prompt: OpenPrompt) -> None:
     lesson = lesson_of(code_step("only", "a = 1\nb = a / 0"))
-    play = opened(lesson, "only")
-    assert play.start() == (("a", "int"),)
-    assert play.enter("a").value == "1"
+    prompt = open_prompt(lesson, "only")
+    assert prompt.start() == (("a", "int"),)
+    assert prompt.enter("a").value == "1"
 
 
-def test_a_lesson_that_dies(opened: Open) -> None:
-    play = opened(lesson_of(code_step("only", "import os; os._exit(1)")), "only")
-    assert play.start() == ()
-    assert "os._exit" in message(play.enter("1"))
+def test_a_prompt_on_a_lesson_that_crashes(open_prompt: OpenPrompt) -> None:
+    prompt = open_prompt(lesson_of(code_step("only", "import os; os._exit(1)")), "only")
+    assert prompt.start() == ()
+    assert "os._exit" in message(prompt.enter("1"))
 
 
-def test_an_exercise_has_what_was_before_it(opened: Open, course: Course) -> None:
+def test_a_prompt_on_an_exercise_has_the_names_of_earlier_steps(open_prompt: OpenPrompt, course: Course) -> None:
     lesson = course.lesson("stacked-heads")
-    play = opened(lesson, "two-wide")
-    assert ("wrapper", "MultiHeadAttentionWrapper") in play.start()
+    prompt = open_prompt(lesson, "two-wide")
+    assert ("wrapper", "MultiHeadAttentionWrapper") in prompt.start()
 
 
-def test_a_closed_prompt(play: Prompt) -> None:
-    play.enter("a = 1")
-    play.close()
-    assert "closed" in message(play.enter("a"))
+def test_a_closed_prompt_refuses_inputs(prompt: Prompt) -> None:
+    prompt.enter("a = 1")
+    prompt.close()
+    assert "closed" in message(prompt.enter("a"))

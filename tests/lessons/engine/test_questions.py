@@ -1,4 +1,4 @@
-"""Questions: what an answer may look like, what is said of a wrong one, and what a run has to give for that."""
+"""Questions: the forms of an answer, the feedback on wrong answers, and what a run must produce for both."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course"
 RECORDED = recordings.load(LESSON)
 
 
-def judged(step_id: str, text: str) -> Judgement:
-    """The judgement of an answer to a question of the lesson that has one of each."""
+def judge_recorded(step_id: str, text: str) -> Judgement:
+    """Judge an answer to a question of the lesson that has a question of each kind, by its recording."""
     step = LESSON.step(step_id)
     assert isinstance(step, Question)
     return judge(step, RECORDED[step_id], text)
 
 
-def said(step: Question, result: StepResult, text: str) -> str:
-    """What is said of a wrong answer."""
+def feedback_on(step: Question, result: StepResult, text: str) -> str:
+    """Return the feedback on a wrong answer."""
     judgement = judge(step, result, text)
     assert (judgement.verdict, judgement.stopped) == ("failed", False)
     return judgement.message
 
 
-def refused(step: Question, result: StepResult, text: str) -> str:
-    """What is said of an answer that cannot be read."""
+def reason_for_refusal(step: Question, result: StepResult, text: str) -> str:
+    """Return the message about an answer that cannot be read."""
     judgement = judge(step, result, text)
     assert (judgement.verdict, judgement.stopped, judgement.checks) == ("error", True, ())
     return judgement.message
 
 
-# One of each ---------------------------------------------------------------------------------------------------------
+# One question of each kind -------------------------------------------------------------------------------------------
 
 RIGHT = {
     "masking": ["b", "B", "2", " b) ", "b) Exactly 0.", "(b)", "b.", "Exactly 0.", "exactly  0"],
@@ -75,8 +75,8 @@ RIGHT = {
 
 
 @pytest.mark.parametrize(("step", "text"), [(step, text) for step, texts in RIGHT.items() for text in texts])
-def test_a_right_answer(step: str, text: str) -> None:
-    judgement = judged(step, text)
+def test_a_right_answer_passes(step: str, text: str) -> None:
+    judgement = judge_recorded(step, text)
     assert judgement.passed, judgement.message
     assert (judgement.exercise, judgement.mistakes, judgement.stopped) == (step, (), False)
     question = LESSON.step(step)
@@ -88,7 +88,7 @@ def test_a_right_answer(step: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "text", "told"),
+    ("step", "text", "expected"),
     [
         ("masking", "a", "It would be so if the score were only very negative, such as -10."),
         ("masking", "it stays -inf", "Weights are shares of a whole, so none of them is below 0."),
@@ -118,14 +118,14 @@ def test_a_right_answer(step: str, text: str) -> None:
         ("largest", "0,1", "It is in another row and in another column."),
     ],
 )
-def test_a_wrong_answer(step: str, text: str, told: str) -> None:
-    judgement = judged(step, text)
-    assert (judgement.verdict, judgement.message) == ("failed", told)
+def test_feedback_on_a_wrong_answer(step: str, text: str, expected: str) -> None:
+    judgement = judge_recorded(step, text)
+    assert (judgement.verdict, judgement.message) == ("failed", expected)
     assert [check.passed for check in judgement.checks] == [False]
 
 
 @pytest.mark.parametrize(
-    ("step", "text", "told"),
+    ("step", "text", "expected"),
     [
         ("masking", "d", "There is no such option. Answer with a letter from a to c, for example: b"),
         ("masking", "0", "There is no such option. Answer with"),
@@ -150,10 +150,10 @@ def test_a_wrong_answer(step: str, text: str, told: str) -> None:
         ("share", "1" * 1001, "This is too long to be an answer."),
     ],
 )
-def test_an_answer_that_cannot_be_read_counts_for_nothing(step: str, text: str, told: str) -> None:
-    judgement = judged(step, text)
+def test_an_unreadable_answer_is_not_counted(step: str, text: str, expected: str) -> None:
+    judgement = judge_recorded(step, text)
     assert (judgement.verdict, judgement.stopped, judgement.checks) == ("error", True, ())
-    assert told in judgement.message
+    assert expected in judgement.message
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_an_answer_that_cannot_be_read_counts_for_nothing(step: str, text: str, 
         ),
     ],
 )
-def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
+def test_right_answer_and_its_form(step: str, answer: str, form: str) -> None:
     spec = LESSON.step(step)
     assert isinstance(spec, Question)
     assert answer_text(spec, RECORDED[step]) == answer
@@ -189,15 +189,15 @@ def test_the_answer_and_its_form(step: str, answer: str, form: str) -> None:
         ("sizes", ["inputs", "weight"], ["inputs", "weight", "product"]),
     ],
 )
-def test_what_can_be_seen_before_and_after(step: str, before: list[str], after: list[str]) -> None:
+def test_tensors_that_are_visible_before_and_after(step: str, before: list[str], after: list[str]) -> None:
     spec = LESSON.step(step)
     assert isinstance(spec, Question)
     assert [tensor.name for tensor in question_facts.visible_tensors(spec, RECORDED[step], answered=False)] == before
     assert [tensor.name for tensor in question_facts.visible_tensors(spec, RECORDED[step], answered=True)] == after
 
 
-def test_the_run_gives_what_is_recorded(worker: Session) -> None:
-    """Every question can be asked and judged before PyTorch is there."""
+def test_a_run_agrees_with_the_recording(worker: Session) -> None:
+    """So every question can be asked and judged before PyTorch is loaded."""
     run = worker.run(LESSON)
     run.close()
     for step in LESSON.steps:
@@ -216,17 +216,17 @@ def test_the_run_gives_what_is_recorded(worker: Session) -> None:
 # Options -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_digit_may_be_what_an_option_says() -> None:
+def test_a_digit_may_be_the_text_of_an_option() -> None:
     step = choice_question("3", "6", "2")
-    assert "may be the place of an option or what one says" in refused(step, result_with(), "3")
+    assert "may be the place of an option or what one says" in reason_for_refusal(step, result_with(), "3")
     assert judge(step, result_with(), "a").passed
     assert judge(step, result_with(), "1").passed
-    assert said(step, result_with(), "6") == "`6`"
+    assert feedback_on(step, result_with(), "6") == "`6`"
     assert answer_reading.choice_of(step, result_with(), "6") == 1
     assert answer_reading.choice_of(step, result_with(), "3") is None
 
 
-def test_a_letter_means_its_option() -> None:
+def test_a_letter_chooses_its_option() -> None:
     step = choice_question("x", "a")
     assert judge(step, result_with(), "a").passed
     assert judge(step, result_with(), "x").passed
@@ -239,7 +239,7 @@ def test_options_are_judged_without_a_run_if_they_need_none() -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_text_chooses_at_most_one(text: str) -> None:
+def test_any_text_chooses_at_most_one_option(text: str) -> None:
     assert judge(choice_question("x", "y"), result_with(), text).verdict in ("passed", "failed", "error")
 
 
@@ -279,13 +279,13 @@ def test_any_text_chooses_at_most_one(text: str) -> None:
         ("1/", ()),
     ],
 )
-def test_what_a_text_means_as_a_number(text: str, meant: tuple[float, ...]) -> None:
+def test_numbers_that_a_text_may_mean(text: str, meant: tuple[float, ...]) -> None:
     assert answer_reading.read_numbers(text) == meant
 
 
 @given(st.floats(allow_nan=False), st.sampled_from(["{}", " {} ", "+{}"]))
 @example(0.1, "{}")
-def test_every_number_can_be_written(value: float, how: str) -> None:
+def test_every_number_can_be_read(value: float, how: str) -> None:
     if value < 0 or math.copysign(1, value) < 0:
         how = how.replace("+", "")
     assert answer_reading.read_numbers(how.format(repr(value))) == (value,)
@@ -294,7 +294,7 @@ def test_every_number_can_be_written(value: float, how: str) -> None:
 
 
 @given(st.floats(), st.sampled_from([0, 0.00005, 0.5]))
-def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
+def test_the_answer_after_giving_up_is_right(value: float, within: float) -> None:
     step, result = predict_question("number", within=within), result_with(x=value)
     assert judge(step, result, answer_text(step, result)).passed
 
@@ -302,7 +302,7 @@ def test_the_answer_that_is_told_is_right(value: float, within: float) -> None:
 @given(st.floats(), st.floats(), st.sampled_from([0, 0.00005, 0.5]))
 @example(math.nan, math.inf, 0.5)
 @example(1e308, -1e308, 0)
-def test_something_is_said_of_every_number(value: float, answer: float, within: float) -> None:
+def test_every_wrong_number_gets_feedback(value: float, answer: float, within: float) -> None:
     judgement = judge(predict_question("number", within=within), result_with(x=value), repr(answer))
     assert judgement.verdict in ("passed", "failed")
     near = answer == value or abs(answer - value) <= within or (math.isnan(answer) and math.isnan(value))
@@ -313,7 +313,7 @@ def test_something_is_said_of_every_number(value: float, answer: float, within: 
 
 
 @pytest.mark.parametrize(
-    ("right", "text", "told"),
+    ("right", "text", "expected"),
     [
         (1024, "1,024", ""),
         (1.024, "1,024", ""),
@@ -336,15 +336,15 @@ def test_something_is_said_of_every_number(value: float, answer: float, within: 
         ([[2.5]], "2,5", ""),
     ],
 )
-def test_how_far_off(right: Any, text: str, told: str) -> None:
+def test_feedback_says_how_far_off_a_number_is(right: Any, text: str, expected: str) -> None:
     step, result = predict_question("number"), result_with(x=right)
-    if told:
-        assert said(step, result, text) == told
+    if expected:
+        assert feedback_on(step, result, text) == expected
     else:
         assert judge(step, result, text).passed
 
 
-def test_within() -> None:
+def test_tolerance_of_a_number() -> None:
     step = predict_question("number", within=0.00005)
     result = result_with(x=0.13855)
     assert judge(step, result, "0.1385").passed
@@ -353,11 +353,11 @@ def test_within() -> None:
     assert not judge(predict_question("number", within=0), result_with(x=1_000_000), "1000001").passed
 
 
-def test_the_first_wrong_answer_that_fits_is_told() -> None:
+def test_the_first_wrong_answer_that_fits_explains() -> None:
     wrong = [{"is": "y", "why": "First {z}."}, {"is": "w", "why": "Second."}]
     step, result = predict_question("number", wrong=wrong), result_with(x=1, y=2, w=2)
     result.text["z"] = "one"
-    assert said(step, result, "2") == "First one."
+    assert feedback_on(step, result, "2") == "First one."
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ WRITTEN = st.sampled_from([", ", ",", " ", "x", " x ", "×", " * ", " by ", "  "
 
 
 @given(SIZES.filter(bool), WRITTEN, st.sampled_from(["{}", "({})", "[{}]", "torch.Size([{}])", " {} "]))
-def test_every_shape_can_be_written(shape: tuple[int, ...], between: str, how: str) -> None:
+def test_every_shape_can_be_read(shape: tuple[int, ...], between: str, how: str) -> None:
     assert answer_reading.read_sizes(how.format(between.join(map(str, shape)))) == shape
 
 
@@ -381,7 +381,7 @@ def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer:
 
 
 @pytest.mark.parametrize(
-    ("right", "text", "told"),
+    ("right", "text", "expected"),
     [
         ([2, 3, 4], "4,3,2", "The right sizes in the wrong order: yours is transposed."),
         ([2, 3, 4], "3,2,4", "The right sizes in the wrong order."),
@@ -390,8 +390,8 @@ def test_a_shape_is_right_only_if_it_is_the_same(shape: tuple[int, ...], answer:
         (6, "5", "Too small."),
     ],
 )
-def test_what_is_wrong_with_a_shape(right: Any, text: str, told: str) -> None:
-    assert said(predict_question("shape"), result_with(x=right), text) == told
+def test_feedback_on_a_wrong_shape(right: Any, text: str, expected: str) -> None:
+    assert feedback_on(predict_question("shape"), result_with(x=right), text) == expected
 
 
 # Orders --------------------------------------------------------------------------------------------------------------
@@ -399,15 +399,15 @@ def test_what_is_wrong_with_a_shape(right: Any, text: str, told: str) -> None:
 ORDERS = st.integers(2, 7).flatmap(lambda count: st.permutations(range(1, count + 1)))
 
 
-def test_digits_of_an_order_may_stand_close_together() -> None:
+def test_digits_of_an_order_need_no_separators() -> None:
     step, result = predict_question("order"), result_with(x=[3, 1, 2])
     assert judge(step, result, "312").passed
     assert judge(step, result, "(312)").passed
-    assert said(step, result, "321").startswith("1 of 3 ")
-    assert refused(step, result, "31") == "These are 2, but 3 are asked for."
-    assert refused(step, result, "3121") == "One of them stands there twice."
-    # With ten and more, 12 is a number.
-    assert refused(step, result_with(x=list(range(12, 0, -1))), "12") == "These are 1, but 12 are asked for."
+    assert feedback_on(step, result, "321").startswith("1 of 3 ")
+    assert reason_for_refusal(step, result, "31") == "These are 2, but 3 are asked for."
+    assert reason_for_refusal(step, result, "3121") == "One of them stands there twice."
+    # With ten or more items, 12 is a single number.
+    assert reason_for_refusal(step, result_with(x=list(range(12, 0, -1))), "12") == "These are 1, but 12 are asked for."
 
 
 @given(ORDERS, st.data(), st.sampled_from([" ", ", ", ",", ">", " > ", "; "]))
@@ -422,9 +422,9 @@ def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.Dat
     assert judge(step, result, answer_text(step, result)).passed
 
 
-def test_the_wrong_way_round() -> None:
-    told = said(predict_question("order"), result_with(x=[2, 1, 3]), "3 1 2")
-    assert told == "Right, but the wrong way round: yours begins where it should end."
+def test_feedback_on_a_reversed_order() -> None:
+    expected = feedback_on(predict_question("order"), result_with(x=[2, 1, 3]), "3 1 2")
+    assert expected == "Right, but the wrong way round: yours begins where it should end."
 
 
 @pytest.mark.parametrize(
@@ -432,9 +432,9 @@ def test_the_wrong_way_round() -> None:
     [
         (("a", "b", "c"), "b c a", True),
         (("a b", "c d", "e f"), "c d, e f, a b", True),
-        # These mean numbers from 0 to others, so they mean nothing here.
+        # Some readers would count these from 0, so they are not accepted as labels.
         (("0", "1", "2"), "2 3 1", True),
-        # Two are called the same: only numbers tell them apart.
+        # Two labels are equal: only numbers distinguish them.
         (("the", "cat", "the"), "2 3 1", True),
         (("the", "cat", "the"), "cat the the", None),
         (("a", "b"), "b c a", None),
@@ -447,25 +447,25 @@ def test_words_for_an_order(labels: tuple[str, ...], text: str, passed: bool | N
     assert judgement.stopped == (passed is None)
 
 
-def test_only_the_first_places_may_be_asked_for() -> None:
+def test_a_question_may_ask_for_the_first_positions_only() -> None:
     step = predict_question("order", show=[{"name": "w", "kind": "weight"}])
     result = result_with(tensor("w", ("a", "b", "c", "d")), x=[3, 1])
     assert judge(step, result, "c a").passed
-    assert said(step, result, "4 1") == "1 of 2 is in the right place."
-    assert refused(step, result, "5 1") == "The numbers are those from 1 to 4."
+    assert feedback_on(step, result, "4 1") == "1 of 2 is in the right place."
+    assert reason_for_refusal(step, result, "5 1") == "The numbers are those from 1 to 4."
     assert answer_text(step, result) == "c, a"
 
 
-def test_words_of_what_is_revealed_are_not_known_before() -> None:
+def test_labels_of_revealed_tensors_are_unknown_before_the_answer() -> None:
     step = predict_question("order", reveal=[{"name": "w", "kind": "weight"}])
-    assert refused(step, result_with(tensor("w", ("a", "b")), x=[2, 1]), "b a")
+    assert reason_for_refusal(step, result_with(tensor("w", ("a", "b")), x=[2, 1]), "b a")
 
 
 # Cells ---------------------------------------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.data())
-def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: st.DataObject) -> None:
+def test_a_cell_is_right_only_if_it_is_a_right_cell(rows: int, cols: int, data: st.DataObject) -> None:
     row = st.lists(st.booleans(), min_size=cols, max_size=cols)
     cells = data.draw(st.lists(row, min_size=rows, max_size=rows))
     at = data.draw(st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1)))
@@ -480,21 +480,22 @@ def test_a_cell_is_right_only_if_it_is_one_of_them(rows: int, cols: int, data: s
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("1", "Further to the right."),
         ("3", "Further to the left."),
         ("a", "Further to the right."),
     ],
 )
-def test_a_cell_of_a_vector(text: str, told: str) -> None:
+def test_a_cell_of_a_vector(text: str, expected: str) -> None:
     result = result_with(tensor("w", ("a", "b", "c", "d")), x=[False, False, True, False])
-    assert said(point_question(shown={"axes": ["key"]}), result, text) == told
+    assert feedback_on(point_question(shown={"axes": ["key"]}), result, text) == expected
 
 
-def test_cells_on_both_sides() -> None:
+def test_feedback_on_a_cell_between_right_cells() -> None:
     assert (
-        said(point_question(), result_with(tensor("w", ("a", "b", "c")), x=[True, False, True]), "1") == "Not this one."
+        feedback_on(point_question(), result_with(tensor("w", ("a", "b", "c")), x=[True, False, True]), "1")
+        == "Not this one."
     )
 
 
@@ -503,16 +504,16 @@ def test_a_cell_of_several_matrices() -> None:
     cells = [[[[False, False], [False, False]], [[False, True], [False, False]]]]
     step, result = point_question(), result_with(tensor("w", *names), x=cells)
     assert judge(step, result, "0, 1, 0, 1").passed
-    # The first axis has one index only.
+    # The first axis has only one index.
     assert judge(step, result, "h1, a, d").passed
-    assert said(step, result, "0 0 1") == "Not in this matrix: look at another one of them."
-    assert refused(step, result, "0 1").startswith("This cannot be read as a cell.")
+    assert feedback_on(step, result, "0 0 1") == "Not in this matrix: look at another one of them."
+    assert reason_for_refusal(step, result, "0 1").startswith("This cannot be read as a cell.")
 
 
-def test_a_label_that_stands_there_twice() -> None:
+def test_a_repeated_label_names_no_cell() -> None:
     result = result_with(tensor("w", ("the", "cat", "the")), x=[False, True, False])
     step = point_question(shown={"axes": ["key"]})
-    assert refused(step, result, "the") == "the stands there 2 times: write its index."
+    assert reason_for_refusal(step, result, "the") == "the stands there 2 times: write its index."
     assert judge(step, result, "cat").passed
 
 
@@ -523,17 +524,17 @@ def test_cells_can_be_judged_without_the_matrix() -> None:
     assert answer_text(point_question(), result) == "w[0,1]"
 
 
-def test_many_right_cells_are_not_all_told() -> None:
+def test_many_right_cells_are_not_all_named() -> None:
     result = result_with(tensor("w", tuple("abcde")), x=[True, True, True, True, False])
     assert answer_text(point_question(), result) == "w[0] (a) or w[1] (b) or w[2] (c) (and 1 more)"
 
 
-# What the run has to give --------------------------------------------------------------------------------------------
+# What a run must produce ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("asks", ["number", "shape", "order"])
 @pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3], [1.5]])
-def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
+def test_facts_that_cannot_be_an_answer_raise(asks: str, value: Any) -> None:
     step, result = predict_question(asks), result_with(x=value)
     if asks == "number" and value == [1.5]:
         return
@@ -541,7 +542,7 @@ def test_facts_that_are_no_answer(asks: str, value: Any) -> None:
         judge(step, result, "1")
 
 
-def test_a_run_that_failed() -> None:
+def test_a_failed_run_cannot_be_judged() -> None:
     step = predict_question("number")
     failed = StepResult("made", error=Failure("error", "NameError: no x.", 1))
     for ask in (judge, lambda step, result, _: answer_text(step, result)):
@@ -562,8 +563,8 @@ def test_an_answer_that_the_run_cannot_compute(worker: Session) -> None:
     assert result.error.message.startswith("{nothing!j} in the answer: NameError")
 
 
-def test_facts_of_every_sort(worker: Session) -> None:
-    """Whatever comes out travels as JSON, and code that follows sees what the question's code has made."""
+def test_facts_of_every_type(worker: Session) -> None:
+    """Every value is sent as JSON, and later code sees the variables of the question's code."""
     values = {
         "torch.tensor([1.5, float('inf'), float('-inf')])": [1.5, math.inf, -math.inf],
         "torch.zeros(2, 3).shape": [2, 3],

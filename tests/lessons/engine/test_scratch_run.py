@@ -1,4 +1,4 @@
-"""A scratch run of an answer: its matrices, also those inside its functions, and how each number was made."""
+"""A scratch run of an answer: its matrices, including those in its functions, and the explanations of numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lesson() -> Lesson:
     return lesson_of(code_step("one", "doubled = inputs * 2"), exercise.model_dump(by_alias=True), setup=SETUP)
 
 
-def tried(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult]:
+def run_answer(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult]:
     _, exercise = lesson.steps
     assert exercise.kind == "exercise"
     shown, run = scratch_run.run(worker, lesson, exercise, source)
@@ -33,28 +33,28 @@ def tried(worker: Session, lesson: Lesson, source: str) -> tuple[Run, StepResult
 
 
 def test_matrices_inside_functions_are_shown(worker: Session, lesson: Lesson) -> None:
-    run, result = tried(worker, lesson, ATTENTION)
+    run, result = run_answer(worker, lesson, ATTENTION)
     assert result.error is None
     assert [tensor.name for tensor in result.tensors] == ["queries", "keys", "values", "scores", "weights", "context"]
     run.close()
 
 
 def test_every_number_explains_itself(worker: Session, lesson: Lesson) -> None:
-    run, _ = tried(worker, lesson, ATTENTION)
+    run, _ = run_answer(worker, lesson, ATTENTION)
     found = run_questions.explain(run, scratch_run.STEP, "scores", (1, 2))
     assert isinstance(found, Explanation)
     assert (found.value, found.line) == (2 * 4 + 3 * 5, 5)
     run.close()
 
 
-def test_what_the_lesson_has_made_is_there(worker: Session, lesson: Lesson) -> None:
-    run, result = tried(worker, lesson, f"{ATTENTION}\nhalf = doubled / 4\n")
+def test_variables_of_the_lesson_are_available(worker: Session, lesson: Lesson) -> None:
+    run, result = run_answer(worker, lesson, f"{ATTENTION}\nhalf = doubled / 4\n")
     assert "half" in [tensor.name for tensor in result.tensors]
     run.close()
 
 
-def test_an_exception_has_its_line_and_keeps_what_was_made(worker: Session, lesson: Lesson) -> None:
-    run, result = tried(worker, lesson, ATTENTION.replace("    return", "    boom\n    return"))
+def test_an_exception_has_its_line_and_earlier_tensors_are_shown(worker: Session, lesson: Lesson) -> None:
+    run, result = run_answer(worker, lesson, ATTENTION.replace("    return", "    boom\n    return"))
     assert result.error is not None
     assert result.error.line == 8
     assert "boom" in result.error.message
@@ -62,15 +62,15 @@ def test_an_exception_has_its_line_and_keeps_what_was_made(worker: Session, less
     run.close()
 
 
-def test_what_is_no_python_is_told(worker: Session, lesson: Lesson) -> None:
-    run, result = tried(worker, lesson, "def attention(:\n")
+def test_a_syntax_error_is_reported(worker: Session, lesson: Lesson) -> None:
+    run, result = run_answer(worker, lesson, "def attention(:\n")
     assert result.error is not None
     assert result.error.message.startswith("This is not Python")
     run.close()
 
 
 @pytest.mark.parametrize("code", ["import os\nos._exit(3)\n", "while True: pass\n"])
-def test_a_program_that_does_not_come_back_costs_a_sentence(worker: Session, lesson: Lesson, code: str) -> None:
+def test_a_program_that_does_not_end_is_reported(worker: Session, lesson: Lesson, code: str) -> None:
     _, exercise = lesson.steps
     assert exercise.kind == "exercise"
     quick = exercise.model_copy(update={"limits": exercise.limits.model_copy(update={"wall": 1})})

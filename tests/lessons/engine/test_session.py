@@ -1,4 +1,4 @@
-"""Running a lesson: what a step gives, what the child still answers, and what becomes of a program that fails."""
+"""Running a lesson: results of steps, questions to the child that remains, and programs that fail."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(worker: Session) -> Iterator[None]:
-    """No test leaves a process behind."""
+def check_no_process_is_left(worker: Session) -> Iterator[None]:
+    """Check that no test leaves a process behind."""
     before = set(descendants(fork_server_pid(worker)))
     yield
     assert set(descendants(fork_server_pid(worker))) <= before
 
 
-def ran(worker: Session, lesson: Lesson, upto: str | None = None) -> list[StepResult]:
-    """What the steps of a lesson gave."""
+def run_steps(worker: Session, lesson: Lesson, upto: str | None = None) -> list[StepResult]:
+    """Run a lesson and return the results of its steps."""
     run = worker.run(lesson, upto)
     run.close()
     return run.steps
 
 
-def result(worker: Session, code: str, *show: str, prose: str = "Look.", setup: str = "import torch") -> StepResult:
-    """What one step of code gave."""
-    (only,) = ran(worker, lesson_of(code_step("only", code, *show, prose=prose), setup=setup))
+def run_code(worker: Session, code: str, *show: str, prose: str = "Look.", setup: str = "import torch") -> StepResult:
+    """Run one step of code and return its result."""
+    (only,) = run_steps(worker, lesson_of(code_step("only", code, *show, prose=prose), setup=setup))
     return only
 
 
-def tensor(worker: Session, expression: str) -> Tensor:
-    """The tensor of an expression, as it is shown."""
-    done = result(worker, f"x = {expression}", "x")
-    assert done.error is None
-    return done.tensors[0]
+def run_expression(worker: Session, expression: str) -> Tensor:
+    """Return the value of an expression as a tensor that a step shows."""
+    outcome = run_code(worker, f"x = {expression}", "x")
+    assert outcome.error is None
+    return outcome.tensors[0]
 
 
-# What a step gives ---------------------------------------------------------------------------------------------------
+# The result of a step ------------------------------------------------------------------------------------------------
 
 
-def test_step(worker: Session) -> None:
+def test_result_of_a_step(worker: Session) -> None:
     shown = {"name": "weights", "kind": "weight", "axes": ["query", "key"]}
     lesson = lesson_of(
         code_step(
@@ -69,9 +69,9 @@ def test_step(worker: Session) -> None:
         setup="import torch",
         tokens=["Your", "journey"],
     )
-    (done,) = ran(worker, lesson)
-    assert done.seconds > 0
-    assert done == StepResult(
+    (outcome,) = run_steps(worker, lesson)
+    assert outcome.seconds > 0
+    assert outcome == StepResult(
         id="softmax",
         stdout="done\n",
         error=None,
@@ -89,19 +89,19 @@ def test_step(worker: Session) -> None:
             ),
         ),
         text={"weights[0, 0]:.2f": "0.50", "list(weights.shape)!r": "[2, 2]"},
-        seconds=done.seconds,
+        seconds=outcome.seconds,
         shapes=(LineShapes(1, made=(Shape("weights", (2, 2), ("query", "key")),)),),
     )
 
 
-def test_steps_share_their_names(worker: Session) -> None:
+def test_steps_share_a_namespace(worker: Session) -> None:
     lesson = lesson_of(
         code_step("one", "x = base + 1"),
         text_step("between", "So far it is {x}."),
         code_step("two", "x = x * 2", prose="Now it is {x}."),
         setup="base = 1",
     )
-    one, between, two = ran(worker, lesson)
+    one, between, two = run_steps(worker, lesson)
     assert (one.text, between.text, two.text) == ({}, {"x": "2"}, {"x": "4"})
 
 
@@ -120,7 +120,7 @@ def test_run_up_to_a_step(worker: Session) -> None:
 
 def test_exercises_are_not_run(worker: Session, course: Course) -> None:
     lesson, exercise = course.exercise("3.2")
-    ids = [step.id for step in ran(worker, lesson, exercise.id)]
+    ids = [step.id for step in run_steps(worker, lesson, exercise.id)]
     before = lesson.steps[: lesson.index(exercise.id)]
     assert ids == [step.id for step in before if step.kind != "exercise"]
 
@@ -148,16 +148,16 @@ def test_exercises_are_not_run(worker: Session, course: Course) -> None:
         ("((1.0, 2.0), (3.0, 4.0))", "float32", (2, 2), (1.0, 2.0, 3.0, 4.0)),
     ],
 )
-def test_value_that_is_shown(
+def test_values_that_are_shown(
     worker: Session, expression: str, dtype: str, shape: tuple[int, ...], values: tuple[float, ...]
 ) -> None:
-    shown = tensor(worker, expression)
+    shown = run_expression(worker, expression)
     assert (shown.dtype, shown.shape, shown.values, shown.window) == (dtype, shape, values, None)
     assert shown.axes == ("index",) * len(shape)
 
 
-def test_bounds_are_those_of_the_finite_values(worker: Session) -> None:
-    shown = tensor(worker, "torch.tensor([3.0, torch.nan, -torch.inf, -1.0, torch.inf])")
+def test_bounds_ignore_values_that_are_not_finite(worker: Session) -> None:
+    shown = run_expression(worker, "torch.tensor([3.0, torch.nan, -torch.inf, -1.0, torch.inf])")
     assert (shown.low, shown.high) == (-1.0, 3.0)
     assert shown.values is not None
     assert [str(value) for value in shown.values] == ["3.0", "nan", "-inf", "-1.0", "inf"]
@@ -167,7 +167,7 @@ def test_bounds_are_those_of_the_finite_values(worker: Session) -> None:
     "expression", ["torch.full((2, 2), -torch.inf)", "torch.tensor([torch.nan])", "torch.empty(0)"]
 )
 def test_no_bounds_without_finite_values(worker: Session, expression: str) -> None:
-    shown = tensor(worker, expression)
+    shown = run_expression(worker, expression)
     assert (shown.low, shown.high) == (None, None)
 
 
@@ -182,15 +182,15 @@ def test_no_bounds_without_finite_values(worker: Session, expression: str) -> No
         ("torch.zeros(2, 2).to_sparse()", "x cannot be shown: "),
     ],
 )
-def test_value_that_cannot_be_shown(worker: Session, expression: str, message: str) -> None:
-    done = result(worker, f"x = {expression}", "x")
-    assert done.error is not None
-    assert done.error.kind == "error"
-    assert done.error.message.startswith(message)
-    assert done.tensors == ()
+def test_failure_to_show_a_value(worker: Session, expression: str, message: str) -> None:
+    outcome = run_code(worker, f"x = {expression}", "x")
+    assert outcome.error is not None
+    assert outcome.error.kind == "error"
+    assert outcome.error.message.startswith(message)
+    assert outcome.tensors == ()
 
 
-def test_labels(worker: Session) -> None:
+def test_labels_of_axes(worker: Session) -> None:
     shown = {
         "name": "x",
         "kind": "vector",
@@ -200,21 +200,21 @@ def test_labels(worker: Session) -> None:
     lesson = lesson_of(
         code_step("one", "import torch\nx = torch.zeros(1, 2, 3, 2)", shown), tokens=["a", "b", "c", "d"]
     )
-    (x,) = ran(worker, lesson)[0].tensors
+    (x,) = run_steps(worker, lesson)[0].tensors
     assert x.labels == (("text 0",), ("first", "second"), ("a", "b", "c"), ("d0", "d1"))
     assert (x.row_labels, x.col_labels) == (("a", "b", "c"), ("d0", "d1"))
 
 
-def test_too_few_labels_give_way_to_numbers(worker: Session) -> None:
+def test_too_few_labels_are_replaced_by_numbers(worker: Session) -> None:
     shown = {"name": "x", "kind": "vector", "axes": ["token", "index"], "labels": {"index": ["one"]}}
     lesson = lesson_of(code_step("one", "import torch\nx = torch.zeros(3, 2)", shown), tokens=["a", "b"])
-    (x,) = ran(worker, lesson)[0].tensors
+    (x,) = run_steps(worker, lesson)[0].tensors
     assert x.labels == (("0", "1", "2"), ("0", "1"))
 
 
-def test_axes_that_do_not_fit_are_left_out(worker: Session) -> None:
+def test_axes_that_do_not_fit_are_ignored(worker: Session) -> None:
     shown = {"name": "x", "kind": "vector", "axes": ["token"]}
-    (x,) = ran(worker, lesson_of(code_step("one", "import torch\nx = torch.zeros(1, 2)", shown)))[0].tensors
+    (x,) = run_steps(worker, lesson_of(code_step("one", "import torch\nx = torch.zeros(1, 2)", shown)))[0].tensors
     assert x.axes == ("index", "index")
 
 
@@ -223,8 +223,8 @@ def test_axes_that_do_not_fit_are_left_out(worker: Session) -> None:
 LARGE = "x = torch.arange(2 * 3 * 100 * 300).reshape(2, 3, 100, 300)"
 
 
-def place(lead: tuple[int, int], row: int, col: int) -> int:
-    """The value of a cell of the large tensor."""
+def value_at(lead: tuple[int, int], row: int, col: int) -> int:
+    """Compute the value of a cell of the large tensor."""
     return ((lead[0] * 3 + lead[1]) * 100 + row) * 300 + col
 
 
@@ -236,7 +236,7 @@ def large(worker: Session) -> Iterator[Run]:
 
 
 class TestWindows:
-    """They share one run, whose child stays."""
+    """Tests that share one run, whose child stays alive."""
 
     def test_corner_comes_with_the_result(self, large: Run) -> None:
         (x,) = large.steps[0].tensors
@@ -244,8 +244,8 @@ class TestWindows:
         assert (x.shape, x.low, x.high) == ((2, 3, 100, 300), 0, 179_999)
         assert x.window is not None
         assert (x.window.lead, x.window.top, x.window.left) == ((0, 0), 0, 0)
-        assert [list(row) for row in x.window.rows] == [[place((0, 0), r, c) for c in range(32)] for r in range(32)]
-        assert x.row((0, 0), 5, 2, 4) == (place((0, 0), 5, 2), place((0, 0), 5, 3))
+        assert [list(row) for row in x.window.rows] == [[value_at((0, 0), r, c) for c in range(32)] for r in range(32)]
+        assert x.row((0, 0), 5, 2, 4) == (value_at((0, 0), 5, 2), value_at((0, 0), 5, 3))
         assert x.row((0, 0), 32, 0, 1) is None
         assert x.row((0, 0), 5, 31, 33) is None
         assert x.row((1, 0), 5, 2, 4) is None
@@ -267,14 +267,16 @@ class TestWindows:
         self, large: Run, lead: tuple[int, int], top: int, left: int, height: int, width: int, rows: int, cols: int
     ) -> None:
         window = run_questions.window(large, "one", "x", lead, top, left, height, width)
-        expected = tuple(tuple(place(lead, top + r, left + c) for c in range(cols)) for r in range(rows))
+        expected = tuple(tuple(value_at(lead, top + r, left + c) for c in range(cols)) for r in range(rows))
         assert window == Window(lead, top, left, expected)
 
     @pytest.mark.parametrize(
         ("step", "name", "lead"),
         [("one", "y", (0, 0)), ("two", "x", (0, 0)), ("one", "x", ()), ("one", "x", (0,)), ("one", "x", (0, 0, 0))],
     )
-    def test_question_that_has_no_answer(self, large: Run, step: str, name: str, lead: tuple[int, ...]) -> None:
+    def test_question_without_an_answer_is_refused(
+        self, large: Run, step: str, name: str, lead: tuple[int, ...]
+    ) -> None:
         assert run_questions.window(large, step, name, lead, 0, 0, 1, 1) is None
         assert run_questions.window(large, "one", "x", (0, 0), 0, 0, 1, 1) == Window((0, 0), 0, 0, ((0,),))
 
@@ -297,8 +299,8 @@ def test_end_of_a_long_row(worker: Session, code: str, lead: tuple[int, ...], ex
         run.close()
 
 
-def test_window_shows_the_tensor_as_the_step_left_it_or_as_it_is_now(worker: Session) -> None:
-    """A later step that writes into a tensor is seen: windows are of the tensor, not of a copy."""
+def test_window_shows_the_present_contents_of_a_tensor(worker: Session) -> None:
+    """A later step may write to a tensor; a window shows the tensor, not a copy."""
     steps = (code_step("one", "x = torch.zeros(5000)", "x"), code_step("two", "x.add_(1)", "x"))
     run = worker.run(lesson_of(*steps, setup="import torch"))
     try:
@@ -310,7 +312,7 @@ def test_window_shows_the_tensor_as_the_step_left_it_or_as_it_is_now(worker: Ses
         run.close()
 
 
-def test_no_window_after_the_end(worker: Session) -> None:
+def test_closed_run_has_no_window(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
     run.close()
     run.close()
@@ -342,9 +344,9 @@ def test_two_runs_answer_side_by_side(worker: Session) -> None:
 DRAWS = "import random\nimport torch\nx = torch.cat([torch.rand(3), torch.randn(3), torch.tensor([random.random()])])"
 
 
-def test_two_runs_are_equal(worker: Session) -> None:
+def test_two_runs_give_equal_results(worker: Session) -> None:
     lesson = lesson_of(*(code_step(f"step-{n}", DRAWS, "x", prose="{x.sum()}") for n in range(3)), seed=5)
-    first, second = ([(step.tensors, step.text, step.stdout) for step in ran(worker, lesson)] for _ in range(2))
+    first, second = ([(step.tensors, step.text, step.stdout) for step in run_steps(worker, lesson)] for _ in range(2))
     assert first == second
 
 
@@ -356,22 +358,22 @@ def test_each_step_is_seeded(worker: Session) -> None:
         code_step("four", DRAWS, "x", seed=9),
         seed=5,
     )
-    one, _, three, four = ran(worker, lesson)
+    one, _, three, four = run_steps(worker, lesson)
     assert one.tensors[0].values == three.tensors[0].values
     assert one.tensors[0].values != four.tensors[0].values
     other = lesson_of(code_step("one", DRAWS, "x"), seed=9)
-    assert ran(worker, other)[0].tensors[0].values == four.tensors[0].values
+    assert run_steps(worker, other)[0].tensors[0].values == four.tensors[0].values
 
 
-def test_step_gives_the_same_alone_and_in_a_whole_run(worker: Session) -> None:
+def test_step_gives_the_same_in_a_partial_and_a_whole_run(worker: Session) -> None:
     lesson = lesson_of(*(code_step(f"step-{n}", DRAWS, "x") for n in range(3)))
-    assert ran(worker, lesson, "step-1")[1].tensors == ran(worker, lesson)[1].tensors
+    assert run_steps(worker, lesson, "step-1")[1].tensors == run_steps(worker, lesson)[1].tensors
 
 
-def test_nothing_is_left_from_another_run(worker: Session) -> None:
-    result(worker, "import torch, os\ntorch.left = os.environ['LEFT'] = 'here'\nopen('left', 'w').close()")
-    done = result(worker, "import os\nprint(hasattr(torch, 'left'), 'LEFT' in os.environ, os.path.exists('left'))")
-    assert done.stdout == "False False False\n"
+def test_variables_of_another_run_do_not_exist(worker: Session) -> None:
+    run_code(worker, "import torch, os\ntorch.left = os.environ['LEFT'] = 'here'\nopen('left', 'w').close()")
+    outcome = run_code(worker, "import os\nprint(hasattr(torch, 'left'), 'LEFT' in os.environ, os.path.exists('left'))")
+    assert outcome.stdout == "False False False\n"
 
 
 # Output --------------------------------------------------------------------------------------------------------------
@@ -387,24 +389,31 @@ def test_output_of_each_step(worker: Session) -> None:
         code_step("five", "print('fi', end='', flush=True)\nos.system('echo ve')"),
         setup="print('setup')",
     )
-    assert [step.stdout for step in ran(worker, lesson)] == ["one\n", "", "two\nand more", "three\n", "", "five\n"]
+    assert [step.stdout for step in run_steps(worker, lesson)] == [
+        "one\n",
+        "",
+        "two\nand more",
+        "three\n",
+        "",
+        "five\n",
+    ]
 
 
-def test_output_that_is_no_text(worker: Session) -> None:
-    done = result(worker, "import os\nos.write(1, b'\\xff\\x00\\x1b[2J')\nprint('\\udcff')")
-    assert done.stdout == "\ufffd\x00\x1b[2J\\udcff\n"
+def test_output_that_is_not_utf8(worker: Session) -> None:
+    outcome = run_code(worker, "import os\nos.write(1, b'\\xff\\x00\\x1b[2J')\nprint('\\udcff')")
+    assert outcome.stdout == "\ufffd\x00\x1b[2J\\udcff\n"
 
 
 def test_long_output_is_cut(worker: Session) -> None:
-    done = result(worker, "print('x' * 100_000)")
-    assert done.error is None
-    assert done.stdout == "x" * 65_536 + "\n… (more was printed than is shown)\n"
+    outcome = run_code(worker, "print('x' * 100_000)")
+    assert outcome.error is None
+    assert outcome.stdout == "x" * 65_536 + "\n… (more was printed than is shown)\n"
 
 
 def test_program_that_closes_its_output(worker: Session) -> None:
     steps = ("import sys\nprint('one')\nsys.stdout.close()", "import os\nos.write(1, b'two')")
     lesson = lesson_of(*(code_step(f"step-{n}", code) for n, code in enumerate(steps)))
-    assert [(step.stdout, step.error) for step in ran(worker, lesson)] == [("one\n", None), ("two", None)]
+    assert [(step.stdout, step.error) for step in run_steps(worker, lesson)] == [("one\n", None), ("two", None)]
 
 
 # Failures ------------------------------------------------------------------------------------------------------------
@@ -422,7 +431,7 @@ def test_failing_step_ends_the_run(worker: Session) -> None:
         assert one.error is None
         assert two.error == Failure("error", "ZeroDivisionError: division by zero", 3)
         assert (two.stdout, two.tensors, two.text) == ("before\n", (), {})
-        # What came before can still be looked at.
+        # The tensors of earlier steps can still be asked about.
         assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
     finally:
         run.close()
@@ -444,14 +453,14 @@ def test_failing_step_ends_the_run(worker: Session) -> None:
     ],
 )
 def test_failure_names_the_line(worker: Session, code: str, message: str, line: int) -> None:
-    # Code that is no Python does not come through the loader, but a learner's change may bring it later.
+    # The loader refuses code that is not Python, but a learner's change may turn code into that later.
     step = code_step("only", "pass")
     lesson = lesson_of(step)
     changed = lesson.steps[0].model_copy(update={"code": code})
-    (done,) = ran(worker, lesson.model_copy(update={"steps": (changed,)}))
-    assert done.error is not None
-    assert done.error.message.startswith(message)
-    assert (done.error.kind, done.error.line) == ("error", line)
+    (outcome,) = run_steps(worker, lesson.model_copy(update={"steps": (changed,)}))
+    assert outcome.error is not None
+    assert outcome.error.message.startswith(message)
+    assert (outcome.error.kind, outcome.error.line) == ("error", line)
 
 
 @pytest.mark.parametrize(
@@ -462,19 +471,19 @@ def test_failure_names_the_line(worker: Session, code: str, message: str, line: 
         ("{x / 0:.2f}", "{x / 0:.2f} in the prose: ZeroDivisionError: division by zero"),
     ],
 )
-def test_field_that_cannot_be_filled(worker: Session, prose: str, message: str) -> None:
-    done = result(worker, "x = 1", prose=prose)
-    assert done.error == Failure("error", message, None)
+def test_failure_to_fill_a_field(worker: Session, prose: str, message: str) -> None:
+    outcome = run_code(worker, "x = 1", prose=prose)
+    assert outcome.error == Failure("error", message, None)
 
 
-def test_failing_field_of_a_text(worker: Session) -> None:
+def test_failing_field_keeps_the_fields_before_it(worker: Session) -> None:
     lesson = lesson_of(text_step("one", "{missing}"), text_step("two", "Nothing."))
-    (one,) = ran(worker, lesson)
+    (one,) = run_steps(worker, lesson)
     assert one.error is not None
 
 
-def test_failing_setup_is_told_at_the_first_step(worker: Session) -> None:
-    (only,) = ran(worker, lesson_of(code_step("one", "x = 1"), code_step("two", "x = 2"), setup="import nothing"))
+def test_failing_setup_is_reported_at_the_first_step(worker: Session) -> None:
+    (only,) = run_steps(worker, lesson_of(code_step("one", "x = 1"), code_step("two", "x = 2"), setup="import nothing"))
     assert only.error is not None
     assert only.error.message == "ModuleNotFoundError: No module named 'nothing'"
 
@@ -482,16 +491,16 @@ def test_failing_setup_is_told_at_the_first_step(worker: Session) -> None:
 QUICK = Limits(cpu=1, wall=2, memory=256)
 
 
-def test_endless_step(worker: Session) -> None:
+def test_endless_step_is_stopped(worker: Session) -> None:
     lesson = lesson_of(
         code_step("one", "print('one')"),
         code_step("two", "print('two')\nwhile True:\n    pass"),
         code_step("three", "print('three')"),
         limits=QUICK,
     )
-    one, two = ran(worker, lesson)
+    one, two = run_steps(worker, lesson)
     assert (one.stdout, one.error) == ("one\n", None)
-    # Only what the step itself printed.
+    # only the output of the step itself
     assert two.stdout == "two\n"
     assert two.error is not None
     assert two.error.kind == "timeout"
@@ -499,10 +508,10 @@ def test_endless_step(worker: Session) -> None:
     assert two.error.line in (2, 3)
 
 
-def test_step_that_waits(worker: Session) -> None:
+def test_step_that_waits_is_stopped(worker: Session) -> None:
     limits = Limits(cpu=1, wall=0.3, memory=256)
-    (done,) = ran(worker, lesson_of(code_step("one", "import time\n\ntime.sleep(1000)"), limits=limits))
-    assert done.error == Failure("timeout", "Stopped after 0.3 seconds. It was at line 3.", 3)
+    (outcome,) = run_steps(worker, lesson_of(code_step("one", "import time\n\ntime.sleep(1000)"), limits=limits))
+    assert outcome.error == Failure("timeout", "Stopped after 0.3 seconds. It was at line 3.", 3)
 
 
 @pytest.mark.parametrize(
@@ -513,19 +522,19 @@ def test_step_that_waits(worker: Session) -> None:
         ("print('so far')\nx = []\nwhile True:\n    x.append(bytearray(10**7))", "memory", "Out of memory", 4),
     ],
 )
-def test_step_that_dies(worker: Session, code: str, kind: str, message: str, line: int | None) -> None:
-    (done,) = ran(worker, lesson_of(code_step("one", code), limits=QUICK.model_copy(update={"wall": 20})))
-    assert done.stdout == "so far\n"
-    assert done.error is not None
-    assert (done.error.kind, done.error.line) == (kind, line)
-    assert done.error.message.startswith(message)
+def test_failure_of_a_step_that_dies(worker: Session, code: str, kind: str, message: str, line: int | None) -> None:
+    (outcome,) = run_steps(worker, lesson_of(code_step("one", code), limits=QUICK.model_copy(update={"wall": 20})))
+    assert outcome.stdout == "so far\n"
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.line) == (kind, line)
+    assert outcome.error.message.startswith(message)
 
 
 # Stopping ------------------------------------------------------------------------------------------------------------
 
 
-def started(scratch: Path) -> str:
-    """Code that opens a named pipe to tell a test that it has come so far, and then goes on for ever."""
+def endless_code(scratch: Path) -> str:
+    """Return code that opens a named pipe, which tells a test that the code runs, and then loops forever."""
     return f"open({str(scratch)!r}).close()\nwhile True:\n    pass"
 
 
@@ -537,9 +546,11 @@ def pipe(tmp_path: Path) -> Path:
 
 
 def test_cancel_from_another_thread(worker: Session, pipe: Path) -> None:
-    lesson = lesson_of(code_step("one", "print('one')"), code_step("two", started(pipe)), code_step("three", "pass"))
+    lesson = lesson_of(
+        code_step("one", "print('one')"), code_step("two", endless_code(pipe)), code_step("three", "pass")
+    )
     steps: list[StepResult] = []
-    thread = threading.Thread(target=lambda: steps.extend(ran(worker, lesson)))
+    thread = threading.Thread(target=lambda: steps.extend(run_steps(worker, lesson)))
     thread.start()
     with pipe.open("w"):
         worker.cancel()
@@ -556,13 +567,13 @@ def test_cancel_from_another_thread(worker: Session, pipe: Path) -> None:
     )
 
 
-def test_cancel_of_nothing_has_no_consequence(worker: Session) -> None:
+def test_cancel_without_a_run_does_nothing(worker: Session) -> None:
     worker.cancel()
-    assert result(worker, "print('well')").stdout == "well\n"
+    assert run_code(worker, "print('well')").stdout == "well\n"
 
 
-def test_cancel_before_the_child_is_there(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Someone who asks for something else while PyTorch loads does not wait for what they left."""
+def test_cancel_before_the_child_has_started(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learner who moves on while PyTorch loads does not wait for the canceled run."""
     launch = worker.launcher.launch
 
     def launch_late(limits: Limits, later: float = 0) -> object:
@@ -570,15 +581,15 @@ def test_cancel_before_the_child_is_there(worker: Session, monkeypatch: pytest.M
         return launch(limits)
 
     monkeypatch.setattr(worker.launcher, "launch", launch_late)
-    (done,) = ran(worker, lesson_of(code_step("one", "while True:\n    pass")))
-    assert done.error == Failure("stopped", "Stopped by you.", None)
+    (outcome,) = run_steps(worker, lesson_of(code_step("one", "while True:\n    pass")))
+    assert outcome.error == Failure("stopped", "Stopped by you.", None)
 
 
-def test_end_of_one_run_leaves_the_other(worker: Session) -> None:
-    """Also its processes: they are told apart."""
+def test_crash_of_one_run_does_not_end_another(worker: Session) -> None:
+    """Its child survives, too."""
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
     try:
-        assert result(worker, "import os\nos._exit(0)").error is not None
+        assert run_code(worker, "import os\nos._exit(0)").error is not None
         assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))
     finally:
         run.close()
@@ -589,7 +600,7 @@ def test_end_of_one_run_leaves_the_other(worker: Session) -> None:
 
 def test_fork_server_has_one_thread(worker: Session) -> None:
     worker.wait_ready()
-    result(worker, "torch.rand(200, 200) @ torch.rand(200, 200)")
+    run_code(worker, "torch.rand(200, 200) @ torch.rand(200, 200)")
     assert len(os.listdir(f"/proc/{fork_server_pid(worker)}/task")) == 1
 
 
@@ -600,26 +611,26 @@ def test_child_computes_in_one_thread(worker: Session) -> None:
         "print(torch.get_num_threads(), os.environ['OMP_NUM_THREADS'])\n"
         "print(len(os.listdir('/proc/self/task')))\n"
     )
-    assert result(worker, code).stdout == "1 1\n1\n"
+    assert run_code(worker, code).stdout == "1 1\n1\n"
 
 
-def test_child_has_no_descriptors_but_its_own(worker: Session) -> None:
-    done = result(worker, "import os\nprint(sorted(map(int, os.listdir('/proc/self/fd')))[:4])")
-    assert done.stdout == "[0, 1, 2, 3]\n"
-    done = result(worker, "import os\nprint(len(os.listdir('/proc/self/fd')))")
-    assert int(done.stdout) == 5  # and the one that lists them
+def test_child_has_only_its_own_descriptors(worker: Session) -> None:
+    outcome = run_code(worker, "import os\nprint(sorted(map(int, os.listdir('/proc/self/fd')))[:4])")
+    assert outcome.stdout == "[0, 1, 2, 3]\n"
+    outcome = run_code(worker, "import os\nprint(len(os.listdir('/proc/self/fd')))")
+    assert int(outcome.stdout) == 5  # and the descriptor that lists them
 
 
 def test_each_child_is_a_process_of_its_own(worker: Session) -> None:
-    first, second = (result(worker, "import os\nprint(os.getpid(), os.getcwd())").stdout for _ in range(2))
+    first, second = (run_code(worker, "import os\nprint(os.getpid(), os.getcwd())").stdout for _ in range(2))
     assert first != second
     folder = Path(first.split()[1])
     assert not folder.exists()
 
 
-def test_scratch_folder_is_home(worker: Session) -> None:
-    done = result(worker, "import os, tempfile\nprint(os.environ['HOME'] == os.getcwd() == tempfile.gettempdir())")
-    assert done.stdout == "True\n"
+def test_scratch_folder_is_the_home_of_a_child(worker: Session) -> None:
+    outcome = run_code(worker, "import os, tempfile\nprint(os.environ['HOME'] == os.getcwd() == tempfile.gettempdir())")
+    assert outcome.stdout == "True\n"
 
 
 def test_screen_side_never_imports_torch() -> None:
@@ -635,11 +646,11 @@ def test_screen_side_never_imports_torch() -> None:
         "session.close()\n"
         "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('torch', 'attention')))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
+    outcome = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (outcome.stdout, outcome.stderr) == ("[]\n", "")
 
 
-def test_fork_server_that_was_killed_is_started_again() -> None:
+def test_fork_server_that_was_killed_is_restarted() -> None:
     session = Session()
     try:
         run = session.run(lesson_of(code_step("one", "x = 1", "x")))
@@ -650,7 +661,7 @@ def test_fork_server_that_was_killed_is_started_again() -> None:
         wait_for_end(child)
         assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
         run.close()
-        assert result(session, "print('again')").stdout == "again\n"
+        assert run_code(session, "print('again')").stdout == "again\n"
         assert fork_server_pid(session) != server
         assert isinstance(session.launcher, ForkServerLauncher)
         folder = Path(session.launcher._base)

@@ -1,4 +1,4 @@
-"""Trainings: snapshots as they come, pausing and stopping, what is kept, and loops that do not behave."""
+"""Trainings: snapshots, pausing and stopping, the saved models, and loops that misbehave."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def train_step(training: str = LOOP, **fields: Any) -> Fields:
 
 
 def lesson_with(training: str = LOOP, **fields: Any) -> Lesson:
-    """A lesson of three steps, the second of which trains three numbers."""
+    """Build a lesson of three steps, of which the second trains three numbers."""
     knob = {"kind": "number", "name": "rate", "label": "Rate", "find": "0.5", "replace": "{value}", "default": 0.5}
     return lesson_of(
         code_step("before", "x = torch.ones(3)", "x"),
@@ -71,35 +71,35 @@ def step_of(lesson: Lesson) -> TrainStep:
     return step
 
 
-def nothing(snapshot: TrainingSnapshot) -> None:
-    """What a screen does that does not care."""
+def ignore_snapshot(snapshot: TrainingSnapshot) -> None:
+    """Ignore a snapshot."""
 
 
-def trained_in(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> Training:
-    ended = worker.train(lesson, "learn", nothing, changes=changes)
+def train(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> Training:
+    ended = worker.train(lesson, "learn", ignore_snapshot, changes=changes)
     assert ended.error is None
     assert not ended.stopped
     return ended
 
 
-def ran(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> list[StepResult]:
+def run_steps(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> list[StepResult]:
     run = worker.run(lesson, changes=changes)
     run.close()
     return run.steps
 
 
-def kept_files() -> list[Path]:
+def saved_files() -> list[Path]:
     folder = trained_models.own_folder()
     assert folder is not None
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 class InBackground:
-    """A training in a thread; `snapshots` fills while it runs, and `came` is set whenever it does."""
+    """A training in a thread; each snapshot is added to `snapshots` and sets `has_snapshot`."""
 
     def __init__(self, worker: Session, lesson: Lesson, control: Control | None = None) -> None:
         self.snapshots: list[TrainingSnapshot] = []
-        self.came = threading.Event()
+        self.has_snapshot = threading.Event()
         self.control = control or Control()
         self.ended: Training | None = None
         self.thread = threading.Thread(target=self._train, args=(worker, lesson))
@@ -110,7 +110,7 @@ class InBackground:
 
     def _take(self, snapshot: TrainingSnapshot) -> None:
         self.snapshots.append(snapshot)
-        self.came.set()
+        self.has_snapshot.set()
 
     def result(self) -> Training:
         self.thread.join(30)
@@ -118,8 +118,8 @@ class InBackground:
         return self.ended
 
 
-def paused(worker: Session, lesson: Lesson) -> InBackground:
-    """A training that waits."""
+def start_and_pause(worker: Session, lesson: Lesson) -> InBackground:
+    """Start a training and pause it; return it once it waits."""
     running = InBackground(worker, lesson)
     wait_until(lambda: running.snapshots)
     running.control.pause()
@@ -127,7 +127,7 @@ def paused(worker: Session, lesson: Lesson) -> InBackground:
     return running
 
 
-def cpu(pid: int) -> int:
+def processor_time(pid: int) -> int:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
@@ -135,7 +135,7 @@ def cpu(pid: int) -> int:
 # A training ----------------------------------------------------------------------------------------------------------
 
 
-def test_snapshots_come_in_order_while_it_runs(worker: Session) -> None:
+def test_snapshots_arrive_in_order_during_the_training(worker: Session) -> None:
     seen: list[TrainingSnapshot] = []
     thread = threading.current_thread()
     threads: set[object] = set()
@@ -159,8 +159,8 @@ def test_snapshots_come_in_order_while_it_runs(worker: Session) -> None:
         w = w * 0.5 + 1
 
 
-def test_snapshots_come_one_by_one(worker: Session, tmp_path: Path) -> None:
-    """The first is here before the second is taken: the loop waits for a file that appears when it is."""
+def test_snapshots_arrive_one_by_one(worker: Session, tmp_path: Path) -> None:
+    """The first snapshot arrives before the second is taken: the loop waits for a file that its arrival creates."""
     gate = tmp_path / "gate"
     lesson = lesson_with(
         f"w = x\nframe(0, 1)\nwhile not os.path.exists({str(gate)!r}):\n    time.sleep(0.01)\nframe(1, 1)\n"
@@ -169,44 +169,44 @@ def test_snapshots_come_one_by_one(worker: Session, tmp_path: Path) -> None:
     assert [snapshot.done for snapshot in ended.snapshots] == [0, 1]
 
 
-def test_what_was_trained_is_found_again(worker: Session) -> None:
+def test_a_trained_model_is_found_again(worker: Session) -> None:
     lesson = lesson_with()
-    before, learn = ran(worker, lesson)
+    before, learn = run_steps(worker, lesson)
     assert (before.trained, learn.trained) == (None, "missing")
     assert learn.error is not None
     assert learn.error.message == "Nothing has been trained yet: train in the step 'Let it learn'."
-    ended = trained_in(worker, lesson)
-    before, learn, after = ran(worker, lesson)
+    ended = train(worker, lesson)
+    before, learn, after = run_steps(worker, lesson)
     assert (before.trained, learn.trained, after.trained) == (None, "own", None)
-    # One step more than the last snapshot.
+    # one step more than the last snapshot
     expected = [value * 0.5 + 1 for value in ended.snapshots[-1].tensors[0].values or ()]
     assert learn.tensors[0].values == pytest.approx(expected)
     assert after.tensors[0].values == pytest.approx([2 * value for value in expected])
-    (file,) = kept_files()
+    (file,) = saved_files()
     assert file.name == f"{trained_models.key(lesson, step_of(lesson))}.pt"
     assert list(torch.load(file, weights_only=True)) == ["w"]
 
 
-def test_it_is_the_same_whenever_it_is_trained(worker: Session) -> None:
-    assert trained_in(worker, lesson_with()).snapshots == trained_in(worker, lesson_with()).snapshots
+def test_two_trainings_give_the_same_model(worker: Session) -> None:
+    assert train(worker, lesson_with()).snapshots == train(worker, lesson_with()).snapshots
 
 
-def test_snapshots_do_not_touch_the_random_numbers(worker: Session) -> None:
+def test_snapshots_do_not_change_random_numbers(worker: Session) -> None:
     random = (
         "import random\nw = x\nfor step in range(4):\n    frame(0, 1)\n    w = w + torch.randn(3) + random.random()\n"
     )
     curious = [{"name": "size", "label": "Size", "expr": "torch.rand(9).sum() + random.random() + 0 * w.sum()"}]
-    plain, other = (trained_in(worker, lesson_with(random, **more)) for more in ({}, {"curves": curious}))
+    plain, other = (train(worker, lesson_with(random, **more)) for more in ({}, {"curves": curious}))
     assert plain.snapshots[-1].tensors == other.snapshots[-1].tensors
 
 
-def test_numbers_that_are_none(worker: Session) -> None:
+def test_curves_may_be_infinite_or_nan(worker: Session) -> None:
     loop = "w = x\nfor number in ('nan', 'inf', '-inf'):\n    w = torch.tensor([float(number)])\n    frame(0, 1)\n"
-    numbers = [str(snapshot.numbers["size"]) for snapshot in trained_in(worker, lesson_with(loop)).snapshots]
+    numbers = [str(snapshot.numbers["size"]) for snapshot in train(worker, lesson_with(loop)).snapshots]
     assert numbers == ["nan", "inf", "-inf"]
 
 
-# What it hangs on ----------------------------------------------------------------------------------------------------
+# What the key depends on ---------------------------------------------------------------------------------------------
 
 
 def keys(lesson: Lesson, changes: Changes) -> str:
@@ -214,7 +214,7 @@ def keys(lesson: Lesson, changes: Changes) -> str:
     return trained_models.key(altered, step_of(altered), cells_of(lesson, changes))
 
 
-def test_other_code_is_another_training() -> None:
+def test_different_code_has_a_different_key() -> None:
     lesson = lesson_with()
     step = step_of(lesson)
     key = trained_models.key(lesson, step)
@@ -235,7 +235,7 @@ def test_other_code_is_another_training() -> None:
     assert len({key, *different}) == 7
 
 
-def test_changes_are_another_training() -> None:
+def test_changes_have_a_different_key() -> None:
     lesson = lesson_with()
     knob = UNCHANGED.with_knob(lesson, "rate", 0.25)
     seed = UNCHANGED.with_knob(lesson, "seed", 5)
@@ -252,16 +252,16 @@ def test_knob_reaches_the_training(worker: Session) -> None:
     changes = UNCHANGED.with_knob(lesson, "rate", 1)
     assert lesson.knob("rate").changed_parts(lesson) == ("learn",)
     assert "w * 1 + x" in step_of(apply(lesson, changes)).training
-    trained_in(worker, lesson)
-    *_, last = ran(worker, lesson, changes)
+    train(worker, lesson)
+    *_, last = run_steps(worker, lesson, changes)
     assert last.id == "learn"
     assert last.trained == "missing"
     assert last.error is not None
     assert "with these changes" in last.error.message
-    plain, changed = trained_in(worker, lesson), trained_in(worker, lesson, changes)
+    plain, changed = train(worker, lesson), train(worker, lesson, changes)
     assert plain.snapshots[-1] != changed.snapshots[-1]
-    assert ran(worker, lesson, changes)[-1].id == "after"
-    assert len(kept_files()) == 2
+    assert run_steps(worker, lesson, changes)[-1].id == "after"
+    assert len(saved_files()) == 2
 
 
 def test_changed_cell_reaches_the_training(worker: Session) -> None:
@@ -269,35 +269,35 @@ def test_changed_cell_reaches_the_training(worker: Session) -> None:
 
     lesson = lesson_with()
     changes = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[1]=100"))
-    values = trained_in(worker, lesson, changes).snapshots[-1].tensors[0].values
+    values = train(worker, lesson, changes).snapshots[-1].tensors[0].values
     assert values is not None
     assert values[1] > 100
-    assert ran(worker, lesson, changes)[1].trained == "own"
+    assert run_steps(worker, lesson, changes)[1].trained == "own"
 
 
-def test_course_stands_in_until_the_learner_has_trained(worker: Session, tmp_path: Path) -> None:
+def test_the_training_of_the_course_is_used_until_the_learner_trains(worker: Session, tmp_path: Path) -> None:
     lesson = lesson_with().model_copy(update={"folder": str(tmp_path)})
     data = io.BytesIO()
     torch.save({"w": torch.tensor([7.0])}, data)
     trained_models.save(trained_models.course_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
-    _, learn, after = ran(worker, lesson)
+    _, learn, after = run_steps(worker, lesson)
     assert (learn.trained, after.tensors[0].values) == ("course", (14.0,))
-    trained_in(worker, lesson)
-    _, learn, after = ran(worker, lesson)
+    train(worker, lesson)
+    _, learn, after = run_steps(worker, lesson)
     assert learn.trained == "own"
     assert after.tensors[0].values != (14.0,)
 
 
 @pytest.mark.parametrize("data", [b"nonsense", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
-def test_file_that_is_none_is_told(worker: Session, data: bytes) -> None:
+def test_damaged_file_is_reported(worker: Session, data: bytes) -> None:
     lesson = lesson_with()
     trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data)
-    _, learn = ran(worker, lesson)
+    _, learn = run_steps(worker, lesson)
     assert learn.error is not None
     assert learn.error.message == "What was trained cannot be read any more. Train again."
 
 
-def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
+def test_pickle_in_a_file_is_not_executed(worker: Session, tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
             return os.mkdir, (str(tmp_path / "evil"),)
@@ -306,28 +306,28 @@ def test_pickle_in_a_file_is_not_run(worker: Session, tmp_path: Path) -> None:
     data = io.BytesIO()
     torch.save({"w": Evil()}, data)
     trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data.getvalue())
-    _, learn = ran(worker, lesson)
+    _, learn = run_steps(worker, lesson)
     assert learn.error is not None
     assert "cannot be read" in learn.error.message
     assert not (tmp_path / "evil").exists()
 
 
-def test_too_large_a_file_is_no_training(worker: Session) -> None:
+def test_file_that_is_too_large_is_ignored(worker: Session) -> None:
     lesson = lesson_with()
     with pytest.raises(OSError, match="too large"):
         trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
-    ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", nothing)
+    ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", ignore_snapshot)
     assert ended.error is not None
     assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."
-    assert kept_files() == []
+    assert saved_files() == []
 
 
-def test_disk_that_refuses_is_told(worker: Session) -> None:
+def test_failure_to_save_is_reported(worker: Session) -> None:
     folder = trained_models.own_folder()
     assert folder is not None
     folder.parent.mkdir(parents=True)
     folder.touch()
-    ended = worker.train(lesson_with(), "learn", nothing)
+    ended = worker.train(lesson_with(), "learn", ignore_snapshot)
     assert len(ended.snapshots) == 5
     assert ended.error is not None
     assert ended.error.message.startswith("What was trained could not be kept: ")
@@ -336,23 +336,23 @@ def test_disk_that_refuses_is_told(worker: Session) -> None:
 # Pausing and stopping ------------------------------------------------------------------------------------------------
 
 
-def test_paused_training_sleeps_and_goes_on(worker: Session) -> None:
+def test_paused_training_uses_no_processor_time_and_resumes(worker: Session) -> None:
     loop = "w = x\nfor step in range(901):\n    frame(step, 900)\n    time.sleep(0.001)\n"
-    running = paused(worker, lesson_with(loop))
+    running = start_and_pause(worker, lesson_with(loop))
     seen, (child,) = len(running.snapshots), descendants(fork_server_pid(worker))
-    used = cpu(child), cpu(fork_server_pid(worker))
-    running.came.clear()
-    assert not running.came.wait(0.5)
+    used = processor_time(child), processor_time(fork_server_pid(worker))
+    running.has_snapshot.clear()
+    assert not running.has_snapshot.wait(0.5)
     assert len(running.snapshots) == seen < 900
-    assert (cpu(child), cpu(fork_server_pid(worker))) == used
+    assert (processor_time(child), processor_time(fork_server_pid(worker))) == used
     running.control.resume()
     ended = running.result()
     assert not running.control.waiting
     assert (ended.error, ended.stopped, len(ended.snapshots)) == (None, False, 901)
 
 
-def test_many_changes_of_mind(worker: Session) -> None:
-    """Pauses that are taken back before the training has heard of them."""
+def test_pauses_may_be_taken_back_at_once(worker: Session) -> None:
+    """Even before the training has heard of them."""
     running = InBackground(
         worker, lesson_with("w = x\nfor i in range(301):\n    frame(i, 300)\n    time.sleep(0.001)\n")
     )
@@ -375,10 +375,10 @@ def test_pause_before_the_start_holds_after_the_first_snapshot(worker: Session) 
     assert len(running.result().snapshots) == 5
 
 
-def test_pause_does_not_count(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long it is: here the clock goes on by an hour whenever somebody looks at it during the pause."""
+def test_pause_does_not_count_toward_the_time_limit(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of the test advances by an hour each time that it is read during the pause."""
     loop = "w = x\nfor step in range(6):\n    frame(step, 5)\n    time.sleep(0.1)\n"
-    running = paused(worker, lesson_with(loop, limits={"cpu": 20, "wall": 30}))
+    running = start_and_pause(worker, lesson_with(loop, limits={"cpu": 20, "wall": 30}))
     hours = 0
 
     def clock() -> float:
@@ -398,12 +398,14 @@ def test_stop(worker: Session) -> None:
     running.control.stop()
     ended = running.result()
     assert (ended.stopped, ended.error, len(ended.snapshots)) == (True, None, 1)
-    assert kept_files() == []
+    assert saved_files() == []
     assert descendants(fork_server_pid(worker)) == []
 
 
 def test_stop_while_paused(worker: Session) -> None:
-    running = paused(worker, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n"))
+    running = start_and_pause(
+        worker, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n")
+    )
     running.control.stop()
     assert running.result().stopped
     assert descendants(fork_server_pid(worker)) == []
@@ -412,27 +414,27 @@ def test_stop_while_paused(worker: Session) -> None:
 @pytest.mark.parametrize("pausing", [False, True])
 def test_cancel(worker: Session, pausing: bool) -> None:
     lesson = lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.02)\n")
-    running = paused(worker, lesson) if pausing else InBackground(worker, lesson)
+    running = start_and_pause(worker, lesson) if pausing else InBackground(worker, lesson)
     wait_until(lambda: running.snapshots)
     worker.cancel()
     ended = running.result()
     assert (ended.stopped, ended.error) == (True, None)
-    assert kept_files() == []
+    assert saved_files() == []
     assert descendants(fork_server_pid(worker)) == []
-    trained_in(worker, lesson_with())
+    train(worker, lesson_with())
 
 
 @pytest.fixture(scope="module")
 def spare() -> Iterator[Session]:
-    """The launcher of systems where fork is not safe."""
+    """Return a session with the launcher for systems where fork is not safe."""
     session = Session(kind="spare_process")
     yield session
     session.close()
 
 
 def test_spare_process_trains_too(spare: Session) -> None:
-    assert len(trained_in(spare, lesson_with()).snapshots) == 5
-    assert ran(spare, lesson_with())[1].trained == "own"
+    assert len(train(spare, lesson_with()).snapshots) == 5
+    assert run_steps(spare, lesson_with())[1].trained == "own"
 
 
 @pytest.mark.parametrize("way", ["stop", "cancel", "cancel while paused"])
@@ -448,66 +450,66 @@ def test_spare_process_is_stopped(spare: Session, way: str) -> None:
         spare.cancel()
     ended = running.result()
     assert (ended.stopped, ended.error) == (True, None)
-    assert kept_files() == []
+    assert saved_files() == []
 
 
 # Trainings that go wrong ---------------------------------------------------------------------------------------------
 
 
-def failed(worker: Session, loop: str, **fields: Any) -> tuple[str, int | None]:
-    ended = worker.train(lesson_with(loop, **fields), "learn", nothing)
+def train_and_fail(worker: Session, loop: str, **fields: Any) -> tuple[str, int | None]:
+    ended = worker.train(lesson_with(loop, **fields), "learn", ignore_snapshot)
     assert ended.error is not None
     assert not ended.stopped
-    assert kept_files() == []
+    assert saved_files() == []
     assert descendants(fork_server_pid(worker)) == []
     return ended.error.message, ended.error.line
 
 
-def test_exception_is_told_with_its_line(worker: Session) -> None:
-    message, line = failed(worker, "w = x\nframe(0, 1)\n1 / 0\n")
+def test_exception_is_reported_with_its_line(worker: Session) -> None:
+    message, line = train_and_fail(worker, "w = x\nframe(0, 1)\n1 / 0\n")
     assert message.startswith("ZeroDivisionError")
     assert line == 3
 
 
-def test_curve_without_a_value_is_told(worker: Session) -> None:
-    message, line = failed(worker, "frame(0, 1)\nw = x\n")
+def test_curve_without_a_value_is_reported(worker: Session) -> None:
+    message, line = train_and_fail(worker, "frame(0, 1)\nw = x\n")
     assert "size has no value: NameError: name 'w' is not defined" in message
     assert line == 1
 
 
 @pytest.mark.parametrize("numbers", ["-1, 3", "4, 3", "1, 10**400"])
-def test_snapshot_of_no_step_is_told(worker: Session, numbers: str) -> None:
-    message, line = failed(worker, f"w = x\nframe(0, 3)\nframe({numbers})\n")
+def test_snapshot_of_an_impossible_step_is_reported(worker: Session, numbers: str) -> None:
+    message, line = train_and_fail(worker, f"w = x\nframe(0, 3)\nframe({numbers})\n")
     assert "frame(done, total) wants 0 <= done <= total <= 1000000000" in message
     assert line == 3
 
 
-def test_keep_that_fails_is_told(worker: Session) -> None:
-    message, _ = failed(worker, LOOP, keep="w")
+def test_failing_keep_is_reported(worker: Session) -> None:
+    message, _ = train_and_fail(worker, LOOP, keep="w")
     assert message.startswith("What was trained cannot be kept: ")
 
 
-def test_earlier_step_that_fails_is_told(worker: Session) -> None:
+def test_failing_earlier_step_is_reported(worker: Session) -> None:
     lesson = lesson_of(code_step("before", "x = 1 / 0"), train_step(), setup="import torch")
-    ended = worker.train(lesson, "learn", nothing)
+    ended = worker.train(lesson, "learn", ignore_snapshot)
     assert ended.error is not None
     assert ended.error.message.startswith("The training was not started: ZeroDivisionError")
 
 
 def test_endless_training_is_ended(worker: Session) -> None:
-    message, line = failed(worker, "w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 20, "wall": 0.7})
+    message, line = train_and_fail(worker, "w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 20, "wall": 0.7})
     assert message == "Stopped after 0.7 seconds. It was at line 3."
     assert line == 3
-    message, _ = failed(worker, "w = x\nwhile True: pass\n", limits={"cpu": 1, "wall": 60})
+    message, _ = train_and_fail(worker, "w = x\nwhile True: pass\n", limits={"cpu": 1, "wall": 60})
     assert message == "Stopped after 1 seconds of computing at line 2."
 
 
 def test_endless_snapshots_are_ended(worker: Session) -> None:
-    message, _ = failed(worker, "w = x\n" + ENDLESS)
+    message, _ = train_and_fail(worker, "w = x\n" + ENDLESS)
     assert "frame() was called more than 1000 times" in message
 
 
-def test_child_that_is_killed_is_told(worker: Session) -> None:
+def test_killed_child_is_reported(worker: Session) -> None:
     ended = worker.train(
         lesson_with("w = x\nframe(0, 1)\ntime.sleep(60)\n"),
         "learn",
@@ -519,7 +521,7 @@ def test_child_that_is_killed_is_told(worker: Session) -> None:
     assert descendants(fork_server_pid(worker)) == []
 
 
-def test_screen_that_fails_leaves_no_child(worker: Session) -> None:
+def test_failing_callback_leaves_no_child(worker: Session) -> None:
     def look(snapshot: TrainingSnapshot) -> None:
         raise RuntimeError("the screen is gone")
 
@@ -532,11 +534,11 @@ HOSTILE = {
     "noise": "talk.send(b'x' * 64)",
     "a frame cut short": "talk.send(b'atn1' + bytes(12))",
     "another message": "send({'op': 'lesson_done'})",
-    "a picture of nothing": "send({'op': 'snapshot'})",
+    "a snapshot of nothing": "send({'op': 'snapshot'})",
     "numbers that are none": "send({'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {'size': 'x'}, 'tensors': []})",
     "no tensors": "send({'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {'size': 1}, 'tensors': []})",
-    "a picture too large": "send(picture, bytes(1 << 20))",
-    "pictures without end": "for n in range(2000): send(picture, bytes(12))",
+    "a snapshot too large": "send(snapshot, bytes(1 << 20))",
+    "snapshots without end": "for n in range(2000): send(snapshot, bytes(12))",
     "a failure that is none": "send({'op': 'training_failed', 'error': 7})",
     "the end of the connection": "talk.close()",
 }
@@ -554,32 +556,32 @@ talk = socket.socket(fileno=3)
 send = partial(wire.send, talk)
 tensor = dict(name='w', dtype='float32', shape=[3], low=0, high=0, whole=True, rows=1, code='f', offset=0, size=12)
 tensor['layout'] = None
-picture = {{'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {{'size': 1}}, 'tensors': [tensor]}}
+snapshot = {{'op': 'snapshot', 'done': 0, 'total': 1, 'numbers': {{'size': 1}}, 'tensors': [tensor]}}
 {attack}
 talk.close()
 time.sleep(60)
 """
-    message, _ = failed(worker, code)
+    message, _ = train_and_fail(worker, code)
     assert message.endswith(".")
-    trained_in(worker, lesson_with())
+    train(worker, lesson_with())
 
 
-def test_forged_file_is_only_bytes(worker: Session) -> None:
-    """A program may claim to have been trained: what it sends is opened in the worker, and found wanting."""
+def test_forged_file_is_refused_by_the_worker(worker: Session) -> None:
+    """A program may claim to have trained a model; the file that it sends is opened in the worker only."""
     code = "from lessons.worker import wire\nwire.send(frame.__self__._talk, {'op': 'trained'}, b'no')\n"
     lesson = lesson_with(code)
-    assert worker.train(lesson, "learn", nothing).error is None
-    _, learn = ran(worker, lesson)
+    assert worker.train(lesson, "learn", ignore_snapshot).error is None
+    _, learn = run_steps(worker, lesson)
     assert learn.error is not None
     assert "cannot be read" in learn.error.message
 
 
 def test_step_that_trains_nothing(worker: Session) -> None:
     with pytest.raises(KeyError):
-        worker.train(lesson_with(), "after", nothing)
+        worker.train(lesson_with(), "after", ignore_snapshot)
 
 
-# Pictures that ship --------------------------------------------------------------------------------------------------
+# Snapshots that ship with the course ---------------------------------------------------------------------------------
 
 
 def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> None:
@@ -587,7 +589,7 @@ def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> No
     lesson = lesson.model_copy(update={"folder": str(tmp_path)})
     step = step_of(lesson)
     assert training.load_recorded(lesson, step).snapshots == ()
-    ended = trained_in(worker, lesson)
+    ended = train(worker, lesson)
     training.save_snapshots(lesson, [(step, ended)])
     assert training.load_recorded(lesson, step).seconds == pytest.approx(ended.seconds, abs=0.1)
     read = training.load_recorded(lesson, step).snapshots
@@ -599,7 +601,7 @@ def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> No
         (tensor,), (expected,) = snapshot.tensors, original.tensors
         assert tensor.values == pytest.approx(expected.values, abs=1e-4)
         assert (tensor.axes, tensor.labels, tensor.kind) == (expected.axes, expected.labels, expected.kind)
-    # Other code, and damage.
+    # different code, then damage
     altered = apply(lesson, UNCHANGED.with_knob(lesson, "seed", 4))
     assert training.load_recorded(altered, step_of(altered)).snapshots == ()
     (tmp_path / training.PICTURES).write_text("[]")
@@ -609,7 +611,7 @@ def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> No
 # The file ------------------------------------------------------------------------------------------------------------
 
 
-def test_linter_knows_trainings() -> None:
+def test_linter_checks_trainings() -> None:
     text = """\
 title: T
 goal: G
@@ -641,7 +643,7 @@ TRAININGS = [
 
 @pytest.mark.parametrize(("lesson", "step"), TRAININGS)
 def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
-    """Fails when the code up to a training has changed since it was trained: `make record ARGS=--train`."""
+    """If this fails, the code up to a training has changed: run `make record ARGS="--train LESSON"`."""
     assert trained_models.find(lesson, step).origin == "course"
     recorded = training.load_recorded(lesson, step)
     assert 10 <= len(recorded.snapshots) <= training.MOST_SHIPPED
@@ -659,7 +661,7 @@ def run_with(worker: Session, **settings: int) -> dict[str, StepResult]:
     changes = UNCHANGED
     for name, value in settings.items():
         changes = changes.with_knob(lesson, name, value)
-    steps = ran(worker, lesson, changes)
+    steps = run_steps(worker, lesson, changes)
     assert [step.error for step in steps] == [None] * len(steps)
     return {step.id: step for step in steps}
 
@@ -670,8 +672,8 @@ def numbers(steps: dict[str, StepResult], step: str, name: str) -> tuple[float, 
     return values
 
 
-def test_one_layer_cannot_do_it(worker: Session) -> None:
-    """What the lesson says of one layer: nowhere near 0, and worse than chance at some distances."""
+def test_one_layer_does_not_learn_it(worker: Session) -> None:
+    """As the lesson says: the loss stays far from 0, and is worse than chance at some distances."""
     losses = numbers(run_with(worker, layers=1), "distances", "by_distance")
     assert min(losses) > 0.8
     assert max(losses) > 3.2581
@@ -679,16 +681,16 @@ def test_one_layer_cannot_do_it(worker: Session) -> None:
 
 
 @pytest.mark.parametrize("heads", [2, 4])
-def test_more_heads_can_do_it_too(worker: Session, heads: int) -> None:
+def test_more_heads_learn_it_too(worker: Session, heads: int) -> None:
     losses = numbers(run_with(worker, heads=heads), "distances", "by_distance")
     assert max(losses) < 0.8
     assert losses[2] < 0.1
 
 
 @pytest.mark.parametrize(("lesson", "step"), TRAININGS)
-def test_training_of_the_course_comes_to_its_end(worker: Session, lesson: Lesson, step: TrainStep) -> None:
-    """The whole of it, once; `python -m bench.training_seeds` measures five seeds."""
-    ended = worker.train(lesson, step.id, nothing)
+def test_training_of_the_course_finishes(worker: Session, lesson: Lesson, step: TrainStep) -> None:
+    """One seed is enough here; `python -m bench.training_seeds` measures five."""
+    ended = worker.train(lesson, step.id, ignore_snapshot)
     assert ended.error is None
     first, last = ended.snapshots[0], ended.snapshots[-1]
     assert (first.done, last.done) == (0, last.total)
@@ -696,4 +698,4 @@ def test_training_of_the_course_comes_to_its_end(worker: Session, lesson: Lesson
     assert first.numbers["score"] < 0.2
     assert last.numbers["loss"] < 0.2
     assert last.numbers["score"] > 0.85
-    assert ran(worker, lesson)[lesson.index(step.id)].trained == "own"
+    assert run_steps(worker, lesson)[lesson.index(step.id)].trained == "own"

@@ -12,7 +12,7 @@ DOUBLED = "def double(x):\n    return 2 * x\n"
 """The right answer to `doubling_exercise()`."""
 
 SQUARED = "def double(x):\n    return x * x\n"
-"""A wrong answer to `doubling_exercise()`, which its known mistake makes."""
+"""The wrong answer to `doubling_exercise()` that its known mistake gives."""
 
 ATTENTION = """\
 import torch

@@ -45,7 +45,7 @@ def wait_for_end(pid: int, seconds: float = 10) -> None:
 
 
 def wait_until(condition: Any, seconds: float = 10) -> None:
-    """Poll until a condition holds for which there is no event."""
+    """Poll until a condition holds, where no event announces it."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come true"

@@ -22,13 +22,13 @@ from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
 torch.set_num_threads(1)
 
 SAMPLE = 4096
-"""The largest number of cells of a tensor of which all are checked; of a larger one only a few are."""
+"""The largest number of cells that are all checked; in a larger tensor only a few are."""
 
 WIDE = 3
-"""How many operands are followed of a number that has far more."""
+"""The number of operands that are followed if an explanation has far more."""
 
 MOST_WIDE = 300
-"""How many numbers with so many operands are followed in one run."""
+"""The number of such explanations that are followed in one run."""
 
 Index = tuple[int, ...]
 CODE = CodeUnit.step("code")
@@ -125,7 +125,7 @@ def assert_true(explanation: x.Explanation) -> None:
     assert explanation.op not in ("unrecorded", "view"), explanation
     got = f.evaluate(explanation.formula, explanation.values)
     precision = {"bfloat16": 2.0**-8, "float16": 2.0**-11}.get(explanation.dtype, 2e-6)
-    assert same(got, explanation.value, scale(explanation), precision), (
+    assert is_close(got, explanation.value, scale(explanation), precision), (
         explanation.label,
         explanation.value,
         x.python(explanation),
@@ -144,7 +144,7 @@ def scale(explanation: x.Explanation) -> float:
     return max([size for size in sizes if math.isfinite(size)], default=0.0) * max(1, math.sqrt(len(sizes)))
 
 
-def same(got: float, value: float, size: float = 0.0, precision: float = 2e-6) -> bool:
+def is_close(got: float, value: float, size: float = 0.0, precision: float = 2e-6) -> bool:
     """Return whether two numbers are the same up to rounding, by default that of single precision."""
     if math.isnan(value):
         return math.isnan(got)

@@ -1,4 +1,4 @@
-"""Templates: what may stand in braces, and what is told when something else does."""
+"""Templates: what braces may contain, and the errors for anything else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_pieces_come_in_order() -> None:
         ('{", ".join(names)}', Field('", ".join(names)', "", "")),
     ],
 )
-def test_field(text: str, field: Field) -> None:
+def test_field_is_parsed(text: str, field: Field) -> None:
     assert template.fields(text) == [field]
 
 
@@ -65,12 +65,12 @@ def test_key_is_the_text_between_the_braces(field: Field, key: str) -> None:
         (Field("x", "s", ""), (2, 6), "(2, 6)"),
     ],
 )
-def test_format(field: Field, value: object, text: str) -> None:
+def test_field_formats_a_value(field: Field, value: object, text: str) -> None:
     assert field.format(value) == text
 
 
-class Tensorlike:
-    """What a tensor has and a list has not."""
+class FakeTensor:
+    """An object with the method by which a template recognizes a tensor."""
 
     def __init__(self, values: object) -> None:
         self.values = values
@@ -86,8 +86,8 @@ class Tensorlike:
         (0.1, "0.1"),
         (True, "true"),
         ((2, 6), "[2, 6]"),
-        (Tensorlike([[1.0, float("inf")]]), "[[1.0, Infinity]]"),
-        ([Tensorlike(3), (Tensorlike(float("nan")),)], "[3, [NaN]]"),
+        (FakeTensor([[1.0, float("inf")]]), "[[1.0, Infinity]]"),
+        ([FakeTensor(3), (FakeTensor(float("nan")),)], "[3, [NaN]]"),
         ("text", '"text"'),
     ],
 )
@@ -96,18 +96,18 @@ def test_a_fact_is_json(value: object, text: str) -> None:
     assert (fact.key, fact.format(value)) == ("x!j", text)
 
 
-@pytest.mark.parametrize("value", [object(), {1}, Tensorlike(object()), 1j])
-def test_what_is_no_fact(value: object) -> None:
+@pytest.mark.parametrize("value", [object(), {1}, FakeTensor(object()), 1j])
+def test_value_that_is_no_fact_is_refused(value: object) -> None:
     with pytest.raises(TypeError, match="it is a"):
         template.fact("x").format(value)
 
 
-def test_format_that_does_not_fit_the_value_is_an_error_of_the_run() -> None:
+def test_format_that_does_not_fit_the_value_raises() -> None:
     with pytest.raises(ValueError, match="code 'f'"):
         Field("x", "", ".2f").format("text")
 
 
-def test_literal_braces() -> None:
+def test_doubled_braces_are_literal() -> None:
     assert template.fill("{{x}} and {x}", {"x": "6"}) == "{x} and 6"
     assert template.fields("{{x}}") == []
 
@@ -152,7 +152,7 @@ def test_error_says_what_is_wrong_and_how_to_write_a_brace(text: str, complaint:
 
 
 @given(st.text())
-def test_escaped_text_comes_out_unchanged(text: str) -> None:
+def test_escaped_text_is_filled_unchanged(text: str) -> None:
     assert template.fill(text.replace("{", "{{").replace("}", "}}"), {}) == text
 
 

@@ -20,7 +20,7 @@ from tests.tui.fake_session import PATIENCE
 
 
 class Disk:
-    """Records what is written to progress files. While `held` is clear, a write has begun and does not end."""
+    """A recorder of what is written to progress files. While `held` is clear, a write begins and does not end."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.written: list[dict[str, list[tuple[str, ...]]]] = []
@@ -45,7 +45,7 @@ class Disk:
         monkeypatch.setattr(ProgressFile, "write", write)
 
     def rows(self, table: str) -> list[tuple[str, ...]]:
-        """All rows of a table that were written, in order."""
+        """Return all rows of a table that were written, in order."""
         return [row for rows in self.written for row in rows.get(table, ())]
 
 
@@ -56,7 +56,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     disk.held.set()
 
 
-def on_screen() -> Progress:
+def open_in_background() -> Progress:
     return Progress.open(background=True)
 
 
@@ -64,8 +64,8 @@ def is_due(progress: Progress, exercise: str) -> bool:
     return review.is_due(progress.attempts(exercise), progress.give_ups(exercise), datetime.now(UTC))
 
 
-def test_what_a_learner_does_is_there_the_next_time() -> None:
-    progress = on_screen()
+def test_everything_is_there_the_next_time() -> None:
+    progress = open_in_background()
     assert (progress.position(), progress.saved, progress.problem) == (None, True, None)
     progress.visit("one-query", "why")
     progress.set_state("one-query", "why", "done")
@@ -77,7 +77,7 @@ def test_what_a_learner_does_is_there_the_next_time() -> None:
     progress.archive("two-wide", "x = 0", "reset")
     progress.close()
 
-    again = on_screen()
+    again = open_in_background()
     assert again.position() == ("one-query", "inputs")
     assert again.state("one-query", "why") == "done"
     assert again.state("one-query", "inputs") == "seen"
@@ -89,12 +89,12 @@ def test_what_a_learner_does_is_there_the_next_time() -> None:
     assert [each.code for each in again.archived("two-wide")] == ["x = 0"]
     again.add_attempt("two-wide", "x = 3\n", "passed")
     again.close()
-    with closing(on_screen()) as last:
+    with closing(open_in_background()) as last:
         assert last.passed("two-wide")
 
 
-def test_it_answers_while_the_disk_does_not(disk: Disk) -> None:
-    progress = on_screen()
+def test_questions_are_answered_while_the_disk_hangs(disk: Disk) -> None:
+    progress = open_in_background()
     disk.held.clear()
     progress.visit("one-query", "why")
     assert disk.began.wait(PATIENCE)
@@ -128,10 +128,10 @@ def test_it_answers_while_the_disk_does_not(disk: Disk) -> None:
     ]  # fmt: skip
 
 
-def test_it_answers_while_another_program_holds_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real lock, for which the thread waits longer than this test takes."""
+def test_questions_are_answered_while_another_program_locks_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock is real, and the thread waits for it longer than this test takes."""
     monkeypatch.setattr("lessons.learner.progress_file.PATIENCE", PATIENCE)
-    progress = on_screen()
+    progress = open_in_background()
     with closing(sqlite3.connect(default_path(), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         progress.save_draft("two-wide", "x = 1")
@@ -139,28 +139,28 @@ def test_it_answers_while_another_program_holds_the_file(monkeypatch: pytest.Mon
         progress.visit("one-query", "why")
         assert progress.draft("two-wide") == "x = 2"
         assert progress.position() == ("one-query", "why")
-        # The thread has not got through.
+        # The thread has not written anything.
         assert other.execute("SELECT count(*) FROM drafts").fetchone() == (0,)
         other.execute("ROLLBACK")
     progress.close()
-    with closing(on_screen()) as again:
+    with closing(open_in_background()) as again:
         assert again.draft("two-wide") == "x = 2"
 
 
 def test_a_state_that_does_not_rise_is_not_written(disk: Disk) -> None:
-    progress = on_screen()
+    progress = open_in_background()
     for state in ("skipped", "seen", "done", "skipped", "done"):
         progress.set_state("one-query", "why", state)
     progress.visit("one-query", "why")
     progress.close()
     assert disk.rows("states") == [("one-query", "why", "skipped"), ("one-query", "why", "done")]
-    with closing(on_screen()) as again:
+    with closing(open_in_background()) as again:
         assert again.state("one-query", "why") == "done"
 
 
-def test_only_the_newest_draft_waits(disk: Disk) -> None:
-    """However fast somebody types on a slow disk."""
-    progress = on_screen()
+def test_only_the_newest_draft_is_queued(disk: Disk) -> None:
+    """However fast a learner types and however slow the disk is."""
+    progress = open_in_background()
     disk.held.clear()
     progress.save_draft("two-wide", "first")
     assert disk.began.wait(PATIENCE)
@@ -172,8 +172,8 @@ def test_only_the_newest_draft_waits(disk: Disk) -> None:
     assert disk.rows("drafts") == [("two-wide", "first"), ("two-wide", "version 99"), ("same-numbers", "other 99")]
 
 
-def test_closing_writes_what_waits(disk: Disk) -> None:
-    progress = on_screen()
+def test_closing_writes_queued_rows(disk: Disk) -> None:
+    progress = open_in_background()
     disk.held.clear()
     progress.visit("one-query", "why")
     progress.save_draft("two-wide", "x")
@@ -189,16 +189,16 @@ def test_closing_writes_what_waits(disk: Disk) -> None:
 
 
 def test_an_event_after_closing_is_saved() -> None:
-    progress = on_screen()
+    progress = open_in_background()
     progress.close()
     progress.save_draft("two-wide", "late")
     progress.close()
-    with closing(on_screen()) as again:
+    with closing(open_in_background()) as again:
         assert again.draft("two-wide") == "late"
 
 
-def test_what_another_session_does_arrives_with_the_next_write() -> None:
-    one, two = on_screen(), on_screen()
+def test_events_of_another_session_arrive_with_the_next_write() -> None:
+    one, two = open_in_background(), open_in_background()
     told, arrived = [], threading.Event()
 
     def listen(conflicts: object) -> None:
@@ -214,7 +214,7 @@ def test_what_another_session_does_arrives_with_the_next_write() -> None:
     assert told == [()]
     assert two.draft("two-wide") == "x = 1"
     assert two.state("one-query", "why") == "seen"
-    # Wherever the other session has been.
+    # The position of the other session does not matter.
     assert two.position() == ("stacked-heads", "two-wide")
     two.close()
 
@@ -244,8 +244,8 @@ def test_without_a_file_everything_works_and_can_be_exported(tmp_path: Path) -> 
     restored.close()
 
 
-def test_an_export_can_be_read_by_its_owner_only() -> None:
-    with closing(on_screen()) as progress:
+def test_only_the_owner_can_read_an_export() -> None:
+    with closing(open_in_background()) as progress:
         where = exports.export_to_temporary_file(progress)
     assert where.stat().st_mode & 0o077 == 0
     where.unlink()

@@ -1,4 +1,4 @@
-"""Drafts of several sessions: one that would replace code that it has not seen loses none."""
+"""Drafts of several sessions: no session loses code by replacing a draft that it has not seen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(path: Path) -> Iterator[Open]:
-    """Opens sessions on one file, and closes them in the end."""
+    """Return a function that opens a session on the file; close all sessions after the test."""
     opened = []
 
     def start(where: Path = path, *, background: bool = False) -> Progress:
@@ -44,12 +44,12 @@ def session(path: Path) -> Iterator[Open]:
         one.close()
 
 
-def archived(progress: Progress, exercise: str = "task") -> list[tuple[str, str]]:
+def archived_code(progress: Progress, exercise: str = "task") -> list[tuple[str, str]]:
     return [(each.code, each.why) for each in progress.archived(exercise)]
 
 
 class Editor:
-    """Somebody who has opened an exercise in a session, and types."""
+    """A learner who has opened an exercise in a session and types."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -65,24 +65,24 @@ class Editor:
         self.seen = self.progress.save_draft("task", code, self.seen)
 
 
-def test_code_that_was_not_seen_is_archived_and_told(session: Open) -> None:
+def test_code_that_was_not_seen_is_archived_and_reported(session: Open) -> None:
     one, two = Editor(session()), Editor(session())
     one.type("twenty-two characters!")
     two.type("x")
     for progress in (one.progress, two.progress, session()):
         assert progress.draft("task") == "x"
-        assert archived(progress) == [("twenty-two characters!", "session")]
+        assert archived_code(progress) == [("twenty-two characters!", "session")]
     assert (one.conflicts, two.conflicts) == ([], [Conflict("task", "twenty-two characters!")])
 
 
-def test_it_is_told_to_who_replaces_it_each_time(session: Open) -> None:
+def test_each_session_that_replaces_unseen_code_is_told(session: Open) -> None:
     one, two = Editor(session()), Editor(session())
     for number in range(3):
         one.type(f"one {number}")
     for number in range(3):
         two.type(f"two {number}")
     one.type("one again")
-    assert archived(one.progress) == [("one 2", "session"), ("two 2", "session")]
+    assert archived_code(one.progress) == [("one 2", "session"), ("two 2", "session")]
     assert (one.conflicts, two.conflicts) == ([Conflict("task", "two 2")], [Conflict("task", "one 2")])
     assert session().draft("task") == "one again"
 
@@ -95,7 +95,7 @@ def test_code_that_was_seen_is_replaced(session: Open) -> None:
     two.type("abc")
     one.open()
     one.type("abcd")
-    assert (archived(session()), one.conflicts, two.conflicts) == ([], [], [])
+    assert (archived_code(session()), one.conflicts, two.conflicts) == ([], [], [])
     assert session().draft("task") == "abcd"
 
 
@@ -103,26 +103,26 @@ def test_the_same_code_is_no_conflict(session: Open) -> None:
     one, two = Editor(session()), Editor(session())
     one.type("same")
     two.type("same")
-    assert (archived(session()), two.conflicts) == ([], [])
+    assert (archived_code(session()), two.conflicts) == ([], [])
 
 
-def test_the_screen_is_told_by_its_thread(session: Open) -> None:
+def test_the_background_thread_reports_conflicts(session: Open) -> None:
     one, two = session(background=True), session(background=True)
-    told: list[Conflict] = []
-    two.on_exchange = told.extend
+    conflicts: list[Conflict] = []
+    two.on_exchange = conflicts.extend
     one.save_draft("task", "of one")
     one.close()
     version = ""
     for code in ("o", "of", "of two"):
         version = two.save_draft("task", code, version)
     two.close()
-    assert told == [Conflict("task", "of one")]
-    assert archived(session()) == [("of one", "session")]
+    assert conflicts == [Conflict("task", "of one")]
+    assert archived_code(session()) == [("of one", "session")]
     assert session().draft("task") == "of two"
 
 
 @pytest.mark.parametrize("late_first", [True, False])
-def test_what_could_not_be_written_for_a_while_is_not_lost(
+def test_draft_that_was_written_late_is_not_lost(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch, late_first: bool
 ) -> None:
     monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
@@ -140,14 +140,14 @@ def test_what_could_not_be_written_for_a_while_is_not_lost(
         other.type("of the other")
     late.progress.set_state("any", "event", "seen")
     assert late.progress.saved
-    stays, kept = ("of the other", "late") if late_first else ("late", "of the other")
+    newest, archived_one = ("of the other", "late") if late_first else ("late", "of the other")
     for progress in (late.progress, other.progress, session()):
-        assert progress.draft("task") == stays
-        assert archived(progress) == [(kept, "session")]
+        assert progress.draft("task") == newest
+        assert archived_code(progress) == [(archived_one, "session")]
     assert late.conflicts == [Conflict("task", "of the other")]
 
 
-def test_what_could_not_be_written_for_a_while_replaces_what_it_was_made_from(
+def test_draft_that_was_written_late_replaces_its_base(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
@@ -160,7 +160,7 @@ def test_what_could_not_be_written_for_a_while_replaces_what_it_was_made_from(
             late.type(code)
         lock.execute("ROLLBACK")
     late.type("first, second, third")
-    assert (archived(session()), late.conflicts) == ([], [])
+    assert (archived_code(session()), late.conflicts) == ([], [])
     assert session().draft("task") == "first, second, third"
 
 
@@ -208,7 +208,7 @@ def test_two_processes_lose_nothing(path: Path, session: Open) -> None:
         typist.communicate()
         assert typist.returncode == 0
     assert session().draft("task") == "xy"
-    assert archived(session()) == [("abc", "session")]
+    assert archived_code(session()) == [("abc", "session")]
 
 
 def test_import_keeps_the_other_draft(session: Open, tmp_path: Path) -> None:
@@ -218,22 +218,22 @@ def test_import_keeps_the_other_draft(session: Open, tmp_path: Path) -> None:
     for _ in range(2):
         here.restore(there.export())
         assert here.draft("task") == "here"
-        assert archived(here) == [("there", "session")]
+        assert archived_code(here) == [("there", "session")]
     there.restore(here.export())
     assert there.export() == here.export()
 
 
-def test_import_of_what_was_gone_on_from_replaces_it(session: Open, tmp_path: Path) -> None:
+def test_import_of_a_later_draft_replaces_its_base(session: Open, tmp_path: Path) -> None:
     there, here = session(tmp_path / "there.db"), session()
     Editor(here).type("begun here")
     there.restore(here.export())
     Editor(there).type("begun here, ended there")
     here.restore(there.export())
-    assert (here.draft("task"), archived(here)) == ("begun here, ended there", [])
-    # An older state of it changes nothing.
+    assert (here.draft("task"), archived_code(here)) == ("begun here, ended there", [])
+    # An older state of the draft changes nothing.
     begun = session(tmp_path / "third.db")
     begun.restore(here.export())
-    assert (begun.draft("task"), archived(begun)) == ("begun here, ended there", [])
+    assert (begun.draft("task"), archived_code(begun)) == ("begun here, ended there", [])
 
 
 # Files and exports of version 2 --------------------------------------------------------------------------------------
@@ -257,23 +257,23 @@ def test_file_of_version_2_is_upgraded(path: Path, session: Open) -> None:
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA user_version").fetchone() == (tables.VERSION,)
     one.type("x = 1  # one")
-    assert archived(one.progress) == [("x = 0", "reset")]
+    assert archived_code(one.progress) == [("x = 0", "reset")]
     two.type("x = 1  # two")
-    assert set(archived(two.progress)) == {("x = 0", "reset"), ("x = 1  # one", "session")}
+    assert set(archived_code(two.progress)) == {("x = 0", "reset"), ("x = 1  # one", "session")}
 
 
-def test_export_of_version_2_is_the_draft_that_the_upgraded_file_has(path: Path, session: Open) -> None:
+def test_export_of_version_2_equals_the_draft_of_the_upgraded_file(path: Path, session: Open) -> None:
     with closing(sqlite3.connect(path)) as file:
         file.executescript(VERSION_2)
     entry = {"exercise": "task", "code": "x = 1", "time": TIME}
     progress = session()
     progress.restore({"format": "attn-tutor progress", "version": 2, "drafts": [entry]})
-    assert (progress.draft("task"), archived(progress)) == ("x = 1", [("x = 0", "reset")])
+    assert (progress.draft("task"), archived_code(progress)) == ("x = 1", [("x = 0", "reset")])
     one = Editor(progress)
     one.type("x = 2")
-    # What it was made from.
+    # the base of the new draft
     progress.restore({"format": "attn-tutor progress", "version": 2, "drafts": [entry]})
-    assert (progress.draft("task"), archived(progress)) == ("x = 2", [("x = 0", "reset")])
+    assert (progress.draft("task"), archived_code(progress)) == ("x = 2", [("x = 0", "reset")])
 
 
 # Any order -----------------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_no_order_of_events_loses_code_that_was_not_seen(events: list[tuple[str,
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "progress.db"
         editors = {name: Editor(Progress.open(path, background=background)) for name in "abc"}
-        # What each editor has been shown or has written last, and what somebody has yet to see.
+        # The code that each editor was shown or has written last, and code that nobody else has seen yet.
         shows: dict[str, str | None] = dict.fromkeys("abc")
         unseen: set[str] = set()
         for number, (name, kind) in enumerate(events):

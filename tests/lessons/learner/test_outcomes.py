@@ -1,4 +1,4 @@
-"""Recording an outcome: the attempt, and what follows from passing."""
+"""Recording an outcome: the attempt, and the consequences of passing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_stopped_check_is_no_attempt(progress: Progress) -> None:
     assert progress.attempts("two-wide") == []
 
 
-def test_an_answer_that_fails_is_kept_with_its_mistakes(progress: Progress) -> None:
+def test_a_failed_answer_is_recorded_with_its_mistakes(progress: Progress) -> None:
     mistakes = (NamedMistake("no-scale", "no scaling", "Scale."), NamedMistake("both", "both", "Two."))
     failed = Judgement("two-wide", "failed", "Not so.", mistakes=mistakes)
     assert outcomes.record(progress, LESSON, EXERCISE, "x", failed) == ""
@@ -58,7 +58,7 @@ def test_a_passed_challenge_tests_out_of_the_lesson(progress: Progress) -> None:
     assert outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED) == ""
 
 
-def test_a_challenge_after_all_steps_before_it_skips_none(progress: Progress) -> None:
+def test_a_challenge_after_all_earlier_steps_skips_none(progress: Progress) -> None:
     challenge = CHALLENGED.challenge
     assert challenge is not None
     index = CHALLENGED.index(challenge.id)

@@ -1,4 +1,4 @@
-"""The progress file: what it keeps, and what it survives."""
+"""The progress file: what it stores, and what it survives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(path: Path) -> Iterator[Open]:
-    """Opens sessions on one file, and closes them in the end."""
+    """Return a function that opens a session on the file; close all sessions after the test."""
     opened = []
 
     def start(where: Path = path) -> Progress:
@@ -53,15 +53,15 @@ def session(path: Path) -> Iterator[Open]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waits hardly at all for a lock."""
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make sessions wait for a lock only a moment."""
     monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
     monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Another program that holds the file and neither reads nor writes."""
+def lock_file(path: Path) -> Iterator[None]:
+    """Lock the file as another program might that holds it without reading or writing."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         yield
@@ -69,7 +69,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def open_read_only(real: Callable[..., sqlite3.Connection], path: Path, how: str, wait: float) -> sqlite3.Connection:
-    """Open a database as on a disk that can only be read."""
+    """Open a database as if its disk were read-only."""
     return real(path, how.replace("rwc", "ro"), wait)
 
 
@@ -110,7 +110,7 @@ def assert_filled(progress: Progress) -> None:
     assert {(kept.code, kept.why) for kept in progress.archived("task")} == {("x = 0", "gave-up")}
 
 
-# What it keeps
+# What the file stores
 
 
 def test_new_learner_has_nothing(session: Open) -> None:
@@ -164,7 +164,7 @@ def test_skipped_stays_until_it_is_done(session: Open) -> None:
     assert session().states() == {("one", "step"): "done", ("one", "never seen"): "skipped"}
 
 
-def test_history_is_that_of_all_exercises(session: Open) -> None:
+def test_history_contains_all_exercises(session: Open) -> None:
     progress = session()
     progress.add_attempt("a", "1", "failed")
     progress.add_attempt("b", "2", "passed", message="All checks pass.")
@@ -187,7 +187,7 @@ def test_hints_only_rise(session: Open) -> None:
     assert (again.hints_used("task"), again.hints_used("other")) == (12, 0)
     assert (again.solution_used("task"), again.solution_used("other")) == (True, False)
     assert not again.gave_up("task")
-    # Nothing is noted twice.
+    # Nothing is recorded twice.
     assert len(again.export()["help"]) == 5  # type: ignore[arg-type]
 
 
@@ -216,11 +216,11 @@ def test_taking_back_counts_after_the_clock_was_set_back(session: Open, monkeypa
     progress.take_back_give_up("task")
     assert not session().gave_up("task")
     progress.add_attempt("task", "code", "failed")
-    # Only the log of help runs ahead.
+    # Only the log of help has a time in the future.
     assert datetime.fromisoformat(session().attempts("task")[0].time) < datetime.now(UTC) - timedelta(hours=23)
 
 
-def test_what_is_replaced_is_kept(session: Open) -> None:
+def test_replaced_code_is_archived(session: Open) -> None:
     progress = session()
     progress.archive("task", "one", "reset")
     progress.archive("task", "one", "reset")
@@ -256,7 +256,7 @@ def test_attempts_are_in_order_with_their_time_in_utc(session: Open) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "a\0b", "a\r\nb\n", "тест 注意力 🧠", "'); DROP TABLE drafts; --", "x" * 300_000])
-def test_code_comes_back_as_it_was(session: Open, code: str) -> None:
+def test_code_is_stored_unchanged(session: Open, code: str) -> None:
     progress = session()
     progress.save_draft(code, code)
     progress.add_attempt(code, code, "passed")
@@ -272,7 +272,7 @@ def test_half_a_surrogate_pair_does_no_harm(session: Open) -> None:
 
 
 class Yesterday(datetime):
-    """A clock that was set back."""
+    """A clock that was set back by a day."""
 
     @classmethod
     def now(cls, tz: object = None) -> Yesterday:
@@ -291,21 +291,21 @@ def test_clock_that_was_set_back_loses_nothing(session: Open, monkeypatch: pytes
         assert session().position() == ("one", number)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_patience")
 def test_clock_that_was_set_back_loses_nothing_in_memory(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session().save_draft("task", "old")
     monkeypatch.setattr(progress_module, "datetime", Yesterday)
     progress = session()
-    with locked(path):
+    with lock_file(path):
         progress.save_draft("task", "new")
         assert progress.draft("task") == "new"
     progress.close()
     assert session().draft("task") == "new"
 
 
-# Where it is
+# Where the file is
 
 
 def test_file_is_in_the_state_directory_and_private(home: Path, session: Open) -> None:
@@ -335,14 +335,14 @@ def test_file_is_in_the_home_directory_without_xdg(
     assert progress_file.default_path().is_relative_to(home)
 
 
-def test_rights_that_became_too_wide_are_narrowed(path: Path, session: Open) -> None:
+def test_permissions_that_are_too_wide_are_narrowed(path: Path, session: Open) -> None:
     session().close()
     path.chmod(0o644)
     session()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_strange_folder_names(tmp_path: Path, session: Open) -> None:
+def test_folders_may_have_strange_names(tmp_path: Path, session: Open) -> None:
     strange = tmp_path / "a b?mode=memory#c%20" / os.fsdecode(b"\xff") / "progress.db"
     fill(session(strange))
     assert strange.is_file()
@@ -490,7 +490,7 @@ def test_threads_may_share_a_session(session: Open) -> None:
     ],
     ids=["file as folder", "file further up", "folder as file", "no folder", "no files", "NUL", "long"],
 )
-def test_unusable_place_leaves_a_working_session(tmp_path: Path, session: Open, name: str, what: str) -> None:
+def test_unusable_path_leaves_a_working_session(tmp_path: Path, session: Open, name: str, what: str) -> None:
     (tmp_path / "file").write_text("not a folder")
     (tmp_path / "folder").mkdir()
     place = tmp_path / name
@@ -508,12 +508,12 @@ def test_unusable_place_leaves_a_working_session(tmp_path: Path, session: Open, 
 
 
 def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(uid: int) -> None:
+    def no_such_user(uid: int) -> None:
         raise KeyError(uid)
 
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.delenv("HOME")
-    monkeypatch.setattr("pwd.getpwuid", nobody)
+    monkeypatch.setattr("pwd.getpwuid", no_such_user)
     with closing(Progress.open()) as progress:
         assert progress.problem is not None
         assert "no home directory" in progress.problem
@@ -557,7 +557,7 @@ def test_read_only_folder_is_read(path: Path, session: Open, mode: int) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_file_that_somebody_made_read_only_stays_so(path: Path, session: Open) -> None:
+def test_file_that_is_read_only_on_purpose_stays_so(path: Path, session: Open) -> None:
     fill(session())
     path.chmod(0o400)
     progress = session()
@@ -640,16 +640,16 @@ def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
     assert session().problem is None
 
 
-def test_disk_that_says_it_is_full(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_that_reports_to_be_full(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = session()
     real = progress_file.open_database
 
-    def cramped(*args: object) -> sqlite3.Connection:
+    def fail_as_full(*args: object) -> sqlite3.Connection:
         file = real(*args)  # type: ignore[arg-type]
         file.execute("PRAGMA max_page_count = 8")
         return file
 
-    monkeypatch.setattr(progress_file, "open_database", cramped)
+    monkeypatch.setattr(progress_file, "open_database", fail_as_full)
     progress.close()
     progress.save_draft("task", "x" * 100_000)
     assert progress.problem is not None
@@ -661,11 +661,11 @@ def test_disk_that_says_it_is_full(path: Path, session: Open, monkeypatch: pytes
     assert len(session().draft("task") or "") == 100_000
 
 
-@pytest.mark.usefixtures("impatient")
-def test_locked_file_gets_everything_later(path: Path, session: Open) -> None:
+@pytest.mark.usefixtures("short_patience")
+def test_locked_file_receives_everything_later(path: Path, session: Open) -> None:
     progress = session()
     progress.save_draft("task", "old")
-    with locked(path):
+    with lock_file(path):
         fill(progress)
         assert not progress.saved
         assert progress.problem is not None
@@ -680,21 +680,21 @@ def test_locked_file_gets_everything_later(path: Path, session: Open) -> None:
     assert len(session().attempts("task")) == 1
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_patience")
 def test_reading_a_locked_file_answers_from_memory(path: Path, session: Open) -> None:
     progress = session()
     fill(progress)
-    with locked(path):
+    with lock_file(path):
         assert_filled(progress)
         assert not progress.saved
     progress.close()
     assert progress.problem is None
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_patience")
 def test_file_locked_at_the_start_is_read_later(path: Path, session: Open) -> None:
     fill(session())
-    with locked(path):
+    with lock_file(path):
         progress = session()
         assert progress.problem is not None
         progress.set_state("one", "step", "seen")
@@ -705,10 +705,10 @@ def test_file_locked_at_the_start_is_read_later(path: Path, session: Open) -> No
     assert progress.draft("task") == "x = 1"
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_patience")
 def test_late_events_do_not_undo_newer_ones_of_another_session(path: Path, session: Open) -> None:
     late, other = session(), session()
-    with locked(path):
+    with lock_file(path):
         late.save_draft("task", "early")
         late.set_position("one", "early")
         late.set_state("one", "step", "seen")
@@ -746,7 +746,7 @@ def damage_schema(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_header, damage_pages, damage_length, damage_schema])
-def test_damaged_file_is_kept_aside(path: Path, session: Open, damage: Callable[[Path], None]) -> None:
+def test_damaged_file_is_moved_aside(path: Path, session: Open, damage: Callable[[Path], None]) -> None:
     first = session()
     fill(first, size=20_000)
     first.close()
@@ -769,7 +769,7 @@ def test_damaged_file_is_kept_aside(path: Path, session: Open, damage: Callable[
         assert integrity(path) == "ok"
 
 
-def test_what_can_be_read_of_a_damaged_file_is_kept(path: Path, session: Open) -> None:
+def test_readable_rows_of_a_damaged_file_are_kept(path: Path, session: Open) -> None:
     progress = session()
     for number in range(50):
         progress.set_state("one", str(number), "done")
@@ -783,7 +783,7 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(path: Path, session: Open) -
     assert len(session().states()) == 51
 
 
-def test_values_that_nobody_wrote_are_left_out(path: Path, session: Open) -> None:
+def test_invalid_values_are_ignored(path: Path, session: Open) -> None:
     fill(session())
     with closing(sqlite3.connect(path)) as file:
         file.execute("INSERT INTO states VALUES ('one', 'odd', 'half', '')")
@@ -828,7 +828,7 @@ def test_journal_of_a_damaged_file_goes_with_it(path: Path, session: Open) -> No
     assert session().states() == {}
 
 
-def test_new_file_of_another_session_is_not_taken_for_damaged(
+def test_new_file_of_another_session_is_not_moved_aside(
     path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = progress_file.salvage
@@ -861,7 +861,7 @@ def test_damage_in_the_middle_of_a_session_loses_nothing(path: Path, session: Op
     assert fresh.draft("task") == "x = 1"
 
 
-def test_damage_that_a_question_finds_is_mended(path: Path, session: Open) -> None:
+def test_damage_found_while_reading_is_repaired(path: Path, session: Open) -> None:
     progress = session()
     fill(progress)
     damage_header(path)
@@ -934,7 +934,7 @@ VERSION_1 = """
     INSERT INTO attempts VALUES ('task', '2024-01-02T00:00:00.000000+00:00', 'passed', 'x = 3');
     PRAGMA user_version = 1;
 """
-"""What version 1 wrote."""
+"""The tables and rows of a file that version 1 wrote."""
 
 
 def make_version_1(path: Path) -> None:
@@ -974,9 +974,7 @@ def test_file_of_version_1_is_upgraded_where_it_is(path: Path, session: Open) ->
     assert again.hints_used("task") == 1
 
 
-def test_upgrade_that_does_not_come_to_its_end_changes_nothing(
-    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_upgrade_changes_nothing(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     make_version_1(path)
     before = path.read_bytes()
 
@@ -996,9 +994,7 @@ def test_upgrade_that_does_not_come_to_its_end_changes_nothing(
     assert_version_1(session())
 
 
-def test_file_of_version_1_that_can_only_be_read_is_read(
-    path: Path, session: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only_file_of_version_1_is_read(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     make_version_1(path)
     before = path.read_bytes()
     real = progress_file.open_database
@@ -1009,7 +1005,7 @@ def test_file_of_version_1_that_can_only_be_read_is_read(
     assert path.read_bytes() == before
 
 
-def test_what_can_be_read_of_a_damaged_file_of_version_1_is_kept(path: Path, session: Open) -> None:
+def test_readable_rows_of_a_damaged_file_of_version_1_are_kept(path: Path, session: Open) -> None:
     make_version_1(path)
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE more AS SELECT printf('%9000c', 'x')")
@@ -1040,7 +1036,7 @@ def test_two_sessions_may_upgrade_at_once(path: Path, session: Open) -> None:
 
 
 def test_session_of_version_1_goes_on_after_the_upgrade(path: Path, session: Open) -> None:
-    """Of a program that has the file open already."""
+    """An older program that has the file open keeps working."""
     make_version_1(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as older:
         assert older.execute("SELECT count(*) FROM attempts").fetchone() == (2,)
@@ -1060,7 +1056,7 @@ def test_export_of_version_1_is_restored(session: Open) -> None:
     assert session().attempts("task") == [Attempt("x = 2", "failed", time, "", "")]
 
 
-# Taking it along
+# Export and import
 
 
 def test_export_is_json_and_restores_everything(session: Open, tmp_path: Path) -> None:
@@ -1100,11 +1096,11 @@ def test_restore_never_loses_what_is_newer(session: Open, tmp_path: Path) -> Non
     assert old.export() == here.export()
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_patience")
 def test_restore_into_a_locked_file_is_kept_for_later(path: Path, session: Open, tmp_path: Path) -> None:
     source, progress = session(tmp_path / "source.db"), session()
     fill(source)
-    with locked(path):
+    with lock_file(path):
         progress.restore(source.export())
         assert_filled(progress)
         assert not progress.saved
@@ -1112,7 +1108,7 @@ def test_restore_into_a_locked_file_is_kept_for_later(path: Path, session: Open,
     assert_filled(session())
 
 
-def test_times_of_other_zones_are_compared_rightly(session: Open) -> None:
+def test_times_of_different_zones_are_compared_correctly(session: Open) -> None:
     progress = session()
     entry = {"exercise": "task", "code": "old", "time": "2020-01-01T12:00:00+05:00"}
     head = {"format": "attn-tutor progress", "version": 1}
@@ -1155,14 +1151,14 @@ STEP = {"lesson": "one", "step": "step", "state": "done", "time": "2020-01-01T00
         {**HEAD, "states": [STEP], "kept": [{"exercise": "a", "code": "b", "time": "2020-01-01T00:00:00"}]},
     ],
 )
-def test_data_that_is_no_export_changes_nothing(session: Open, data: object) -> None:
+def test_data_that_is_not_an_export_changes_nothing(session: Open, data: object) -> None:
     progress = session()
     with pytest.raises(ValueError, match=r"\.$"):
         progress.restore(data)
     assert progress.states() == {}
 
 
-# Any order of events and troubles
+# Any order of events and failures
 
 NAMES = st.sampled_from("ab")
 EVENTS = st.one_of(
@@ -1179,8 +1175,8 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=12))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.usefixtures("impatient")
-def test_no_order_of_events_and_troubles_loses_anything(events: list[tuple[str, str, str]]) -> None:
+@pytest.mark.usefixtures("short_patience")
+def test_no_order_of_events_and_failures_loses_anything(events: list[tuple[str, str, str]]) -> None:
     states: dict[tuple[str, str], str] = {}
     drafts: dict[str, str] = {}
     attempts: dict[str, list[str]] = {"a": [], "b": []}

@@ -1,4 +1,4 @@
-"""What comes back, and when."""
+"""Spaced review: which exercises are due, and when."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at(days: float) -> datetime:
 NOW = at(100)
 
 
-def test_what_was_never_missed_never_comes() -> None:
+def test_an_exercise_that_was_never_missed_is_never_due() -> None:
     assert due([], [], NOW) is None
     assert due([attempt(0), attempt(1), attempt(50)], [], NOW) is None
     assert not is_due([attempt(0)], [], NOW)
@@ -52,15 +52,15 @@ def test_intervals_grow_with_each_pass_that_was_due() -> None:
         assert due(attempts, [], NOW) == at(passed + days)
         passed += days
     assert due([*attempts, attempt(passed)], [], NOW) is None
-    # Out of review; a new miss brings it back to the first interval.
+    # The reviews are over; a new miss starts them again with the first interval.
     again = [*attempts, attempt(passed), attempt(50, "failed"), attempt(51)]
     assert due(again, [], NOW) == at(52)
 
 
-def test_a_pass_before_it_is_due_changes_nothing() -> None:
+def test_a_pass_before_the_due_date_changes_nothing() -> None:
     attempts = [attempt(-1, "failed"), attempt(0), attempt(0.5), attempt(0.9)]
     assert due(attempts, [], NOW) == at(1)
-    # Late is no worse than in time.
+    # A late pass counts as much as one in time.
     assert due([*attempts, attempt(9)], [], NOW) == at(12)
 
 
@@ -76,7 +76,7 @@ def test_giving_up_is_a_miss() -> None:
     assert due([attempt(3)], [at(2).isoformat()], NOW) == at(4)
 
 
-def test_any_zone_and_none() -> None:
+def test_times_may_have_any_zone_or_none() -> None:
     zone = timezone(timedelta(hours=5))
     missed = replace(attempt(0, "failed"), time=at(0).astimezone(zone).isoformat())
     naive = replace(attempt(0, "failed"), time=at(0).replace(tzinfo=None).isoformat())
@@ -84,17 +84,17 @@ def test_any_zone_and_none() -> None:
         assert due([one], [], NOW.astimezone(zone)) == at(0)
 
 
-def test_a_miss_of_a_clock_that_was_ahead_can_be_passed() -> None:
+def test_a_miss_in_the_future_can_be_passed() -> None:
     ahead = [attempt(1000, "failed")]
     assert due(ahead, [], NOW) == NOW
     assert due([*ahead, attempt(99)], [], NOW) == at(100)
-    # A pass then tells nothing of when it was.
+    # A pass in the future does not say when it happened.
     assert due([*ahead, attempt(1001)], [], NOW) == NOW
     assert due([], [at(1000).isoformat()], NOW) == NOW
 
 
 @pytest.mark.parametrize("time", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
-def test_a_time_that_is_none_does_no_harm(time: str) -> None:
+def test_an_invalid_time_is_ignored(time: str) -> None:
     assert due([Attempt("code", "failed", time)], [], NOW) == NOW
     assert due([Attempt("code", "passed", time)], [], NOW) is None
     assert due([attempt(0)], [time], NOW) == at(1)
@@ -106,7 +106,7 @@ GIVE_UPS = st.lists(DAYS.map(lambda days: at(days).isoformat()), max_size=3)
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS, st.randoms())
-def test_the_order_in_which_attempts_come_does_not_count(
+def test_the_order_of_the_attempts_does_not_matter(
     attempts: list[Attempt], gave_up: list[str], days: float, chance: object
 ) -> None:
     before = due(attempts, gave_up, at(days))
@@ -116,7 +116,7 @@ def test_the_order_in_which_attempts_come_does_not_count(
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)
-def test_it_is_due_in_time_or_not_at_all(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+def test_the_due_date_is_at_most_an_interval_away(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
     now = at(days)
     when = due(attempts, gave_up, now)
     assert is_due(attempts, gave_up, now) == (when is not None and when <= now)
@@ -126,21 +126,19 @@ def test_it_is_due_in_time_or_not_at_all(attempts: list[Attempt], gave_up: list[
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)
-def test_only_what_was_missed_comes(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+def test_only_missed_exercises_are_due(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
     if not gave_up and all(one.verdict == "passed" or one.message for one in attempts):
         assert due(attempts, gave_up, at(days)) is None
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)
 def test_a_new_miss_is_due_at_once(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
-    """Whatever was before, and however often clocks were set back."""
+    """Whatever happened before, and however often clocks were set back."""
     assert due([*attempts, attempt(days, "failed")], gave_up, at(days)) == at(days)
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)
-def test_who_always_passes_when_it_is_due_comes_to_an_end(
-    attempts: list[Attempt], gave_up: list[str], days: float
-) -> None:
+def test_passing_each_review_ends_the_reviews(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
     now, passes = at(days), 0
     past = [one for one in attempts if datetime.fromisoformat(one.time) <= now]
     given_up = [time for time in gave_up if datetime.fromisoformat(time) <= now]

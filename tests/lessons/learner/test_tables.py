@@ -1,4 +1,4 @@
-"""The tables of the progress file: what is merged into them is there, column by column."""
+"""The tables of the progress file: merging keeps every column of a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lessons.learner import tables
 from lessons.learner.tables import COLUMNS
 
 WORDS = {"state": "done", "verdict": "failed", "kind": "hint-2"}
-"""Values of columns that hold words of the program; any text will do for the others."""
+"""Valid values for columns that hold words of the program; other columns take any text."""
 
 
 @pytest.mark.parametrize("table", COLUMNS)
@@ -21,6 +21,6 @@ def test_every_column_of_a_row_is_kept(table: str) -> None:
         tables.make_tables(database)
         tables.merge(database, {table: [row]})
         assert tables.read_all(database)[table] == [row]
-        # Once more it adds nothing.
+        # Merging the row once more adds nothing.
         tables.merge(database, {table: [row]})
         assert tables.read_all(database)[table] == [row]

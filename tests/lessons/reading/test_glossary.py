@@ -1,4 +1,4 @@
-"""The glossary and the references of the course, and what is found wrong in others."""
+"""The glossary and the references of the course, and findings in faulty ones."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ WORDS = Glossary(terms=(SCORE, WEIGHT, SOFTMAX))
 
 
 @pytest.fixture(scope="module")
-def shipped() -> Glossary:
+def course_glossary() -> Glossary:
     return glossary.load()
 
 
-def test_nothing_is_found_in_the_glossary_of_the_course() -> None:
+def test_the_glossary_of_the_course_has_no_findings() -> None:
     assert list(map(str, glossary.findings(COURSE, LESSONS))) == []
 
 
-def test_the_course_has_terms_and_references(shipped: Glossary) -> None:
-    assert len(shipped.terms) >= 60
-    assert [term.term.casefold() for term in shipped.terms] == sorted(term.term.casefold() for term in shipped.terms)
-    assert len(shipped.references) >= 10
-    years = [reference.year for reference in shipped.references]
+def test_the_course_has_terms_and_references(course_glossary: Glossary) -> None:
+    assert len(course_glossary.terms) >= 60
+    assert [term.term.casefold() for term in course_glossary.terms] == sorted(
+        term.term.casefold() for term in course_glossary.terms
+    )
+    assert len(course_glossary.references) >= 10
+    years = [reference.year for reference in course_glossary.references]
     assert years == sorted(years)
 
 
-def test_a_step_has_terms_of_its_text_and_of_what_it_shows() -> None:
+def test_terms_of_a_step_come_from_its_text_and_its_tensors() -> None:
     lesson = lesson_of(
         text_step("one", "Softmax comes after the *attention scores*."),
         code_step("two", "attention_weights = [1.0]\n", "attention_weights", prose="Look at these."),
@@ -45,7 +47,7 @@ def test_a_step_has_terms_of_its_text_and_of_what_it_shows() -> None:
     assert [WORDS.terms_in(step) for step in lesson.steps] == [(SOFTMAX, SCORE), (WEIGHT,), ()]
 
 
-def test_search() -> None:
+def test_search_sorts_by_relevance() -> None:
     assert WORDS.search("attention") == (SCORE, WEIGHT)
     assert WORDS.search("we") == (WEIGHT, SCORE)
     assert WORDS.search("SOFT") == (SOFTMAX, WEIGHT)
@@ -53,7 +55,7 @@ def test_search() -> None:
     assert WORDS.search("no such thing") == ()
 
 
-def test_a_term_by_name() -> None:
+def test_a_term_is_found_by_name_or_synonym() -> None:
     assert WORDS.find("Attention Score") is SCORE
     assert WORDS.find("omega") is SCORE
     with pytest.raises(KeyError):
@@ -69,7 +71,7 @@ def test_a_term_by_name() -> None:
         ("Ada Lovelace, Luigi Menabrea, Charles Babbage", "Lovelace and others, 1843"),
     ],
 )
-def test_how_a_reference_is_spoken_of(authors: str, short: str) -> None:
+def test_short_form_of_a_reference(authors: str, short: str) -> None:
     assert Reference(title="Notes", authors=authors, year=1843, where="Memoirs", about="Notes.").short == short
 
 
@@ -79,7 +81,7 @@ def problems(folder: Path, text: str) -> list[tuple[int, str]]:
     return [(found.line, found.problem) for found in glossary.findings(folder, [lesson])]
 
 
-def test_what_is_wrong_in_a_glossary_is_found(tmp_path: Path) -> None:
+def test_problems_of_a_glossary(tmp_path: Path) -> None:
     score = "  - {term: score, means: It matches., step: made/one}\n"
     assert problems(tmp_path, score) == []
     assert problems(tmp_path, score + "  - {term: weight, also: [Score], means: A share., step: made/one}\n") == [
@@ -103,13 +105,13 @@ def test_what_is_wrong_in_a_glossary_is_found(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
+def test_an_unusable_file_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / glossary.TERMS).write_text("terms:\n  - {term: score, meaning: It matches., step: a/b}\n")
     with pytest.raises(LessonError) as caught:
         glossary.load(tmp_path)
     assert {found.line for found in caught.value.findings} == {2}
 
 
-def test_a_course_need_not_have_one(tmp_path: Path) -> None:
+def test_a_course_may_have_no_glossary(tmp_path: Path) -> None:
     assert glossary.load(tmp_path) == Glossary()
     assert list(glossary.findings(tmp_path, [])) == []

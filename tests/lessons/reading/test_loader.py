@@ -1,4 +1,4 @@
-"""The loader: whatever is wrong in a lesson is told with file, line, column and remedy, all of it at once."""
+"""The loader reports everything that is wrong in a lesson at once, with file, line, column and remedy."""
 
 from __future__ import annotations
 
@@ -83,25 +83,25 @@ VALID = dedent(
 )
 
 
-def parsed(text: str) -> Lesson:
+def parse(text: str) -> Lesson:
     return parse_lesson(text, "lesson.yaml", number=1, slug="scores", folder="here")
 
 
 def findings(text: str) -> list[str]:
-    """What is found in a text, each as it is printed."""
+    """Return the findings in a text, as they are printed."""
     with pytest.raises(LessonError) as caught:
-        parsed(text)
+        parse(text)
     assert str(caught.value) == "\n".join(map(str, caught.value.findings))
     return [str(finding) for finding in caught.value.findings]
 
 
-def changed(before: str, after: str, text: str = VALID) -> str:
+def replace_once(before: str, after: str, text: str = VALID) -> str:
     assert text.count(before) == 1, before
     return text.replace(before, after)
 
 
 def write(folder: Path, text: str | bytes = VALID) -> Path:
-    """A lesson folder with this file in it."""
+    """Write a lesson file with this text into a new folder."""
     folder.mkdir(parents=True)
     file = folder / "lesson.yaml"
     if isinstance(text, bytes):
@@ -111,11 +111,11 @@ def write(folder: Path, text: str | bytes = VALID) -> Path:
     return file
 
 
-# What is right -------------------------------------------------------------------------------------------------------
+# Valid lessons -------------------------------------------------------------------------------------------------------
 
 
 def test_valid_lesson() -> None:
-    lesson = parsed(VALID)
+    lesson = parse(VALID)
     assert (lesson.id, lesson.number, lesson.folder, lesson.seed) == ("scores", 1, "here", 7)
     why, scores, task = lesson.steps
     assert isinstance(why, ReadStep)
@@ -126,8 +126,8 @@ def test_valid_lesson() -> None:
     assert (task.limits.cpu, task.limits.wall) == (2, 20)
 
 
-def test_lesson_knows_its_steps() -> None:
-    lesson = parsed(VALID)
+def test_lesson_finds_its_steps() -> None:
+    lesson = parse(VALID)
     assert lesson.index("scores") == 1
     assert lesson.step("try").kind == "exercise"
     assert [step.exercise for step in lesson.exercises] == ["one"]
@@ -135,28 +135,28 @@ def test_lesson_knows_its_steps() -> None:
         lesson.step("nothing")
 
 
-def test_lesson_cannot_be_changed() -> None:
+def test_lesson_is_immutable() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        parsed(VALID).title = "Other"
+        parse(VALID).title = "Other"
 
 
 @pytest.mark.parametrize("start", ["\ufeff", "# a comment\n", "---\n", "%YAML 1.1\n---\n"])
-def test_start_of_file(start: str) -> None:
-    assert parsed(start + VALID).title == "Scores"
+def test_start_of_a_file(start: str) -> None:
+    assert parse(start + VALID).title == "Scores"
 
 
-def test_windows_line_ends(tmp_path: Path) -> None:
+def test_windows_line_ends_are_accepted(tmp_path: Path) -> None:
     write(tmp_path / "01-scores", VALID.replace("\n", "\r\n").encode())
-    assert load_lesson(tmp_path / "01-scores") == parsed(VALID).model_copy(
+    assert load_lesson(tmp_path / "01-scores") == parse(VALID).model_copy(
         update={"folder": str(tmp_path / "01-scores")}
     )
 
 
-def test_same_labels_by_alias() -> None:
-    text = changed(
+def test_labels_may_be_an_alias() -> None:
+    text = replace_once(
         "labels: {dim: [one]}", "labels: &names {dim: [one]}\n      - {name: half, kind: score, labels: *names}"
     )
-    shown = parsed(text).step("scores").model_dump()["show"]
+    shown = parse(text).step("scores").model_dump()["show"]
     assert shown[1]["labels"] == shown[2]["labels"]
 
 
@@ -171,11 +171,11 @@ KINDS = "'kind: read', 'kind: run', 'kind: train', 'kind: exercise', 'kind: choi
 YAML = "Check the indentation and the quotes at this place."
 
 Found = list[tuple[str, str]]
-"""Where (at the start of this text, or in the first column of the line after a line break), and what is told."""
+"""The position of each finding (the start of a text, or the line after it if it is a line break), and its message."""
 
 
-def places(text: str, expected: Found) -> list[str]:
-    """Expected findings with the line and column of their places."""
+def expected_findings(text: str, expected: Found) -> list[str]:
+    """Return the expected findings as they are printed, with line and column."""
     lines = []
     for where, message in expected:
         assert text.count(where) == 1, where
@@ -406,9 +406,9 @@ ONE: dict[str, tuple[str, str, Found]] = {
 
 
 @pytest.mark.parametrize(("before", "after", "expected"), ONE.values(), ids=ONE)
-def test_finding(before: str, after: str, expected: Found) -> None:
-    text = changed(before, after)
-    assert findings(text) == places(text, expected)
+def test_finding_in_a_lesson(before: str, after: str, expected: Found) -> None:
+    text = replace_once(before, after)
+    assert findings(text) == expected_findings(text, expected)
 
 
 BAD_YAML: dict[str, tuple[str, str, str, str]] = {
@@ -485,9 +485,9 @@ BAD_YAML: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize(("before", "after", "where", "message"), BAD_YAML.values(), ids=BAD_YAML)
-def test_text_that_is_not_yaml(before: str, after: str, where: str, message: str) -> None:
-    text = changed(before, after)
-    assert findings(text) == places(text, [(where, message)])
+def test_finding_in_text_that_is_not_yaml(before: str, after: str, where: str, message: str) -> None:
+    text = replace_once(before, after)
+    assert findings(text) == expected_findings(text, [(where, message)])
 
 
 NO_LESSON = "1:1: a lesson is a mapping with title, goal and steps. Start the file with 'title: ...'."
@@ -503,16 +503,16 @@ NO_LESSON = "1:1: a lesson is a mapping with title, goal and steps. Start the fi
         ("null\n", NO_LESSON),
     ],
 )
-def test_text_that_is_no_lesson(text: str, message: str) -> None:
+def test_finding_in_yaml_that_is_not_a_lesson(text: str, message: str) -> None:
     assert findings(text) == [f"lesson.yaml:{message}"]
 
 
-def test_value_that_holds_itself() -> None:
+def test_value_that_contains_itself() -> None:
     assert "not known here" in findings(VALID + "more: &loop [*loop]\n")[0]
     assert "not known here" in findings(VALID + "more: &loop {again: *loop}\n")[0]
 
 
-def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
+def test_all_findings_are_reported_in_the_order_of_the_file() -> None:
     text = VALID
     for before, after in (
         ("goal:", "gaol:"),
@@ -522,18 +522,18 @@ def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
         ('number: "9.1"', 'numbr: "9.1"'),
         ("It is {got.one}, not", "It is {got one}, not"),
     ):
-        text = changed(before, after, text)
+        text = replace_once(before, after, text)
     expected = ["title: Scores\ng", "gaol", "seed: seven", "seven", "\n      half", "scores, axes", "numbr", ">-"]
     found = [":".join(line.split(":")[:3]) for line in findings(text)]
-    assert found == [line.removesuffix(": ") for line in places(text, [(where, "") for where in expected])]
+    assert found == [line.removesuffix(": ") for line in expected_findings(text, [(where, "") for where in expected])]
 
 
-def test_steps_that_are_all_wrong_are_not_called_too_few() -> None:
+def test_invalid_steps_are_not_reported_as_too_few() -> None:
     text = "title: T\ngoal: G\nsteps:\n  - id: a\n"
     assert findings(text) == [f"lesson.yaml:4:5: the step has no 'kind'. Add {KINDS}."]
 
 
-def test_no_steps() -> None:
+def test_lesson_without_steps() -> None:
     (found,) = findings("title: T\ngoal: G\nsteps: []\n")
     assert found.startswith("lesson.yaml:3:8: 'steps': tuple should have at least 1 item")
 
@@ -541,7 +541,7 @@ def test_no_steps() -> None:
 # Files and folders ---------------------------------------------------------------------------------------------------
 
 
-def found_in(folder: Path, whole_course: bool = False) -> list[Finding]:
+def findings_in(folder: Path, whole_course: bool = False) -> list[Finding]:
     with pytest.raises(LessonError) as caught:
         load_course(folder) if whole_course else load_lesson(folder)
     return caught.value.findings
@@ -550,33 +550,33 @@ def found_in(folder: Path, whole_course: bool = False) -> list[Finding]:
 def test_missing_file(tmp_path: Path) -> None:
     (tmp_path / "01-scores").mkdir()
     file = str(tmp_path / "01-scores" / "lesson.yaml")
-    assert found_in(tmp_path / "01-scores") == [
+    assert findings_in(tmp_path / "01-scores") == [
         Finding(file, 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")
     ]
 
 
 def test_file_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "01-scores" / "lesson.yaml").mkdir(parents=True)
-    (found,) = found_in(tmp_path / "01-scores")
+    (found,) = findings_in(tmp_path / "01-scores")
     assert (found.problem, found.remedy) == ("cannot be read: Is a directory", "Check the file and its rights.")
 
 
-def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:
-    file = write(tmp_path / "01-scores", changed("Because.", "Weil ä").encode("latin-1"))
-    assert found_in(tmp_path / "01-scores") == [
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    file = write(tmp_path / "01-scores", replace_once("Because.", "Weil ä").encode("latin-1"))
+    assert findings_in(tmp_path / "01-scores") == [
         Finding(str(file), 16, 12, "this is not UTF-8 text", "Save the file as UTF-8.")
     ]
 
 
 @pytest.mark.parametrize("name", ["scores", "01_scores", "01-Scores", "-scores", "01-"])
-def test_folder_that_is_not_named_like_one(tmp_path: Path, name: str) -> None:
+def test_folder_with_an_invalid_name(tmp_path: Path, name: str) -> None:
     write(tmp_path / name)
-    (found,) = found_in(tmp_path / name)
+    (found,) = findings_in(tmp_path / name)
     assert found.problem == f"'{name}' is not a lesson folder"
     assert "03-two-heads" in found.remedy
 
 
-def test_course_in_the_order_of_its_numbers(tmp_path: Path) -> None:
+def test_lessons_are_sorted_by_number(tmp_path: Path) -> None:
     unique = VALID.replace("exercise: one", "exercise: no-{0}").replace("9.1", "9.{0}")
     for name in ("02-second", "1-third", "10-first"):
         write(tmp_path / name, unique.replace("{0}", name.partition("-")[0]))
@@ -595,19 +595,19 @@ def test_course_in_the_order_of_its_numbers(tmp_path: Path) -> None:
 
 def test_course_without_lessons(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
-        (found,) = found_in(folder, whole_course=True)
+        (found,) = findings_in(folder, whole_course=True)
         assert (found.file, found.problem) == (str(folder), "there are no lessons here")
 
 
-def test_findings_of_all_files_come_together(tmp_path: Path) -> None:
-    write(tmp_path / "01-first", changed("goal:", "gaol:"))
-    write(tmp_path / "02-second", changed("seed: 7", "seed: seven"))
+def test_findings_of_all_files_are_reported_together(tmp_path: Path) -> None:
+    write(tmp_path / "01-first", replace_once("goal:", "gaol:"))
+    write(tmp_path / "02-second", replace_once("seed: 7", "seed: seven"))
     (tmp_path / "03-third").mkdir()
-    found = found_in(tmp_path, whole_course=True)
+    found = findings_in(tmp_path, whole_course=True)
     assert [Path(one.file).parent.name for one in found] == ["01-first", "01-first", "02-second", "03-third"]
 
 
-def test_exercise_in_two_lessons(tmp_path: Path) -> None:
+def test_exercise_of_the_same_name_in_two_lessons(tmp_path: Path) -> None:
     write(tmp_path / "01-first")
     text = "# a line more\n" + VALID
     file = write(tmp_path / "02-second", text)
@@ -616,15 +616,15 @@ def test_exercise_in_two_lessons(tmp_path: Path) -> None:
         ("one\n    number", f"the exercise 'one' also stands in lesson 'first'. {unique}"),
         ('"9.1"', f"the exercise '9.1' also stands in lesson 'first'. {unique}"),
     ]
-    found = [str(one).replace(str(file), "lesson.yaml") for one in found_in(tmp_path, whole_course=True)]
-    assert found == places(text, expected)
+    found = [str(one).replace(str(file), "lesson.yaml") for one in findings_in(tmp_path, whole_course=True)]
+    assert found == expected_findings(text, expected)
 
 
-def test_lessons_with_one_number_or_one_name(tmp_path: Path) -> None:
+def test_lessons_with_the_same_number_or_name(tmp_path: Path) -> None:
     short = "title: T\ngoal: G\nsteps:\n  - {id: a, kind: read, title: A, prose: B}\n"
     for name in ("01-first", "1-second", "02-first"):
         write(tmp_path / name, short)
-    problems = {Path(found.file).name: found.problem for found in found_in(tmp_path, whole_course=True)}
+    problems = {Path(found.file).name: found.problem for found in findings_in(tmp_path, whole_course=True)}
     assert problems == {
         "1-second": "the number '1' is also that of '01-first'",
         "02-first": "the id 'first' is also that of '01-first'",
@@ -722,19 +722,21 @@ QUESTION: dict[str, tuple[str, str, Found]] = {
 
 @pytest.mark.parametrize(("before", "after", "expected"), QUESTION.values(), ids=QUESTION)
 def test_finding_in_a_question(before: str, after: str, expected: Found) -> None:
-    text = changed(before, after, ONE_OF_EACH)
-    assert findings(text) == places(text, expected)
+    text = replace_once(before, after, ONE_OF_EACH)
+    assert findings(text) == expected_findings(text, expected)
 
 
-def test_questions() -> None:
-    lesson = parsed(ONE_OF_EACH)
+def test_questions_are_read() -> None:
+    lesson = parse(ONE_OF_EACH)
     choice, number, shape, order, point = lesson.steps
     assert isinstance(choice, ChoiceStep)
     assert [option.right for option in choice.options] == [False, True, False]
     assert all(isinstance(step, PredictStep) for step in (number, shape, order))
     assert isinstance(point, PointStep)
-    # YAML takes the bare word for a truth value.
-    assert point.on == parsed(changed("on: weights", "'on': weights", ONE_OF_EACH)).step("largest").model_dump()["on"]
+    # YAML reads the bare word as a truth value.
+    assert (
+        point.on == parse(replace_once("on: weights", "'on': weights", ONE_OF_EACH)).step("largest").model_dump()["on"]
+    )
     assert point.facts == ("weights == weights.max()", "weights.T == weights[2, 0]")
     assert isinstance(number, PredictStep)
     assert [shown.name for shown in number.tensors] == ["row", "shares"]
@@ -749,8 +751,8 @@ INCLUDING = SHORT + "  - include: steps/b.yaml\n"
 STEP_FILE = "id: b\nkind: read\ntitle: B\nprose: C\n"
 
 
-def including(folder: Path, step: str | None = STEP_FILE, lesson: str = INCLUDING) -> Path:
-    """A lesson that includes a step from a file."""
+def write_including_lesson(folder: Path, step: str | None = STEP_FILE, lesson: str = INCLUDING) -> Path:
+    """Write a lesson that includes a step from a file."""
     write(folder, lesson)
     (folder / "steps").mkdir()
     if step is not None:
@@ -758,8 +760,8 @@ def including(folder: Path, step: str | None = STEP_FILE, lesson: str = INCLUDIN
     return folder
 
 
-def test_a_step_in_a_file_of_its_own(tmp_path: Path) -> None:
-    lesson = load_lesson(including(tmp_path / "01-first"))
+def test_a_step_may_be_in_a_file_of_its_own(tmp_path: Path) -> None:
+    lesson = load_lesson(write_including_lesson(tmp_path / "01-first"))
     assert [(step.id, step.title) for step in lesson.steps] == [("a", "A"), ("b", "B")]
 
 
@@ -776,10 +778,10 @@ def test_a_step_in_a_file_of_its_own(tmp_path: Path) -> None:
         ("", "1:1: the file is empty."),
     ],
 )
-def test_what_is_wrong_in_a_file_of_a_step(tmp_path: Path, step: str, found: str) -> None:
-    folder = including(tmp_path / "01-first", step)
-    told = str(found_in(folder)[0])
-    assert told.startswith(f"{folder / 'steps' / 'b.yaml'}:{found}")
+def test_finding_in_an_included_file(tmp_path: Path, step: str, found: str) -> None:
+    folder = write_including_lesson(tmp_path / "01-first", step)
+    message = str(findings_in(folder)[0])
+    assert message.startswith(f"{folder / 'steps' / 'b.yaml'}:{found}")
 
 
 @pytest.mark.parametrize(
@@ -792,22 +794,22 @@ def test_what_is_wrong_in_a_file_of_a_step(tmp_path: Path, step: str, found: str
         ("include: [steps/b.yaml]", "this is not something to include"),
     ],
 )
-def test_what_cannot_be_included(tmp_path: Path, entry: str, problem: str) -> None:
-    folder = including(tmp_path / "01-first", lesson=SHORT + f"  - {entry}\n")
-    (found,) = found_in(folder)
+def test_invalid_include(tmp_path: Path, entry: str, problem: str) -> None:
+    folder = write_including_lesson(tmp_path / "01-first", lesson=SHORT + f"  - {entry}\n")
+    (found,) = findings_in(folder)
     assert (Path(found.file).name, found.line, found.problem) == ("lesson.yaml", 5, problem)
 
 
-def test_a_text_without_a_folder_includes_nothing() -> None:
+def test_a_text_without_a_folder_cannot_include() -> None:
     with pytest.raises(LessonError, match="this is not something to include"):
         parse_lesson(INCLUDING, "lesson.yaml", number=1, slug="scores")
 
 
-def test_an_exercise_in_a_file_that_also_stands_elsewhere(tmp_path: Path) -> None:
+def test_an_included_exercise_that_another_lesson_has_too(tmp_path: Path) -> None:
     write(tmp_path / "01-first")
     exercise = dedent(VALID[VALID.index("  - id: try") :].replace("  - id", "    id", 1))
-    folder = including(tmp_path / "02-second", exercise)
-    found = found_in(tmp_path, whole_course=True)
+    folder = write_including_lesson(tmp_path / "02-second", exercise)
+    found = findings_in(tmp_path, whole_course=True)
     assert [(one.file, one.line) for one in found] == [(str(folder / "steps" / "b.yaml"), line) for line in (3, 4)]
 
 
@@ -831,8 +833,8 @@ MISTAKES = dedent(
 OWN = VALID[VALID.index("      - id: two") : VALID.index("    context:")]
 
 
-def naming(mistakes: str, library: str = MISTAKES, folder: Path | None = None) -> Lesson:
-    """The valid lesson, whose exercise names mistakes of a library."""
+def load_naming(mistakes: str, library: str = MISTAKES, folder: Path | None = None) -> Lesson:
+    """Load the valid lesson with an exercise that names mistakes of a library."""
     assert folder is not None
     (folder / "mistakes").mkdir()
     (folder / "mistakes" / "some.yaml").write_text(library, encoding="utf-8")
@@ -846,18 +848,18 @@ def mistakes_of(lesson: Lesson) -> list[tuple[str, str, int]]:
     return [(mistake.id, mistake.name, len(mistake.edits)) for mistake in task.mistakes]
 
 
-def test_mistakes_by_their_names(tmp_path: Path) -> None:
-    lesson = naming("[three, two]", folder=tmp_path)
+def test_mistakes_are_found_by_id(tmp_path: Path) -> None:
+    lesson = load_naming("[three, two]", folder=tmp_path)
     assert mistakes_of(lesson) == [("three", "three instead of one", 2), ("two", "two instead of one", 1)]
 
 
-def test_a_mistake_of_the_library_with_fields_of_its_own(tmp_path: Path) -> None:
-    lesson = naming("[{id: two, name: another, code: x = 1}, {id: own, name: new, why: So.}]", folder=tmp_path)
+def test_fields_of_a_library_mistake_can_be_replaced(tmp_path: Path) -> None:
+    lesson = load_naming("[{id: two, name: another, code: x = 1}, {id: own, name: new, why: So.}]", folder=tmp_path)
     assert mistakes_of(lesson) == [("two", "another", 1), ("own", "new", 0)]
 
 
 @pytest.mark.parametrize(
-    ("mistakes", "told"),
+    ("mistakes", "message"),
     [
         ("[tow]", "the mistake 'tow' is not in the library. Did you mean 'two'?"),
         ("[xyzzy]", "the mistake 'xyzzy' is not in the library. Add it to lessons/mistakes, or give it a name here."),
@@ -866,15 +868,15 @@ def test_a_mistake_of_the_library_with_fields_of_its_own(tmp_path: Path) -> None
         ("two", "'mistakes': input should be a valid tuple"),
     ],
 )
-def test_what_is_not_in_the_library(tmp_path: Path, mistakes: str, told: str) -> None:
+def test_mistake_that_is_not_in_the_library(tmp_path: Path, mistakes: str, message: str) -> None:
     with pytest.raises(LessonError) as caught:
-        naming(mistakes, folder=tmp_path)
-    found = next(found for found in caught.value.findings if told in str(found))
+        load_naming(mistakes, folder=tmp_path)
+    found = next(found for found in caught.value.findings if message in str(found))
     assert (Path(found.file).name, found.line) == ("lesson.yaml", VALID[: VALID.index("mistakes:")].count("\n") + 1)
 
 
 @pytest.mark.parametrize(
-    ("library", "told"),
+    ("library", "message"),
     [
         ("a: 1\n", "some.yaml:1:1: this is not a list of mistakes. Start every one with '- id: ...'."),
         (MISTAKES + "- id: two\n  name: x\n  why: y\n", "some.yaml:12:3: the mistake 'two' is given twice."),
@@ -885,10 +887,10 @@ def test_what_is_not_in_the_library(tmp_path: Path, mistakes: str, told: str) ->
         ("- id: [\n", "some.yaml:1:1: while parsing a flow node"),
     ],
 )
-def test_what_is_wrong_in_the_library(tmp_path: Path, library: str, told: str) -> None:
+def test_finding_in_the_library(tmp_path: Path, library: str, message: str) -> None:
     with pytest.raises(LessonError) as caught:
-        naming("[two]", library, folder=tmp_path)
-    assert any(told in str(found) for found in caught.value.findings), str(caught.value)
+        load_naming("[two]", library, folder=tmp_path)
+    assert any(message in str(found) for found in caught.value.findings), str(caught.value)
 
 
 def test_the_library_of_the_tutor_loads() -> None:
@@ -919,8 +921,8 @@ ODD_LINES = (
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> str:
-    """A lesson with a few lines deleted, doubled, moved, cut or replaced."""
+def damaged_lessons(draw: st.DrawFn) -> str:
+    """Draw a lesson with a few lines deleted, doubled, moved, cut or replaced."""
     lines = list(SOURCES[draw(st.sampled_from(sorted(SOURCES)))])
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(lines) - 1))
@@ -947,17 +949,17 @@ def damaged(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=int(os.environ.get("LOAD_EXAMPLES", "150")), deadline=None)
-@given(damaged())
+@given(damaged_lessons())
 @example("".join(SOURCES["made"][:23]))
-def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
+def test_damage_is_harmless_or_found_within_the_file(text: str) -> None:
     try:
-        parsed(text)
+        parse(text)
     except LessonError as caught:
         found = caught.findings
     else:
         return
     assert found
-    # splitlines knows the same line ends as YAML.
+    # splitlines splits at the same line ends as YAML.
     lines = max(1, len(text.splitlines()))
     for finding in found:
         assert 1 <= finding.line <= lines, (str(finding), lines)
@@ -967,6 +969,6 @@ def test_damage_is_found_within_the_file_or_harmless(text: str) -> None:
         assert "\n" not in str(finding)
 
 
-def test_findings_are_in_one_order() -> None:
+def test_findings_have_a_fixed_order() -> None:
     one = Finding("f", 1, 1, "b", "r")
     assert loader.sorted_findings([one, Finding("f", 1, 1, "a", "r"), one]) == [Finding("f", 1, 1, "a", "r"), one]

@@ -11,7 +11,7 @@ from lessons.worker import plain_codec
 from tests.lessons.lesson_builders import ATTENTION, SQUARED, attention_exercise, doubling_exercise
 
 
-def test_an_edit_changes_every_place() -> None:
+def test_an_edit_changes_every_occurrence() -> None:
     assert mistake_edits.apply_edits("a b a", [("a", "c")]) == "c b c"
 
 
@@ -21,11 +21,11 @@ def test_edits_are_made_together_or_not_at_all() -> None:
     assert mistake_edits.apply_edits("a", both) is None
 
 
-def test_what_changes_nothing_is_no_edit() -> None:
+def test_an_edit_that_changes_nothing_is_impossible() -> None:
     assert mistake_edits.apply_edits("a", [("a", "a")]) is None
 
 
-def test_the_first_way_that_fits_counts() -> None:
+def test_the_first_edits_that_fit_are_made() -> None:
     edits = [{"find": "x", "replace": "1"}, {"find": "y", "replace": "2"}, {"find": "z", "replace": "3"}]
     mistake = Mistake.model_validate({"id": "m", "name": "m", "why": "w", "edits": edits})
     assert KnownMistake.of(mistake).apply_to("y z") == "2 z"
@@ -37,7 +37,7 @@ def test_a_mistake_may_be_a_whole_answer() -> None:
     assert mistake_edits.with_mistake(exercise, exercise.mistakes[0]) == SQUARED
 
 
-def test_two_at_once() -> None:
+def test_two_mistakes_are_made_at_once() -> None:
     mistakes = [KnownMistake.of(mistake) for mistake in attention_exercise().mistakes]
     found = {
         (first.id, second.id): code for first, second, code in mistake_edits.with_two_mistakes(ATTENTION, mistakes)
@@ -46,19 +46,19 @@ def test_two_at_once() -> None:
     assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
 
 
-def test_what_undoes_or_swallows_the_other_is_no_pair() -> None:
+def test_mistakes_that_undo_or_prevent_each_other_are_no_pair() -> None:
     mistakes = [KnownMistake("there", ((("a", "b"),),)), KnownMistake("back", ((("b", "a"), ("c", "c")),))]
     swallow = KnownMistake("swallow", ((("a c", "d"),),))
     assert list(mistake_edits.with_two_mistakes("a c", mistakes)) == []
     assert [code for _, _, code in mistake_edits.with_two_mistakes("a c", [mistakes[0], swallow])] == []
 
 
-def test_both_orders_where_they_differ() -> None:
+def test_a_pair_comes_in_both_orders_if_they_differ() -> None:
     mistakes = [KnownMistake("one", ((("x", "y"),),)), KnownMistake("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
     assert [code for _, _, code in mistake_edits.with_two_mistakes("x w", mistakes)] == ["u w"]
 
 
-def test_it_survives_the_way_to_the_judge() -> None:
+def test_a_known_mistake_can_be_sent_to_the_judge() -> None:
     known_one = KnownMistake.of(attention_exercise().mistakes[0])
     assert plain_codec.decode(KnownMistake, json.loads(json.dumps(plain_codec.encode(known_one)))) == known_one
 

@@ -32,8 +32,8 @@ def test_class_without_docstrings() -> None:
         ("attention.causal:causal_mask", attention.causal.causal_mask),
     ],
 )
-def test_text_is_the_code_that_runs(reference: str, thing: type) -> None:
-    """Apart from docstrings, which are for those who open the file."""
+def test_the_text_is_the_code_that_runs(reference: str, thing: type) -> None:
+    """Docstrings are the only difference."""
     shown, real = ast.parse(package_source.read(reference)), ast.parse(dedent(inspect.getsource(thing)))
     for node in ast.walk(real):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
@@ -72,14 +72,14 @@ def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
         ("", "there is no module ''"),
     ],
 )
-def test_reference_that_leads_nowhere(reference: str, complaint: str) -> None:
+def test_unknown_reference_raises(reference: str, complaint: str) -> None:
     with pytest.raises(LookupError) as caught:
         package_source.read(reference)
     assert caught.value.args == (complaint,)
 
 
 def references(course: Course) -> set[str]:
-    """What the lessons show of the package."""
+    """Return the references to the package in the lessons."""
     return {
         step.source
         for lesson in course.lessons
@@ -95,7 +95,7 @@ def test_every_reference_of_the_course_can_be_read(course: Course) -> None:
 
 
 def test_code_that_a_lesson_shows_fits_a_terminal(course: Course) -> None:
-    """80 columns, of which the plain renderer indents code by four."""
+    """A line has 80 columns, and text without a screen is indented by four."""
     for reference in references(course):
         wide = [line for line in package_source.read(reference).splitlines() if len(line) > 80 - 4]
         assert not wide, reference

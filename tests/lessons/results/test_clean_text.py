@@ -1,4 +1,4 @@
-"""Text that is safe to print, wherever it comes from."""
+"""Text from anywhere is made safe to print."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_clean(given_text: str, cleaned: str) -> None:
 
 
 @given(st.text())
-def test_nothing_that_moves_a_cursor_comes_through(given_text: str) -> None:
+def test_no_character_that_moves_a_cursor_remains(given_text: str) -> None:
     cleaned = clean(given_text)
     assert all(character.isprintable() or character in "\n\t" for character in cleaned)
     assert clean(given_text, keep="").isprintable()
@@ -40,7 +40,7 @@ def test_text_of_one_line_keeps_no_line_end() -> None:
     assert clean("one\r\n\ttwo", keep="") == "one\ufffd\ufffd\ufffdtwo"
 
 
-def test_escapes_say_what_was_there() -> None:
+def test_escapes_name_the_replaced_characters() -> None:
     assert clean("a\r\n\tb\x1b\x9b\u202e\U000e0041\ud800", keep="", escape=True) == (
         r"a\r\n\tb\x1b\x9b\u202e\U000e0041\ud800"
     )

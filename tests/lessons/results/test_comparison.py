@@ -1,4 +1,4 @@
-"""Before and after: the difference of two tensors, also of such as are here in part only."""
+"""The difference of a tensor before and after a change, also where only windows of it are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tensor(values: list[float] | None, *shape: int, dtype: str = "float32", wind
     return Tensor("x", "weight", dtype, shape, axes, labels, 0.0, 1.0, numbers, window)
 
 
-def test_difference() -> None:
+def test_difference_of_two_tensors() -> None:
     before, after = tensor([1.0, 2.0, 3.0, 4.0], 2, 2), tensor([1.0, 2.5, 3.0, 1.0], 2, 2)
     found = difference(before, after)
     assert found is not None
@@ -28,7 +28,7 @@ def test_difference() -> None:
     assert (found.changed, found.known) == (frozenset({1, 3}), True)
 
 
-def test_numbers_that_are_none() -> None:
+def test_infinities_and_nan() -> None:
     before = tensor([nan, nan, 1.0, inf, inf, -inf, inf, 0.0], 8)
     after = tensor([nan, 1.0, nan, inf, -inf, -inf, 1.0, -0.0], 8)
     found = difference(before, after)
@@ -49,13 +49,13 @@ def test_numbers_that_are_none() -> None:
         ("int64", "bool", "int64"),
     ],
 )
-def test_dtype(before: str, after: str, dtype: str) -> None:
+def test_dtype_of_a_difference(before: str, after: str, dtype: str) -> None:
     found = difference(tensor([0, 1], 2, dtype=before), tensor([1, 1], 2, dtype=after))
     assert found is not None
     assert (found.tensor.dtype, found.tensor.values) == (dtype, (1, 0))
 
 
-def test_shapes() -> None:
+def test_different_shapes_have_no_difference() -> None:
     assert difference(tensor([1.0], 1), tensor([1.0], 1, 1)) is None
     for shape in ((), (0, 3), (1, 2, 3)):
         numbers = [1.0] * prod(shape)
@@ -84,13 +84,13 @@ def test_windows_are_compared_where_they_overlap() -> None:
         Window((1,), 10, 20, ()),
     ],
 )
-def test_windows_with_nothing_in_common(other: Window | None) -> None:
+def test_windows_without_an_overlap(other: Window | None) -> None:
     here = Window((1,), 10, 20, ROWS)
     assert window_difference(here, other) is window_difference(other, here) is None
     assert changed_in(here, other, (3, 100, 50)) == frozenset()
 
 
-def test_large_tensors_tell_what_their_windows_do() -> None:
+def test_large_tensors_are_compared_by_their_windows() -> None:
     window = Window((0,), 0, 0, ROWS)
     before = tensor(None, 2, 100, 100, window=window)
     after = tensor(None, 2, 100, 100, window=replace(window, rows=((1.0, 2.0, 3.0), (4.0, inf, 6.0))))

@@ -27,7 +27,7 @@ from lessons.results.floats import shortest
         (-math.inf, "float16", -math.inf),
     ],
 )
-def test_shortest(value: float, dtype: str, expected: float) -> None:
+def test_shortest_form(value: float, dtype: str, expected: float) -> None:
     assert shortest(value, dtype) == expected
 
 
@@ -37,19 +37,19 @@ def test_nan_and_the_sign_of_zero_stay() -> None:
 
 
 @given(st.integers(0, 0xFFFF))
-def test_shortest_is_the_same_bfloat16(bits: int) -> None:
+def test_shortest_form_is_the_same_bfloat16(bits: int) -> None:
     (value,) = struct.unpack("<f", struct.pack("<I", bits << 16))
     if math.isfinite(value):
         (found,) = struct.unpack("<I", struct.pack("<f", shortest(value, "bfloat16")))
-        # The nearest bfloat16 has the upper half of the bits, rounded.
+        # The nearest bfloat16 is the upper half of the bits, rounded.
         assert (found + 0x7FFF + (found >> 16 & 1)) >> 16 == bits
 
 
 @given(st.floats(width=16, allow_nan=False))
-def test_shortest_is_the_same_float16(value: float) -> None:
+def test_shortest_form_is_the_same_float16(value: float) -> None:
     assert struct.unpack("e", struct.pack("e", shortest(value, "float16"))) == (value,)
 
 
 @given(st.floats(width=32, allow_nan=False))
-def test_shortest_is_the_same_float32(value: float) -> None:
+def test_shortest_form_is_the_same_float32(value: float) -> None:
     assert struct.unpack("f", struct.pack("f", shortest(value, "float32"))) == (value,)

@@ -1,4 +1,4 @@
-"""Formulas: what is written is what is evaluated."""
+"""Formulas: their written form has the value to which they evaluate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ leaves = st.integers(0, len(VALUES) - 1).map(f.OperandRef) | numbers
 
 
 def operations(inner: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
-    """Operations on parts."""
+    """Return a strategy for operations on parts."""
     two = st.tuples(inner, inner)
     many = st.lists(inner, min_size=2, max_size=4).map(tuple)
     return st.one_of(
@@ -36,7 +36,7 @@ formulas = st.recursive(leaves, operations, max_leaves=12)
 
 
 def python_value(text: str) -> float:
-    """What Python makes of a formula in its notation, with the functions of formulas."""
+    """Evaluate a formula in Python's notation, with the functions of formulas."""
     names: dict[str, Any] = {**f.FUNCTIONS, "inf": math.inf, "nan": math.nan, "sum": sum}
     return float(eval(text, {"__builtins__": {}}, names))
 
@@ -44,7 +44,7 @@ def python_value(text: str) -> float:
 @settings(max_examples=400, deadline=None)
 @given(formulas)
 def test_python_notation_means_the_same(formula: f.Formula) -> None:
-    """Python's own precedence leads to the value."""
+    """Python's precedence of operators gives the value of the formula."""
     operands = [repr(value) for value in VALUES]
     try:
         meant = python_value(f.text(formula, operands, repr))
@@ -56,7 +56,7 @@ def test_python_notation_means_the_same(formula: f.Formula) -> None:
 
 
 def _steps(formula: f.Formula) -> bool:
-    """Whether a step may go either way by rounding."""
+    """Return whether a formula has a step function, which rounding may push either way."""
     if not isinstance(formula, f.Op):
         return False
     return formula.op in ("floor", "//", "%", "<", "<=", ">", ">=", "==", "!=") or any(map(_steps, formula.parts))
@@ -64,20 +64,20 @@ def _steps(formula: f.Formula) -> bool:
 
 @given(formulas)
 def test_notation_for_people_has_the_same_brackets(formula: f.Formula) -> None:
-    """Only signs differ."""
+    """The two notations differ in the signs of operations only."""
     people = f.text(formula, NAMES, repr, "people")
     assert people.replace("·", "*").replace("^", "**").replace(" ", "") == f.text(formula, NAMES, repr).replace(" ", "")
 
 
 @given(formulas)
 def test_json_round_trip(formula: f.Formula) -> None:
-    """It arrives as it was sent."""
+    """A formula that is written to JSON and read again is the same."""
     assert f.from_json(json.loads(json.dumps(f.to_json(formula)))) == formula
 
 
 @pytest.mark.parametrize("tree", [None, [], [1, 2], {}, True, "a", 1.5])
-def test_what_is_no_formula_is_refused(tree: object) -> None:
-    """Anything else than a tree of operations."""
+def test_malformed_json_is_refused(tree: object) -> None:
+    """Any JSON other than a tree of operations raises `ValueError`."""
     with pytest.raises(ValueError):  # noqa: PT011
         f.from_json(tree)
 
@@ -114,14 +114,14 @@ def test_what_is_no_formula_is_refused(tree: object) -> None:
     ],
 )
 def test_arithmetic_of_ieee_754(op: str, parts: tuple[float, ...], value: float) -> None:
-    """No function raises, what is undefined is NaN."""
+    """No function raises, and undefined results are NaN."""
     got = f.evaluate(f.Op(op, tuple(map(f.OperandRef, range(len(parts))))), [float(part) for part in parts])
     assert got == value or (math.isnan(got) and math.isnan(value))
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 10))
 def test_shortening_keeps_the_largest_terms(terms: list[float], most: int) -> None:
-    """What is left and the rest come to the whole."""
+    """The remaining terms and the rest add up to the whole sum."""
     formula = f.add(*map(f.OperandRef, range(len(terms))))
     short = f.shorten(formula, terms, most)
     kept = f.operand_positions(short.formula)

@@ -1,4 +1,4 @@
-"""Numbers in JSON documents: those that JSON lacks are strings."""
+"""Numbers in JSON documents: the ones that JSON lacks are strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner changes: cells and knobs as plain data, going back and forth, and what a run makes of them."""
+"""Changes of a learner: cells and knobs as plain data, undo and redo, and their effect on a run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ KNOBS = [
 ]  # fmt: skip
 
 
-def made() -> Lesson:
-    """A lesson in which variables are bound in every way."""
+def lesson_with_bindings() -> Lesson:
+    """Build a lesson that binds variables in every way."""
     return lesson_of(
         code_step("one", "a = torch.zeros(2, 2)\nfor i in range(2):\n    a[i, 0] = 1\nb = a / 2", "a", "b"),
         text_step("why", "Read."),
@@ -44,7 +44,7 @@ def tensors(results: list[StepResult], step: str) -> dict[str, Tensor]:
 
 
 def run_with(worker: Session, lesson: Lesson, *written: CellChange, upto: str | None = None) -> list[StepResult]:
-    """The results of a lesson with these cells changed."""
+    """Return the results of a lesson with these cells changed."""
     run = worker.run(lesson, upto, Changes(cells=written))
     run.close()
     return run.steps
@@ -54,7 +54,7 @@ def run_with(worker: Session, lesson: Lesson, *written: CellChange, upto: str | 
 
 
 @pytest.mark.parametrize(
-    ("step", "name", "place"),
+    ("step", "name", "position"),
     [
         ("setup", "x", StatementPosition("setup", 3, 0)),
         ("three", "x", StatementPosition("setup", 3, 0)),
@@ -66,8 +66,10 @@ def run_with(worker: Session, lesson: Lesson, *written: CellChange, upto: str | 
         ("three", "q", StatementPosition("three", 2, 0)),
     ],
 )
-def test_place_is_behind_the_last_statement_that_writes(step: str, name: str, place: StatementPosition) -> None:
-    assert cells.statement_before(made(), CellChange(step, name, (0, 0), 1)) == place
+def test_a_cell_changes_after_the_last_statement_that_writes_it(
+    step: str, name: str, position: StatementPosition
+) -> None:
+    assert cells.statement_before(lesson_with_bindings(), CellChange(step, name, (0, 0), 1)) == position
 
 
 @pytest.mark.parametrize(
@@ -111,13 +113,13 @@ def test_names_that_a_statement_changes(code: str, names: set[str]) -> None:
         ("e[]=false", CellChange("three", "e", (), False)),
     ],
 )
-def test_cell_as_it_is_written(text: str, cell: CellChange) -> None:
-    found = cells.parse(made(), text)
+def test_text_of_a_cell_change_is_parsed(text: str, cell: CellChange) -> None:
+    found = cells.parse(lesson_with_bindings(), text)
     assert (found, type(found.value)) == (cell, type(cell.value))
 
 
-def test_nan_can_be_written() -> None:
-    assert math.isnan(cells.parse(made(), "x[0,0]=nan").value)
+def test_nan_is_parsed() -> None:
+    assert math.isnan(cells.parse(lesson_with_bindings(), "x[0,0]=nan").value)
 
 
 @pytest.mark.parametrize(
@@ -139,28 +141,28 @@ def test_nan_can_be_written() -> None:
         ("torch.x[0]=1", "There is no variable 'torch'"),
     ],
 )
-def test_cell_that_cannot_be_meant(text: str, message: str) -> None:
+def test_invalid_text_of_a_cell_change_is_refused(text: str, message: str) -> None:
     with pytest.raises(ChangeError) as caught:
-        cells.parse(made(), text)
+        cells.parse(lesson_with_bindings(), text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_computed_tensor_is_no_variable() -> None:
+def test_computed_tensor_is_not_a_variable() -> None:
     for expression, expected in (
         ("weights", "weights"), ("v2.W_query.weight", "v2.W_query.weight"), ("a.b[0].c", "a.b[0].c"),
         ("weights[:, None] * inputs", None), ("[count, lost]", None), ("split(batch)", None),
     ):  # fmt: skip
         assert cells.variable(ShownTensor(name="x", kind="vector", expr=expression)) == expected
     with pytest.raises(ChangeError, match="is computed and no variable"):
-        cells.statement_before(made(), CellChange("one", "a * 2", (0,), 1))
+        cells.statement_before(lesson_with_bindings(), CellChange("one", "a * 2", (0,), 1))
 
 
 # Changes as data -----------------------------------------------------------------------------------------------------
 
 
-def test_changes_are_equal_however_they_came_about() -> None:
-    lesson = made()
+def test_changes_are_equal_whatever_their_order() -> None:
+    lesson = lesson_with_bindings()
     one = UNCHANGED.with_knob(lesson, "seed", 5).with_knob(lesson, "half", "4")
     other = UNCHANGED.with_knob(lesson, "half", 1).with_knob(lesson, "half", 4).with_knob(lesson, "seed", "5")
     assert one == other
@@ -171,8 +173,8 @@ def test_changes_are_equal_however_they_came_about() -> None:
     assert not UNCHANGED
 
 
-def test_cell_is_written_once() -> None:
-    lesson = made()
+def test_later_change_of_a_cell_replaces_the_earlier_one() -> None:
+    lesson = lesson_with_bindings()
     first, second = CellChange("one", "a", (0, 0), 5), CellChange("one", "a", (0, 1), 6)
     both = UNCHANGED.with_cell(lesson, first).with_cell(lesson, second)
     again = both.with_cell(lesson, CellChange("one", "a", (0, 0), 7))
@@ -183,7 +185,7 @@ def test_cell_is_written_once() -> None:
 
 
 def test_apply_changes_the_code() -> None:
-    lesson = made()
+    lesson = lesson_with_bindings()
     assert changes.apply(lesson, UNCHANGED) is lesson
     assert changes.apply(lesson, Changes(cells=(CellChange("one", "a", (0, 0), 1),))) is lesson
     altered = changes.apply(lesson, Changes(knobs=(("half", 4),)))
@@ -192,12 +194,12 @@ def test_apply_changes_the_code() -> None:
         changes.apply(lesson, Changes(knobs=(("half", 3),)))
 
 
-def test_parse_of_a_command_line() -> None:
+def test_changes_are_parsed_from_a_command_line() -> None:
     lesson = COURSE.lesson("all-queries")
-    made_of = changes.parse(lesson, ["temperature=2"], "a b c", ["inputs[1,0]=0.9", "product:scores[0,0]=1"])
-    assert made_of.settings == {"temperature": 2, "words": "a b c"}
-    assert made_of.cells == (CellChange("setup", "inputs", (1, 0), 0.9), CellChange("product", "scores", (0, 0), 1))
-    assert changes.describe(lesson, made_of) == [
+    parsed = changes.parse(lesson, ["temperature=2"], "a b c", ["inputs[1,0]=0.9", "product:scores[0,0]=1"])
+    assert parsed.settings == {"temperature": 2, "words": "a b c"}
+    assert parsed.cells == (CellChange("setup", "inputs", (1, 0), 0.9), CellChange("product", "scores", (0, 0), 1))
+    assert changes.describe(lesson, parsed) == [
         "Temperature: 2", "Your own words: a b c", "inputs[1,0] = 0.9", "scores[0,0] = 1"
     ]  # fmt: skip
     assert changes.parse(lesson) == UNCHANGED
@@ -207,7 +209,7 @@ def test_parse_of_a_command_line() -> None:
         changes.parse(COURSE.lesson("gpt2-size"), words="a b")
 
 
-def test_history() -> None:
+def test_history_undoes_and_redoes() -> None:
     states = [Changes(knobs=(("n", number),)) for number in range(4)]
     start = ChangeHistory()
     assert start.current == UNCHANGED
@@ -222,9 +224,9 @@ def test_history() -> None:
     assert history.current == states[0]
     history = history.redo()
     assert history.current == states[1]
-    assert history.do(states[1]) == history  # what changes nothing forgets nothing
+    assert history.do(states[1]) == history  # equal changes are no step, so the undone step stays
     history = history.do(states[3])
-    assert history.redo() == history  # what had been taken back is forgotten
+    assert history.redo() == history  # a new step drops the undone ones
     assert history.undo().current == states[1]
     assert history.undo().undo().current == states[0]
     history = history.undo().undo().undo()
@@ -232,35 +234,35 @@ def test_history() -> None:
     assert history.undo() == history
 
 
-# What a run makes of them --------------------------------------------------------------------------------------------
+# The effect on a run -------------------------------------------------------------------------------------------------
 
 
-def test_cell_changes_what_follows_and_nothing_else(worker: Session) -> None:
-    plain = run_with(worker, made())
-    changed = run_with(worker, made(), CellChange("one", "a", (0, 0), 9))
+def test_cell_changes_only_what_follows(worker: Session) -> None:
+    plain = run_with(worker, lesson_with_bindings())
+    changed = run_with(worker, lesson_with_bindings(), CellChange("one", "a", (0, 0), 9))
     assert tensors(plain, "one")["a"].values == (1, 0, 1, 0)
     assert tensors(changed, "one")["a"].values == (9, 0, 1, 0)
     assert tensors(changed, "one")["b"].values == (4.5, 0, 0.5, 0)
     assert tensors(changed, "two")["c"].values == (13.5, 0, 1.5, 0)
-    # `a` is bound again there.
+    # Step two binds `a` again.
     assert tensors(changed, "two")["a"] == tensors(plain, "two")["a"]
     assert tensors(changed, "three")["e"].values == (27, 0, 3, 0)
 
 
-def test_cell_of_a_later_step_leaves_the_earlier_ones(worker: Session) -> None:
-    changed = run_with(worker, made(), CellChange("two", "a", (1, 1), -1))
+def test_cell_of_a_later_step_leaves_earlier_steps_unchanged(worker: Session) -> None:
+    changed = run_with(worker, lesson_with_bindings(), CellChange("two", "a", (1, 1), -1))
     assert tensors(changed, "two")["a"].values == (1, 1, 1, -1)
     assert tensors(changed, "two")["d"].values == (2, 2, 2, 0)
     assert tensors(changed, "two")["c"].values == (1.5, 0, 1.5, 0)
 
 
-def test_cell_beyond_the_run_is_not_reached(worker: Session) -> None:
-    results = run_with(worker, made(), CellChange("two", "a", (9, 9), -1), upto="one")
+def test_cell_of_a_step_after_the_run_is_not_written(worker: Session) -> None:
+    results = run_with(worker, lesson_with_bindings(), CellChange("two", "a", (9, 9), -1), upto="one")
     assert [(result.id, result.notes) for result in results] == [("one", ())]
 
 
-def test_cells_and_knobs_together(worker: Session) -> None:
-    run = worker.run(made(), None, Changes((("half", 4),), (CellChange("one", "a", (0, 0), 8),)))
+def test_cells_and_knobs_apply_together(worker: Session) -> None:
+    run = worker.run(lesson_with_bindings(), None, Changes((("half", 4),), (CellChange("one", "a", (0, 0), 8),)))
     run.close()
     assert tensors(run.steps, "one")["b"].values == (2, 0, 0.25, 0)
 
@@ -344,7 +346,7 @@ def test_value_is_written(
         (CellChange("one", "maybe", (0,), 1), "maybe[0] = 1 was not made: there is no maybe."),
     ],
 )
-def test_cell_that_cannot_be_written_is_told(worker: Session, cell: CellChange, why: str) -> None:
+def test_cell_that_cannot_be_written_is_reported(worker: Session, cell: CellChange, why: str) -> None:
     code = VALUES + "if False:\n    maybe = f\n"
     lesson = lesson_of(code_step("one", code, "f"), setup="import torch\nfrom torch import nn")
     (result,) = run_with(worker, lesson, cell)
@@ -356,16 +358,18 @@ def test_cell_that_cannot_be_written_is_told(worker: Session, cell: CellChange, 
     assert tensors([result], "one")["f"].values == (0, 0, 0)
 
 
-def test_note_of_the_setup_comes_with_the_first_step(worker: Session) -> None:
-    results = run_with(worker, made(), CellChange("setup", "x", (5, 5), 1), CellChange("two", "a", (5, 5), 1))
+def test_first_step_has_the_notes_of_the_setup(worker: Session) -> None:
+    results = run_with(
+        worker, lesson_with_bindings(), CellChange("setup", "x", (5, 5), 1), CellChange("two", "a", (5, 5), 1)
+    )
     assert [len(result.notes) for result in results] == [1, 0, 1, 0]
 
 
 def test_change_that_the_lesson_does_not_have_is_refused(worker: Session) -> None:
     with pytest.raises(ChangeError):
-        run_with(worker, made(), CellChange("one", "nothing", (0,), 1))
+        run_with(worker, lesson_with_bindings(), CellChange("one", "nothing", (0,), 1))
     with pytest.raises(ChangeError):
-        worker.run(made(), None, Changes(knobs=(("nothing", 1),)))
+        worker.run(lesson_with_bindings(), None, Changes(knobs=(("nothing", 1),)))
 
 
 def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
@@ -379,19 +383,19 @@ def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
-def test_defaults_give_what_is_recorded(worker: Session, results: CourseRuns, lesson: Lesson) -> None:
-    made_of = UNCHANGED
+def test_initial_settings_give_the_recorded_outputs(worker: Session, results: CourseRuns, lesson: Lesson) -> None:
+    parsed = UNCHANGED
     for knob in lesson.knobs:
         if (value := knob.initial(lesson)) is not None:
-            made_of = made_of.with_knob(lesson, knob.name, value)
-    assert made_of == UNCHANGED
-    run = worker.run(lesson, changes=made_of)
+            parsed = parsed.with_knob(lesson, knob.name, value)
+    assert parsed == UNCHANGED
+    run = worker.run(lesson, changes=parsed)
     run.close()
     recorded = recordings.load(lesson)
     assert [result.id for result in run.steps] == list(recorded)
     for one, other in zip(run.steps, results[lesson.id].values(), strict=True):
         step = lesson.step(one.id)
-        if not (isinstance(step, RunningStep) and step.varies):  # it may have looked at a clock
+        if not (isinstance(step, RunningStep) and step.varies):  # it may have read a clock
             # repr makes nan equal to itself
             assert (repr(one.tensors), one.text, one.notes) == (repr(other.tensors), other.text, ())
         assert recorded[one.id].text.keys() == one.text.keys()
@@ -413,7 +417,7 @@ def test_defaults_give_what_is_recorded(worker: Session, results: CourseRuns, le
 def test_causal_attention_does_not_see_a_later_token(
     worker: Session, name: str, step: str, shown: str, token: int
 ) -> None:
-    """Not even in the last bit: what is earlier differs by exactly 0."""
+    """The results for earlier tokens are the same to the last bit."""
     lesson = COURSE.lesson(name)
     plain = tensors(run_with(worker, lesson, upto=step), step)[shown]
     changed = tensors(run_with(worker, lesson, CellChange("setup", "inputs", (token, 0), 0.9), upto=step), step)[shown]

@@ -1,4 +1,4 @@
-"""Knobs: what they do to the code, what the linter says of them, and that every one of the course can be turned."""
+"""Knobs: their effect on the code, the complaints of the linter, and that every knob of the course can be turned."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ SEED: Fields = {"kind": "seed", "name": "seed", "label": "Seed"}
 WORDS: Fields = {"kind": "words", "name": "words", "label": "Words"}
 
 
-def made(*knob_list: Fields) -> Lesson:
-    """A lesson with something for every kind of knob."""
+def lesson_with_knobs(*knob_list: Fields) -> Lesson:
+    """Build a lesson with code for every kind of knob."""
     backwards = {"name": "y", "kind": "vector", "axes": ["token"], "labels": {"token": ["starts", "journey", "Your"]}}
     return lesson_of(
         text_step("why", "Read."),
@@ -60,41 +60,41 @@ def code(lesson: Lesson) -> dict[str, str]:
     return dict(lesson.parts)
 
 
-# What they do --------------------------------------------------------------------------------------------------------
+# Effects on the code -------------------------------------------------------------------------------------------------
 
 
 def test_number_replaces_its_text_everywhere() -> None:
-    altered = code(knobs.alter(made(NUMBER | {"values": [1, 2, 0.5]}), {"heads": 0.5}))
+    altered = code(knobs.alter(lesson_with_knobs(NUMBER | {"values": [1, 2, 0.5]}), {"heads": 0.5}))
     assert altered["one"] == "x = f(n=0.5) / 2"
     assert altered["two"].startswith("# é: n=0.5\n")
 
 
 def test_choice_replaces_its_first_text() -> None:
-    altered = code(knobs.alter(made(CHOICE | {"in": ["one", "setup"]}), {"scaling": "off"}))
+    altered = code(knobs.alter(lesson_with_knobs(CHOICE | {"in": ["one", "setup"]}), {"scaling": "off"}))
     assert altered["setup"].endswith("x = 1\n")
     assert altered["one"] == "x = f(n=2)"
     assert altered["two"].endswith("y = x / 2")
 
 
-def test_knobs_do_not_see_each_others_text() -> None:
-    lesson = made(NUMBER | {"values": [2, 3]}, CHOICE | {"options": {"on": " / 2", "off": " / g(n=2)"}})
+def test_knobs_do_not_replace_each_others_text() -> None:
+    lesson = lesson_with_knobs(NUMBER | {"values": [2, 3]}, CHOICE | {"options": {"on": " / 2", "off": " / g(n=2)"}})
     altered = code(knobs.alter(lesson, {"scaling": "off", "heads": 3}))
     assert altered["one"] == "x = f(n=3) / g(n=2)"
 
 
 def test_default_changes_nothing() -> None:
-    lesson = made(NUMBER | {"replace": "m={value}", "values": [2, 3]}, CHOICE, WORDS)
+    lesson = lesson_with_knobs(NUMBER | {"replace": "m={value}", "values": [2, 3]}, CHOICE, WORDS)
     assert knobs.alter(lesson, {"heads": 2, "scaling": "on", "words": "Your  journey starts"}) is lesson
     assert knobs.alter(lesson, {}) is lesson
 
 
 def test_words_replace_tokens_rows_and_labels() -> None:
-    altered = knobs.alter(made(WORDS), {"words": "Your 猫, x"})
+    altered = knobs.alter(lesson_with_knobs(WORDS), {"words": "Your 猫, x"})
     assert altered.tokens == ("Your", "猫", ",", "x")
     rows = code(altered)["setup"].splitlines()[1:5]
     assert rows[0] == "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your"
     assert [row.partition("# ")[2] for row in rows] == list(altered.tokens)
-    # The statement of the other step too, which stands after a line with a letter of two bytes.
+    # The other step too, in which the statement follows a line with a character of two bytes.
     assert code(altered)["two"].splitlines() == ["# é: n=2", *rows, "y = x / 2"]
     one = altered.step("one")
     assert isinstance(one, RunStep)
@@ -102,7 +102,7 @@ def test_words_replace_tokens_rows_and_labels() -> None:
 
 
 def test_seed_replaces_every_seed() -> None:
-    altered = knobs.alter(made(SEED), {"seed": 5})
+    altered = knobs.alter(lesson_with_knobs(SEED), {"seed": 5})
     assert (altered.seed, altered.step("one").model_dump()["seed"], altered.step("two").model_dump()["seed"]) == (
         5,
     ) * 3
@@ -111,20 +111,20 @@ def test_seed_replaces_every_seed() -> None:
 @pytest.mark.parametrize(
     ("within", "seeds"), [(["one"], (123, 5, 7)), (["two"], (123, None, 5)), (["setup"], (5, 123, 7))]
 )
-def test_seed_of_some_steps_leaves_the_others(within: list[str], seeds: tuple[int | None, ...]) -> None:
-    altered = knobs.alter(made(SEED | {"in": within}), {"seed": 5})
+def test_seed_of_some_steps_leaves_other_steps_unchanged(within: list[str], seeds: tuple[int | None, ...]) -> None:
+    altered = knobs.alter(lesson_with_knobs(SEED | {"in": within}), {"seed": 5})
     steps = [altered.step(step).model_dump()["seed"] for step in ("one", "two")]
     assert (altered.seed, *steps) == seeds
 
 
-def test_default_of_a_seed_is_that_of_all_or_none() -> None:
+def test_initial_seed_is_none_if_the_steps_have_several() -> None:
     for within, expected in (([], None), (["one"], 123), (["two"], 7), (["setup", "two"], None)):
-        lesson = made(SEED | {"in": within})
+        lesson = lesson_with_knobs(SEED | {"in": within})
         assert lesson.knobs[0].initial(lesson) == expected
 
 
-def test_knobs_at_a_step_are_those_that_ran() -> None:
-    lesson = made(NUMBER | {"values": [1, 2]}, CHOICE | {"in": ["two"]}, WORDS, SEED | {"in": ["two"]})
+def test_knobs_reaching_a_step() -> None:
+    lesson = lesson_with_knobs(NUMBER | {"values": [1, 2]}, CHOICE | {"in": ["two"]}, WORDS, SEED | {"in": ["two"]})
     names = {step.id: [knob.name for knob in knobs.reaching(lesson, step.id)] for step in lesson.steps}
     assert names["why"] == ["words"]
     assert names["one"] == ["heads", "words"]
@@ -133,14 +133,14 @@ def test_knobs_at_a_step_are_those_that_ran() -> None:
         knobs.reaching(lesson, "three")
 
 
-def test_knob_that_there_is_not() -> None:
+def test_unknown_knob_is_refused() -> None:
     with pytest.raises(ChangeError, match=r"Lesson 'made' has no knob 'x'. Its knobs: seed\."):
-        knobs.alter(made(SEED), {"x": 1})
+        knobs.alter(lesson_with_knobs(SEED), {"x": 1})
     with pytest.raises(ChangeError, match="It has no knobs"):
-        knobs.alter(made(), {"x": 1})
+        knobs.alter(lesson_with_knobs(), {"x": 1})
 
 
-# What the linter says ------------------------------------------------------------------------------------------------
+# Complaints of the linter --------------------------------------------------------------------------------------------
 
 FILE = dedent(
     """\
@@ -234,7 +234,7 @@ ONE: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize(("knob", "where", "message"), ONE.values(), ids=ONE)
-def test_finding(knob: str, where: str, message: str) -> None:
+def test_complaint_about_a_knob(knob: str, where: str, message: str) -> None:
     text = FILE.replace("KNOB", knob)
     assert text.count(where) == 1, where
     before = text[: text.index(where)]
@@ -245,17 +245,17 @@ def test_finding(knob: str, where: str, message: str) -> None:
     assert any(finding.startswith(place) for finding in found), (place, found)
 
 
-def test_knobs_without_findings() -> None:
+def test_sound_knobs_have_no_complaints() -> None:
     for knob in (f"{HEADS}, values: [1, 2]", f"{HEADS}, least: 0.5, most: 4, step: 0.5, in: [one]", "kind: seed"):
         assert len(parse_lesson(FILE.replace("KNOB", knob), "f", number=1, slug="s").knobs) == 2
 
 
-def test_words_without_a_statement() -> None:
+def test_words_that_replace_no_statement() -> None:
     with pytest.raises(LessonError, match=r"no code has 'inputs = torch\.tensor"):
         parse_lesson(FILE.replace("KNOB", "kind: words").replace("inputs =", "batch ="), "f", number=1, slug="s")
 
 
-def test_step_that_is_called_setup() -> None:
+def test_step_with_the_id_setup() -> None:
     text = FILE.replace("KNOB", "kind: seed").replace("id: one", "id: setup")
     with pytest.raises(LessonError, match="the id 'setup' means the lesson's setup"):
         parse_lesson(text, "f", number=1, slug="s")
@@ -270,7 +270,7 @@ def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Kno
     steps = list(results.changed(lesson, changes).values())
     errors = [step.error.message for step in steps if step.error]
     if isinstance(knob, SeedKnob) and steps[-1].trained == "missing":
-        # The course ships a training for every setting but those of which there is no end.
+        # The course ships a training for every setting of a knob that has few of them.
         (message,) = errors
         assert message.startswith("Nothing has been trained with these changes yet: train in the step ")
         return
@@ -303,14 +303,14 @@ def test_all_knobs_can_be_turned_at_once(results: CourseRuns, lesson: Lesson, en
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)
-def test_changed_code_fits_beside_the_prose(lesson: Lesson, knob: Knob, value: Setting) -> None:
+def test_changed_code_fits_the_screen(lesson: Lesson, knob: Knob, value: Setting) -> None:
     altered = apply(lesson, UNCHANGED.with_knob(lesson, knob.name, value))
     for _, text in altered.parts:
         assert max(map(len, text.splitlines()), default=0) <= 76
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
-def test_knobs_of_a_lesson(lesson: Lesson) -> None:
+def test_knobs_of_each_lesson(lesson: Lesson) -> None:
     kinds = [type(knob) for knob in lesson.knobs]
     random = any(name in text for _, text in lesson.parts for name in ("rand", "nn.", "Attention"))
     assert (SeedKnob in kinds) == (random or lesson.id == "gpt2-size")
@@ -327,7 +327,7 @@ def test_knobs_of_a_lesson(lesson: Lesson) -> None:
     "sentence", ["我爱北京", "e\u0301te\u0301 नमस्ते", "🇩🇪 👍🏽 x\u0336", '\'); exit() # """', "a\u202e\x1b[2J b"]
 )
 @pytest.mark.parametrize("name", ["one-query", "all-queries", "causal-class"])
-def test_words_of_any_kind(worker: Session, name: str, sentence: str) -> None:
+def test_lesson_runs_with_any_words(worker: Session, name: str, sentence: str) -> None:
     lesson = COURSE.lesson(name)
     changes = UNCHANGED.with_knob(lesson, "words", sentence + " and more")
     run = worker.run(lesson, changes=changes)

@@ -1,4 +1,4 @@
-"""The list of messages: each travels and comes back, each is said and heard by someone, and nonsense is refused."""
+"""The list of messages: each can be sent and received, both sides use it, and nonsense is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLAIN: dict[Any, Any] = {bool: True, int: 3, float: 0.5, str: "x", bytes: b"abc"
 
 
 def example(hint: Any, empty: bool = False) -> Any:
-    """A value of a type; an `empty` one has nothing where that is allowed."""
+    """Build a value of a type; with `empty`, optional values are None and collections are empty."""
     origin, args = get_origin(hint), get_args(hint)
     if hint in PLAIN:
         return PLAIN[hint]
@@ -38,16 +38,16 @@ def example(hint: Any, empty: bool = False) -> Any:
     if origin is dict:
         return {} if empty else {"key": example(args[1])}
     assert is_dataclass(hint), hint
-    return made(hint, empty)
+    return message_of(hint, empty)
 
 
-def made(kind: Any, empty: bool = False) -> Any:
+def message_of(kind: Any, empty: bool = False) -> Any:
     hints = get_type_hints(kind)
     return kind(*(example(hints[field.name], empty) for field in fields(kind)))
 
 
-def travelled(message: object) -> object:
-    """A message after its way over the wire."""
+def round_trip(message: object) -> object:
+    """Send a message over a socket and receive it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         channel.send(ours, message)
@@ -56,23 +56,23 @@ def travelled(message: object) -> object:
 
 @pytest.mark.parametrize("empty", [False, True])
 @pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
-def test_every_message_travels(kind: type[Any], empty: bool) -> None:
-    message = made(kind, empty)
-    assert repr_of(travelled(message)) == repr_of(message)
+def test_every_message_round_trip(kind: type[Any], empty: bool) -> None:
+    message = message_of(kind, empty)
+    assert comparable_form(round_trip(message)) == comparable_form(message)
 
 
-def repr_of(value: object) -> object:
-    """A value in a form that can be compared: most messages have no equality of their own."""
+def comparable_form(value: object) -> object:
+    """Convert a value to a form that can be compared, since most messages have no `__eq__`."""
     if isinstance(value, tuple):
-        return tuple(map(repr_of, value))
+        return tuple(map(comparable_form, value))
     if is_dataclass(value):
-        return type(value), [repr_of(getattr(value, field.name)) for field in fields(value)]
+        return type(value), [comparable_form(getattr(value, field.name)) for field in fields(value)]
     return value
 
 
 @pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
-def test_a_field_too_many_or_too_few_or_of_another_type_is_refused(kind: type[Any]) -> None:
-    frame = channel.frame_of(made(kind))
+def test_extra_missing_and_mistyped_fields_are_refused(kind: type[Any]) -> None:
+    frame = channel.frame_of(message_of(kind))
     header = json.loads(json.dumps(frame.header))
     wrong = [header | {"more": 1}]
     wrong += [{key: value for key, value in header.items() if key != name} for name in header]
@@ -109,7 +109,7 @@ def test_nonsense_is_refused(header: dict[str, Any]) -> None:
         channel.message_of(wire.Frame(header))
 
 
-def test_a_message_that_was_not_expected_is_refused() -> None:
+def test_an_unexpected_message_is_refused() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         channel.send(ours, ListNames())
@@ -117,11 +117,11 @@ def test_a_message_that_was_not_expected_is_refused() -> None:
             channel.receive(theirs, RunInput, StepReport)
 
 
-# Who says and hears them ---------------------------------------------------------------------------------------------
+# Both sides ----------------------------------------------------------------------------------------------------------
 
 
 def names_in(folder: str) -> set[str]:
-    """The names that the code of a folder uses, but for the list itself."""
+    """Return the names that the code of a folder uses, apart from the list itself."""
     found: set[str] = set()
     for path in (ROOT / folder).rglob("*.py"):
         if path.name != "messages.py":
@@ -132,13 +132,13 @@ def names_in(folder: str) -> set[str]:
 
 
 @pytest.mark.parametrize("side", ["lessons/engine", "lessons/worker"])
-def test_both_sides_know_every_message(side: str) -> None:
+def test_each_side_uses_every_message(side: str) -> None:
     known = names_in(side)
     assert [kind.__name__ for kind in MESSAGES.values() if kind.__name__ not in known] == []
 
 
 def test_every_request_is_handled() -> None:
-    """What a child is asked is in one of its tables; what is no request there is heard where it is waited for."""
+    """A request to a child is in one of its tables of handlers; it waits for all other messages by name."""
     handled = {*child.JOBS, *tensor_questions.HANDLERS, *judge.HANDLERS}
     waited_for = {messages.Launch, messages.Pause, messages.HiddenInputs}
     assert handled | waited_for == set(REPLIES)
@@ -147,7 +147,7 @@ def test_every_request_is_handled() -> None:
 
 
 def test_every_message_is_in_the_list() -> None:
-    """A dataclass of the module is a message, or a part of one."""
+    """Each dataclass of the module is a message or part of one."""
     parts: set[Any] = set()
 
     def visit(hint: Any) -> None:

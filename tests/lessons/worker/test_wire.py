@@ -1,4 +1,4 @@
-"""The messages between the screen and the worker: what arrives is what was sent, or it is refused."""
+"""The frames between the screen and the worker: one is received as it was sent, or refused."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def pair() -> Iterator[Pair]:
         yield ours, theirs
 
 
-def head(magic: bytes = wire.MAGIC, text: int = 0, blob: int = 0) -> bytes:
+def frame_header(magic: bytes = wire.MAGIC, text: int = 0, blob: int = 0) -> bytes:
     return struct.pack("<4sIQ", magic, text, blob)
 
 
-def soon() -> float:
-    """A deadline that is far enough for what has been sent already."""
+def deadline_soon() -> float:
+    """Return a deadline that leaves time to read what has been sent already."""
     return time.monotonic() + 10
 
 
-def arrives(data: bytes) -> wire.Frame:
-    """What a reader makes of these bytes, with nothing after them."""
+def receive_bytes(data: bytes) -> wire.Frame:
+    """Receive a frame from exactly these bytes."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         writer = threading.Thread(target=_write_all, args=(theirs, data))
         writer.start()
         try:
-            return wire.receive(ours, soon())
+            return wire.receive(ours, deadline_soon())
         finally:
             ours.close()
             writer.join()
@@ -73,44 +73,44 @@ def test_round_trip(header: dict[str, object], blob: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         wire.send(ours, header, blob)
-        assert wire.receive(theirs, soon()) == wire.Frame(header, blob)
+        assert wire.receive(theirs, deadline_soon()) == wire.Frame(header, blob)
 
 
-def test_surrogates_arrive(pair: Pair) -> None:
+def test_surrogates_are_received(pair: Pair) -> None:
     ours, theirs = pair
     wire.send(ours, {"code": "x = '\udcff'"})
-    assert wire.receive(theirs, soon()).header == {"code": "x = '\udcff'"}
+    assert wire.receive(theirs, deadline_soon()).header == {"code": "x = '\udcff'"}
 
 
-def test_numbers_that_json_does_not_have_arrive(pair: Pair) -> None:
+def test_numbers_that_json_lacks_are_received(pair: Pair) -> None:
     ours, theirs = pair
     wire.send(ours, {"low": float("-inf"), "high": float("nan")})
-    header = wire.receive(theirs, soon()).header
+    header = wire.receive(theirs, deadline_soon()).header
     assert header["low"] == float("-inf")
     assert header["high"] != header["high"]
 
 
-def test_frames_come_one_by_one(pair: Pair) -> None:
+def test_frames_are_received_one_by_one(pair: Pair) -> None:
     ours, theirs = pair
     for number in range(20):
         wire.send(ours, {"op": "step", "number": number}, bytes([number]) * number)
     for number in range(20):
-        frame = wire.receive(theirs, soon())
+        frame = wire.receive(theirs, deadline_soon())
         assert (frame.op, frame.header["number"], frame.blob) == ("step", number, bytes([number]) * number)
 
 
 @pytest.mark.parametrize("header", [{}, {"op": None}])
-def test_op_of_a_message_without_one(header: dict[str, object]) -> None:
+def test_frame_without_an_op(header: dict[str, object]) -> None:
     assert wire.Frame(header).op == "None"
 
 
-def test_largest_frame_arrives(pair: Pair) -> None:
+def test_largest_frame_is_received(pair: Pair) -> None:
     ours, theirs = pair
     header = {"text": "x" * (wire.JSON_CAP - len('{"text":""}'))}
     blob = b"y" * wire.BLOB_CAP
     sender = threading.Thread(target=wire.send, args=(ours, header, blob))
     sender.start()
-    frame = wire.receive(theirs, soon())
+    frame = wire.receive(theirs, deadline_soon())
     sender.join()
     assert frame == wire.Frame(header, blob)
 
@@ -125,18 +125,16 @@ def test_largest_frame_arrives(pair: Pair) -> None:
     ],
     ids=["json", "blob", "object", "set"],
 )
-def test_what_cannot_be_sent_is_refused_before_a_byte_goes_out(
-    pair: Pair, header: dict[str, object], blob: bytes
-) -> None:
+def test_unsendable_frame_is_refused_before_a_byte_is_sent(pair: Pair, header: dict[str, object], blob: bytes) -> None:
     ours, theirs = pair
     with pytest.raises(wire.WireError) as caught:
         wire.send(ours, header, blob)
     assert not isinstance(caught.value, wire.Closed)
     wire.send(ours, {"op": "next"})
-    assert wire.receive(theirs, soon()).op == "next"
+    assert wire.receive(theirs, deadline_soon()).op == "next"
 
 
-def test_values_that_hold_themselves_are_refused(pair: Pair) -> None:
+def test_values_that_contain_themselves_are_refused(pair: Pair) -> None:
     loop: list[object] = []
     loop.append(loop)
     deep: list[object] = []
@@ -153,85 +151,85 @@ def test_values_that_hold_themselves_are_refused(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        head(b"ATN1", 2) + b"{}",
+        frame_header(b"ATN1", 2) + b"{}",
         b"GET / HTTP/1.1\r\n\r\n",
         b"\0" * 16,
         b"\xff" * 16,
-        head(text=wire.JSON_CAP + 1),
-        head(text=2, blob=wire.BLOB_CAP + 1) + b"{}",
-        head(text=2, blob=2**64 - 1) + b"{}",
-        head(text=0),
-        head(text=2) + b"[]",
-        head(text=4) + b"null",
-        head(text=1) + b"7",
-        head(text=4) + b'{"a"',
-        head(text=4) + b"{} {",
-        head(text=2) + b"\xff\xfe",
-        head(text=100_000) + b"[" * 100_000,
-        head(text=200_005) + b'{"a":' + b"[" * 100_000 + b"]" * 100_000,
-        head(text=5006) + b'{"a":' + b"9" * 5000 + b"}",
+        frame_header(text=wire.JSON_CAP + 1),
+        frame_header(text=2, blob=wire.BLOB_CAP + 1) + b"{}",
+        frame_header(text=2, blob=2**64 - 1) + b"{}",
+        frame_header(text=0),
+        frame_header(text=2) + b"[]",
+        frame_header(text=4) + b"null",
+        frame_header(text=1) + b"7",
+        frame_header(text=4) + b'{"a"',
+        frame_header(text=4) + b"{} {",
+        frame_header(text=2) + b"\xff\xfe",
+        frame_header(text=100_000) + b"[" * 100_000,
+        frame_header(text=200_005) + b'{"a":' + b"[" * 100_000 + b"]" * 100_000,
+        frame_header(text=5006) + b'{"a":' + b"9" * 5000 + b"}",
     ],
 )
-def test_what_is_no_frame_is_refused(data: bytes) -> None:
+def test_invalid_frame_is_refused(data: bytes) -> None:
     with pytest.raises(wire.WireError) as caught:
-        arrives(data)
+        receive_bytes(data)
     assert not isinstance(caught.value, wire.Closed)
 
 
 def test_lengths_are_checked_before_anything_is_read(pair: Pair) -> None:
     ours, theirs = pair
-    theirs.sendall(head(text=2, blob=wire.BLOB_CAP + 1) + b"{}")
+    theirs.sendall(frame_header(text=2, blob=wire.BLOB_CAP + 1) + b"{}")
     with pytest.raises(wire.WireError):
-        wire.receive(ours, soon())
+        wire.receive(ours, deadline_soon())
     assert ours.recv(10) == b"{}"
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 20, 25])
-def test_frame_that_breaks_off(length: int) -> None:
-    whole = head(text=8, blob=4) + b'{"a": 1}' + b"blob"
-    assert arrives(whole).header == {"a": 1}
+def test_truncated_frame_is_refused(length: int) -> None:
+    whole = frame_header(text=8, blob=4) + b'{"a": 1}' + b"blob"
+    assert receive_bytes(whole).header == {"a": 1}
     with pytest.raises(wire.Closed):
-        arrives(whole[:length])
+        receive_bytes(whole[:length])
 
 
 @given(st.binary(max_size=64))
 def test_any_bytes_are_a_frame_or_refused(data: bytes) -> None:
     with contextlib.suppress(wire.WireError):
-        arrives(data)
+        receive_bytes(data)
 
 
 @given(st.binary(max_size=64))
 def test_any_json_is_a_frame_or_refused(text: bytes) -> None:
     with contextlib.suppress(wire.WireError):
-        assert arrives(head(text=len(text)) + text).header == json.loads(text)
+        assert receive_bytes(frame_header(text=len(text)) + text).header == json.loads(text)
 
 
 # Ends and deadlines --------------------------------------------------------------------------------------------------
 
 
-def test_peer_that_is_gone(pair: Pair) -> None:
+def test_closed_peer(pair: Pair) -> None:
     ours, theirs = pair
     theirs.close()
     with pytest.raises(wire.Closed):
-        wire.receive(ours, soon())
+        wire.receive(ours, deadline_soon())
     with pytest.raises(wire.Closed):
-        wire.receive(ours, soon(), max_fds=1)
+        wire.receive(ours, deadline_soon(), max_fds=1)
     with pytest.raises(wire.Closed):
         wire.send(ours, {"op": "hello"})
 
 
-def test_own_end_that_is_closed(pair: Pair) -> None:
+def test_closed_own_end(pair: Pair) -> None:
     ours, _ = pair
     ours.close()
     with pytest.raises(wire.Closed):
-        wire.receive(ours, soon())
+        wire.receive(ours, deadline_soon())
     with pytest.raises(wire.Closed):
-        wire.receive(ours, soon(), max_fds=1)
+        wire.receive(ours, deadline_soon(), max_fds=1)
     with pytest.raises(wire.Closed):
         wire.send(ours, {"op": "hello"})
 
 
-def test_end_that_is_shut_down_by_another_thread(pair: Pair) -> None:
+def test_own_end_shut_down_by_another_thread(pair: Pair) -> None:
     ours, _ = pair
     failed: list[BaseException] = []
 
@@ -249,8 +247,8 @@ def test_end_that_is_shut_down_by_another_thread(pair: Pair) -> None:
     assert failed
 
 
-@pytest.mark.parametrize("sent", [b"", head(text=8)[:7], head(text=8), head(text=8) + b"{"])
-def test_deadline(pair: Pair, sent: bytes) -> None:
+@pytest.mark.parametrize("sent", [b"", frame_header(text=8)[:7], frame_header(text=8), frame_header(text=8) + b"{"])
+def test_deadline_ends_the_wait(pair: Pair, sent: bytes) -> None:
     ours, theirs = pair
     theirs.sendall(sent)
     with pytest.raises(TimeoutError):
@@ -263,16 +261,16 @@ def test_deadline_that_has_passed(pair: Pair) -> None:
     for most in (0, 1):
         with pytest.raises(TimeoutError):
             wire.receive(ours, PAST, max_fds=most)
-    assert wire.receive(ours, soon()).op == "late"
+    assert wire.receive(ours, deadline_soon()).op == "late"
 
 
 def test_deadline_counts_for_the_whole_frame(pair: Pair) -> None:
-    """A peer that sends a byte now and then does not put it off."""
+    """A peer that sends a byte now and then does not extend it."""
     ours, theirs = pair
     end = threading.Event()
 
     def drip() -> None:
-        theirs.sendall(head(text=wire.JSON_CAP))
+        theirs.sendall(frame_header(text=wire.JSON_CAP))
         while not end.wait(0.005):
             theirs.sendall(b" ")
 
@@ -288,7 +286,7 @@ def test_deadline_counts_for_the_whole_frame(pair: Pair) -> None:
         thread.join()
 
 
-def test_no_deadline_after_one(pair: Pair) -> None:
+def test_later_frame_has_no_deadline(pair: Pair) -> None:
     ours, theirs = pair
     with pytest.raises(TimeoutError):
         wire.receive(ours, time.monotonic() + 0.001)
@@ -300,13 +298,13 @@ def test_no_deadline_after_one(pair: Pair) -> None:
 # Descriptors ---------------------------------------------------------------------------------------------------------
 
 
-def test_descriptors_come_along(pair: Pair) -> None:
+def test_descriptors_are_received_with_a_frame(pair: Pair) -> None:
     ours, theirs = pair
     read, write = os.pipe()
     wire.send(ours, {"op": "fork"}, b"blob", fds=[write, read])
     os.close(read)
     os.close(write)
-    frame = wire.receive(theirs, soon(), max_fds=2)
+    frame = wire.receive(theirs, deadline_soon(), max_fds=2)
     assert (frame.op, frame.blob, len(frame.fds)) == ("fork", b"blob", 2)
     os.write(frame.fds[0], b"through")
     assert os.read(frame.fds[1], 10) == b"through"
@@ -317,4 +315,4 @@ def test_descriptors_come_along(pair: Pair) -> None:
 def test_frame_without_descriptors_where_some_are_allowed(pair: Pair) -> None:
     ours, theirs = pair
     wire.send(ours, {"op": "plain"}, b"blob")
-    assert wire.receive(theirs, soon(), max_fds=4) == wire.Frame({"op": "plain"}, b"blob")
+    assert wire.receive(theirs, deadline_soon(), max_fds=4) == wire.Frame({"op": "plain"}, b"blob")

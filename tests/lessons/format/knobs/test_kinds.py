@@ -1,4 +1,4 @@
-"""The kinds of knobs: what each reads, how it turns, and what it says of itself."""
+"""The kinds of knobs: what each reads, how it turns, and how it describes itself."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RANGE = NUMBER | {"least": 1, "most": 9, "step": 2}
         (WORDS, " a\nb, ", "a b ,"),
     ],
 )
-def test_settings(fields: Fields, value: int | float | str, expected: object) -> None:
+def test_read_returns_a_setting(fields: Fields, value: int | float | str, expected: object) -> None:
     assert knob_of(fields).read(value) == expected
 
 
@@ -64,7 +64,7 @@ def test_settings(fields: Fields, value: int | float | str, expected: object) ->
         (WORDS, "one", "At least 2 words are needed here, and this has 1."),
     ],
 )
-def test_setting_that_there_is_not(fields: Fields, value: str, message: str) -> None:
+def test_read_refuses_other_values(fields: Fields, value: str, message: str) -> None:
     with pytest.raises(ChangeError) as caught:
         knob_of(fields).read(value)
     assert message in str(caught.value)
@@ -85,7 +85,9 @@ def test_setting_that_there_is_not(fields: Fields, value: str, message: str) -> 
         (WORDS, "a b", 1, None),
     ],
 )
-def test_turning(fields: Fields, current: Setting | None, by: int, expected: Setting | None) -> None:
+def test_turned_returns_the_next_setting(
+    fields: Fields, current: Setting | None, by: int, expected: Setting | None
+) -> None:
     assert knob_of(fields).turned(LESSON, current, by) == expected
 
 
@@ -99,14 +101,16 @@ def test_turning(fields: Fields, current: Setting | None, by: int, expected: Set
         (WORDS, "Your journey", "your words", {"least": 2, "most": 12}),
     ],
 )
-def test_what_a_knob_says_of_itself(fields: Fields, initial: Setting, accepts: str, limits: Fields) -> None:
+def test_initial_setting_accepted_values_and_limits(
+    fields: Fields, initial: Setting, accepts: str, limits: Fields
+) -> None:
     knob = knob_of(fields)
     assert (knob.initial(LESSON), knob.accepts, knob.limits()) == (initial, accepts, limits)
     assert bool(knob.choices) == ("values" in limits)
 
 
 @pytest.mark.parametrize("fields", [NUMBER | {"values": [1, 2]}, RANGE, CHOICE, SEED, WORDS])
-def test_samples_are_settings(fields: Fields) -> None:
+def test_samples_can_be_read(fields: Fields) -> None:
     knob = knob_of(fields)
     assert knob.samples
     assert [knob.read(setting) for setting in knob.samples] == list(knob.samples)

@@ -1,4 +1,4 @@
-"""A learner's own sentence: how it splits, the numbers it gets, and what it cannot do to the code it stands in."""
+"""A learner's own sentence: how it splits, the numbers that it gets, and that it cannot break the code around it."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ def test_split(sentence: str, expected: list[str]) -> None:
         ("x " * LONGEST_TEXT, 1, 12, "This text is too long: it has 800 characters, and 400 are allowed."),
     ],
 )
-def test_sentence_that_cannot_be_used(sentence: str, least: int, most: int, message: str) -> None:
+def test_unusable_sentence_is_refused(sentence: str, least: int, most: int, message: str) -> None:
     with pytest.raises(WordsError) as caught:
         split(sentence, least, most)
     assert message in str(caught.value)
 
 
-def test_bounds_are_allowed() -> None:
+def test_shortest_and_longest_sentence_are_allowed() -> None:
     assert split("one", 1, 1) == ("one",)
     assert len(split("a b c d e f g h i j k l", 2, 12)) == 12
     assert split("x" * LONGEST_WORD) == ("x" * LONGEST_WORD,)
 
 
 @given(st.text(max_size=40))
-def test_words_are_clean_and_stay_what_they_are(text: str) -> None:
+def test_words_are_clean_and_split_into_themselves(text: str) -> None:
     try:
         found = split(text, 0, 400)
     except WordsError:
@@ -80,7 +80,7 @@ def test_words_are_clean_and_stay_what_they_are(text: str) -> None:
 
 
 def test_vectors_depend_on_the_word_alone() -> None:
-    # Written down: another Python, another machine must give the same.
+    # Typed numbers, because every Python version and machine must give the same.
     assert vector("cat") == (0.55, 0.19, 0.47)
     assert vector("猫") == (0.76, 0.61, 0.74)
     assert vector("cat") != vector("Cat")
@@ -96,7 +96,7 @@ def test_words_of_the_course_keep_their_numbers() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12))
-def test_statement_is_one_statement_whatever_the_words(texts: list[str]) -> None:
+def test_any_words_give_a_single_statement(texts: list[str]) -> None:
     try:
         found = split(" ".join(texts), 1, 96)
     except WordsError:

@@ -1,4 +1,4 @@
-"""Advice on exceptions: what a learner is told after Python's own message, for programs that really fail."""
+"""Advice on exceptions: the sentences after Python's own message, for programs that really fail."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ Head(3, 4, 10)(torch.rand(2, 6, 3))
 """
 
 
-def told(source: str) -> str:
-    """What is told of a program that fails."""
+def failure_message(source: str) -> str:
+    """Run a program that fails and return the message of the failure."""
     failure = execute(source, YOUR_CODE, {})
     assert failure is not None, "the program should fail"
     return failure.message
 
 
-def after(message: str, advised: str) -> bool:
-    """Whether a message ends with this advice, and has Python's own words before."""
+def ends_with_advice(message: str, advised: str) -> bool:
+    """Return whether a message ends with this advice, after Python's own words."""
     return message.endswith(f" {advised}") and len(message) > len(advised) + 3
 
 
-# One line ------------------------------------------------------------------------------------------------------------
+# Single lines --------------------------------------------------------------------------------------------------------
 
 LINES = {
     # Matrix products
@@ -205,7 +205,7 @@ LINES = {
     "`layer(queries).sum().backward()`, or `.mean()`.",
     "matrix.grad.sum()": "`matrix.grad` is None until `backward()` has been called, and for tensors that need no "
     "gradient.",
-    # Kinds of numbers
+    # Dtypes
     "square.masked_fill(mask[:6, :6], 0)": "`mask[:6, :6]` holds float32 numbers, but a mask must hold True and False: "
     "write `mask[:6, :6].bool()`.",
     "torch.where(mask, 0.0, 1.0)": "`mask` holds float32 numbers, but a mask must hold True and False: "
@@ -277,7 +277,7 @@ LINES = {
     "nn.Linear(3)": "It is called as `nn.Linear(in_features, out_features, bias=..., device=..., dtype=...)`.",
     "layer(queries, keys)": "It is called as `layer(input)`.",
     "raise ValueError('mine')": None,
-    # No Python
+    # Syntax errors
     "if queries is None print(1)": "A line that opens a block ends with a colon.",
     "x = 3 @": "Something is missing after `@` at the end of the line.",
     "x = 1 && 2": "Python writes `and` for `&&`.",
@@ -297,8 +297,8 @@ LINES = {
 
 @pytest.mark.parametrize(("line", "advised"), LINES.items(), ids=LINES)
 @pytest.mark.filterwarnings("ignore:The use of `x.T`")
-def test_line(line: str, advised: str | None) -> None:
-    message = told(START + line)
+def test_advice_on_a_line(line: str, advised: str | None) -> None:
+    message = failure_message(START + line)
     if advised is None:
         assert "`" not in message
     elif advised.endswith((".", "?")):
@@ -349,8 +349,8 @@ BODIES = {
 
 @pytest.mark.parametrize(("body", "advised"), BODIES.items(), ids=BODIES)
 @pytest.mark.filterwarnings("ignore:The use of `x.T`")
-def test_line_of_a_method(body: str, advised: str) -> None:
-    message = told(HEAD.format(body=indent(body, " " * 8)))
+def test_advice_on_a_line_of_a_method(body: str, advised: str) -> None:
+    message = failure_message(HEAD.format(body=indent(body, " " * 8)))
     assert advised in message, message
 
 
@@ -556,18 +556,18 @@ OTHER_VERSIONS = {
 
 
 @pytest.mark.parametrize(("error", "advised"), OTHER_VERSIONS.items(), ids=OTHER_VERSIONS)
-def test_message_of_another_torch(error: str, advised: str) -> None:
-    """What this torch does not say, or only with NumPy."""
-    assert after(told(f"raise {error}"), advised)
+def test_advice_on_messages_of_other_versions(error: str, advised: str) -> None:
+    """Some messages exist only in other versions of PyTorch, or only with NumPy."""
+    assert ends_with_advice(failure_message(f"raise {error}"), advised)
 
 
 @pytest.mark.parametrize(("source", "advised"), PROGRAMS.values(), ids=PROGRAMS)
-def test_program(source: str, advised: str) -> None:
-    message = told(dedent(source))
-    assert after(message, advised), message
+def test_advice_on_a_program(source: str, advised: str) -> None:
+    message = failure_message(dedent(source))
+    assert ends_with_advice(message, advised), message
 
 
-def test_without_columns_the_line_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_columns_the_whole_line_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     source = START + "scores = queries @ keys"
     error = _raised(source)
     from lessons.worker.advice import scene
@@ -582,34 +582,34 @@ def _raised(source: str) -> BaseException:
     return caught.value
 
 
-def test_other_sentences_stay() -> None:
+def test_exceptions_without_advice_keep_their_message() -> None:
     for source in ("raise SystemExit", "def f():\n    f()\nf()"):
-        assert "`" not in told(source)
+        assert "`" not in failure_message(source)
 
 
-def test_exception_of_another_file() -> None:
+def test_exception_in_another_file_gets_no_advice() -> None:
     error = _raised("1 / 0")
     assert describe(error, "<other>") == ErrorReport("error", "ZeroDivisionError: division by zero")
 
 
-def test_message_is_cut_and_not_the_advice() -> None:
-    message = told("raise KeyError('x' * 10000)")
+def test_a_long_message_is_cut() -> None:
+    message = failure_message("raise KeyError('x' * 10000)")
     assert len(message) == LONGEST
-    message = told("names = {'" + "x" * 9000 + "': 1}\nnames['" + "x" * 8999 + "y']")
+    message = failure_message("names = {'" + "x" * 9000 + "': 1}\nnames['" + "x" * 8999 + "y']")
     assert len(message) <= LONGEST
 
 
 # Through the worker --------------------------------------------------------------------------------------------------
 
 
-def test_answer_to_an_exercise(worker: Session) -> None:
+def test_advice_on_an_answer(worker: Session) -> None:
     source = "import torch\ndef double(x):\n    return x.double() @ torch.rand(7, 9) @ y\n"
     judgement = worker.check(doubling_exercise(), source)
     assert judgement.verdict == "error"
     assert "must agree" in judgement.message or "must be of one kind" in judgement.message
 
 
-def test_answer_that_cannot_be_called(worker: Session) -> None:
+def test_advice_on_an_answer_that_cannot_be_called(worker: Session) -> None:
     judgement = worker.check(doubling_exercise(), "def double():\n    return 1\n")
     assert judgement.message.endswith("takes 0 positional arguments but 1 was given. Line 1 defines it as `double()`.")
 
@@ -671,22 +671,22 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_program(worker: Session, source: str) -> None:
-    """It gets its message as ever, and nothing of it runs for the advice. In the worker: some would end these tests."""
+def test_advice_runs_no_code_of_a_hostile_program(worker: Session, source: str) -> None:
+    """It runs in the worker, since some of the programs would end the test process."""
     judgement = worker.check(doubling_exercise(), "def RAN():\n    print('ran')\n    raise ValueError\n" + source)
     assert judgement.verdict == "error", judgement
     assert judgement.line is not None
     assert judgement.stdout == ""
 
 
-def failing(source: str) -> tuple[str, list[str]]:
-    """What is told of a program that replaces builtins, and those that are other ones after it. It undoes that."""
-    kept, names = dict(vars(builtins)), vars(builtins)
-    changed, put, execution = kept.items(), names.update, execute
+def message_and_replaced_builtins(source: str) -> tuple[str, list[str]]:
+    """Run a program that replaces builtins. Return the message and the replaced names, and restore the builtins."""
+    original, names = dict(vars(builtins)), vars(builtins)
+    changed, update, execution = original.items(), names.update, execute
     failure = execution(source, YOUR_CODE, {})
     after_it = names.copy()
-    put(kept)
-    for name in set(names) - set(kept):
+    update(original)
+    for name in set(names) - set(original):
         del names[name]
     assert failure is not None
     return failure.message, [name for name, value in changed if after_it.get(name) is not value]
@@ -695,21 +695,21 @@ def failing(source: str) -> tuple[str, list[str]]:
 REPLACED = ("len", "isinstance", "next", "any", "type", "getattr", "str", "zip", "map")
 
 
-def test_replaced_builtins() -> None:
+def test_advice_with_replaced_builtins() -> None:
     source = f"{START}import builtins\n{''.join(f'builtins.{name} = ' for name in REPLACED)}None\nqueries @ keys"
-    message, changed = failing(source)
+    message, changed = message_and_replaced_builtins(source)
     assert message.endswith("Did you mean `queries @ keys.T`?")
     assert set(changed) == set(REPLACED)
 
 
-def test_removed_builtins() -> None:
+def test_advice_with_removed_builtins() -> None:
     source = f"{START}import builtins\ndel {', '.join(f'builtins.{name}' for name in REPLACED)}\nqueries @ keys"
-    message, changed = failing(source)
+    message, changed = message_and_replaced_builtins(source)
     assert message.endswith("Did you mean `queries @ keys.T`?")
     assert set(changed) == set(REPLACED)
 
 
-# Its parts -----------------------------------------------------------------------------------------------------------
+# Parts of the advice -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -720,13 +720,13 @@ def test_removed_builtins() -> None:
         ((4, 5, 6), (slice(None, None, 2), None, ...)),
     ],
 )  # fmt: skip
-def test_shape_of_a_part(shape: tuple[int, ...], index: Any) -> None:
+def test_shape_of_an_indexed_tensor(shape: tuple[int, ...], index: Any) -> None:
     found = indexed(TensorInfo(shape), index)
     assert found.shape == tuple(torch.zeros(shape)[index].shape)
 
 
 @pytest.mark.parametrize("index", [6, (0, 0, 0), "a", (0, 1.5), torch.tensor([1])])
-def test_part_that_is_not_known(index: Any) -> None:
+def test_index_with_an_unknown_result(index: Any) -> None:
     assert indexed(TensorInfo((6, 3)), index) is UNKNOWN
 
 
@@ -748,7 +748,7 @@ def test_shape_of_a_product(one: tuple[int, ...], other: tuple[int, ...]) -> Non
 @pytest.mark.parametrize(
     ("one", "other"), [((6, 3), (3,)), ((6, 1), (3,)), ((6, 3), (2, 3)), ((), (3,)), ((2, 1, 3), (6, 1)), ((0,), (1,))]
 )
-def test_shape_of_a_sum(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+def test_shape_of_a_broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     try:
         shape: tuple[int, ...] | None = tuple((torch.zeros(one) + torch.zeros(other)).shape)
     except RuntimeError:
@@ -775,8 +775,8 @@ def test_values_are_only_looked_up() -> None:
     assert tensor_info([1.0]) is None
 
 
-def test_no_property_is_asked() -> None:
-    class Asked:
+def test_no_property_is_read() -> None:
+    class WithProperty:
         @property
         def value(self) -> int:
             raise AssertionError("asked")
@@ -784,27 +784,27 @@ def test_no_property_is_asked() -> None:
         def __getattribute__(self, name: str) -> Any:
             raise AssertionError("asked")
 
-    asked = property(lambda self: Asked().value)
+    asked = property(lambda self: WithProperty().value)
     Hidden = type("Hidden", (), {"__dict__": asked, "__class__": asked, "value": asked})
-    for thing in (Asked(), Hidden()):
+    for thing in (WithProperty(), Hidden()):
         assert attribute(thing, "value") is UNKNOWN
         assert fields(thing) == {}
         assert not is_a(thing, int)
         assert is_a(thing, object)
 
 
-def test_text_of_an_exception() -> None:
-    class Told(ValueError):
+def test_message_of_an_exception() -> None:
+    class WithText(ValueError):
         def __str__(self) -> str:
             raise AssertionError("asked")
 
     assert message_of(KeyError("a")) == "'a'"
     assert message_of(ValueError("a", 1)) == "('a', 1)"
-    assert message_of(Told("a")) == ""
+    assert message_of(WithText("a")) == ""
     assert message_of(ValueError(object())) == ""
 
 
-def test_names_that_are_near() -> None:
+def test_nearest_names() -> None:
     assert nearest("W_quer", ["W_key", "W_query"]) == "W_query"
     assert nearest("wquery", ["W_query", "query"]) == "W_query"
     assert nearest("x", ["xs", "y"]) is None
@@ -812,7 +812,7 @@ def test_names_that_are_near() -> None:
     assert nearest("anything", []) is None
 
 
-def test_shapes_in_words() -> None:
+def test_text_of_a_shape() -> None:
     assert [size(shape) for shape in ((), (3,), (6, 3), (2, 6, 3))] == [
         "a single number",
         "a vector of 3",

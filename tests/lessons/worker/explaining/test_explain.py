@@ -1,4 +1,4 @@
-"""What an explanation says: names, masks, births of infinities, fused kernels."""
+"""The contents of explanations: names, masks, the origin of infinities, fused kernels."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ ATTENTION = [
 
 @pytest.mark.parametrize("code", ATTENTION)
 @pytest.mark.parametrize("grad", [True, False])
-def test_fused_attention(code: str, grad: bool) -> None:
-    """By its definition, and it says so."""
+def test_fused_attention_is_explained_by_its_definition(code: str, grad: bool) -> None:
+    """A note says that the numbers come from the definition."""
     traced = Traced(SETUP + f"q, k, v = (torch.rand(2, 2, 5, 4, requires_grad={grad}) for _ in range(3))\nr = {code}\n")
-    told = traced.explain("r", *([0] * traced.namespace["r"].dim()))
+    explanation = traced.explain("r", *([0] * traced.namespace["r"].dim()))
     ops = {event.op for event in traced.recorder.record.events}
-    assert bool(ops & fused_definitions.DEFINED.keys()) == (fused_definitions.NOTE in told.notes)
+    assert bool(ops & fused_definitions.DEFINED.keys()) == (fused_definitions.NOTE in explanation.notes)
     traced.check_all("r")
 
 
 @pytest.mark.parametrize("mode", ["eval", "train"])
 @pytest.mark.parametrize("more", ["", ", need_weights=False", ", average_attn_weights=False"])
-def test_multihead_attention(mode: str, more: str) -> None:
-    """The fast path and the slow one."""
+def test_both_paths_of_multihead_attention(mode: str, more: str) -> None:
+    """The fast path is explained by the definition, the slow path by its own operations."""
     traced = Traced(
         SETUP
         + f"""
@@ -47,22 +47,22 @@ if w is None:
     w = torch.zeros(1)
 """
     )
-    told = traced.explain("r", 0, 1, 2)
+    explanation = traced.explain("r", 0, 1, 2)
     fast = any(event.op == "_native_multi_head_attention" for event in traced.recorder.record.events)
-    assert (fused_definitions.NOTE in told.notes) == fast
+    assert (fused_definitions.NOTE in explanation.notes) == fast
     traced.check_all("r", "w")
 
 
-def test_what_a_kernel_was_given_may_be_overwritten() -> None:
-    """It is recomputed from what it was then."""
+def test_arguments_of_a_kernel_may_be_overwritten_later() -> None:
+    """The definition is computed from the values that the arguments had at that time."""
     traced = Traced(
         SETUP + "q = torch.rand(1, 1, 3, 2)\nr = F.scaled_dot_product_attention(q, q, q)\nq.mul_(100)\nq[0] = 1"
     )
     traced.check_all("r")
 
 
-def test_names_of_a_loop() -> None:
-    """A variable that was given another tensor since is told apart from what it holds now."""
+def test_names_of_variables_in_a_loop() -> None:
+    """An earlier tensor of a variable has a different name than its present tensor."""
     traced = Traced(
         "kept = []\nfor i in range(3):\n    t = torch.ones(2) * (i + 1)\n    kept.append(t)\ns = torch.stack(kept)"
     )
@@ -71,11 +71,11 @@ def test_names_of_a_loop() -> None:
 
 
 def test_rounds_of_a_loop() -> None:
-    """`t = t + 1` is one sum over its rounds."""
+    """`t = t + 1` in a loop is explained as one sum over the rounds."""
     traced = Traced("t = torch.zeros(2)\nfor _ in range(3):\n    t = t + 1")
-    told = traced.explain("t", 0)
-    assert "3 times" in told.notes[0]
-    assert told.value == 3
+    explanation = traced.explain("t", 0)
+    assert "3 times" in explanation.notes[0]
+    assert explanation.value == 3
 
 
 LEARNER = """
@@ -111,8 +111,8 @@ r = alias.reshape(-1)
 """
 
 
-def test_a_learners_module() -> None:
-    """Classes, recursion, comprehensions, gradients, aliases: every cell down to the leaves."""
+def test_every_number_of_a_learners_module() -> None:
+    """It uses classes, recursion, comprehensions, gradients and aliases."""
     traced = Traced(SETUP + LEARNER)
     traced.check_all("y", "z", "loss", "g", "p", "s", "total", "q", "r")
     assert [operand.name for operand in traced.explain("y", 0, 0).operands][-1] == "net.layers.1.bias"
@@ -130,20 +130,20 @@ def test_a_learners_module() -> None:
         ("m = torch.zeros(1).masked_fill(torch.ones(1).bool(), -torch.inf)\nr = m * 0", "Infinity times 0"),
     ],
 )
-def test_births(code: str, note: str) -> None:
-    """An infinity or NaN says where it was born and why."""
+def test_notes_on_infinities_and_nan(code: str, note: str) -> None:
+    """An infinity or NaN says where it comes from and why."""
     notes = traced_notes(code)
     assert note in notes
     assert "born" in notes
 
 
 def traced_notes(code: str) -> str:
-    """All notes about the first cell of `r`."""
+    """Return all notes about the first cell of `r`."""
     return " ".join(Traced(code).explain("r", 0).notes)
 
 
-def test_a_masked_cell_says_by_which_line() -> None:
-    """In the mask itself, and in the weights that come of it."""
+def test_a_masked_cell_names_the_line_of_the_mask() -> None:
+    """The masked score names it, and so do the weights that are computed from it."""
     traced = Traced(
         """
         s = torch.rand(2, 2)
@@ -158,10 +158,10 @@ def test_a_masked_cell_says_by_which_line() -> None:
 
 
 def test_dropout_is_kept_or_dropped() -> None:
-    """With its factor."""
+    """The note names the factor, too."""
     traced = Traced("torch.manual_seed(1)\na = torch.ones(20)\nr = torch.nn.functional.dropout(a, 0.2)")
-    for place in range(20):
-        told = traced.explain("r", place)
-        word = "kept" if told.value else "dropped"
-        assert f": {word}" in told.notes[0]
-        assert "1 / (1 - p) = 1.25" in told.notes[0]
+    for position in range(20):
+        explanation = traced.explain("r", position)
+        word = "kept" if explanation.value else "dropped"
+        assert f": {word}" in explanation.notes[0]
+        assert "1 / (1 - p) = 1.25" in explanation.notes[0]

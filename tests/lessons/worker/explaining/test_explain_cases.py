@@ -1,4 +1,4 @@
-"""Programs of reviewers whose explanations were wrong: labels, masks, overflow, numbers of the code."""
+"""Programs whose explanations were once wrong: labels, masks, overflow, literal numbers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ error = context - attend(x, x, x)
 ONE = CodeUnit.step("one")
 
 
-def test_two_calls_of_a_function() -> None:
-    """Their local variables are told apart, from one another and from those of the lesson."""
+def test_variables_of_two_calls_have_different_names() -> None:
+    """The local variables of each call differ from one another and from the variables of the lesson."""
     traced = Traced(ATTEND)
     assert x.python(traced.explain("both", 0, 1)) == "context#1[0,1] + context#2[0,1]"
     assert x.python(traced.explain("error", 0, 1)) == "context[0,1] - context#5[0,1]"
@@ -46,21 +46,21 @@ s = torch.stack([keep[0], x, f(x), f(x)]).sum(0)
 """
 
 
-def test_counts_do_not_collide() -> None:
-    """The count of an earlier tensor of a variable is not given to another one."""
+def test_numbered_names_do_not_collide() -> None:
+    """The number of an earlier tensor of a variable is not used for a different tensor."""
     traced = Traced(STALE)
     assert x.python(traced.explain("s", 0)) == "x#1[0] + x[0] + x#3[0] + x#4[0]"
     traced.check_all("s")
 
 
-def test_a_cell_is_not_made_from_itself() -> None:
-    """What it was before has a count."""
+def test_earlier_value_of_a_cell_has_a_numbered_name() -> None:
+    """A cell is never an operand of itself."""
     traced = Traced("c = torch.ones(2)\nc[0] = c[0] + 2\nc[0] = c[0] * 2\nc *= 3")
-    told = traced.explain("c", 0)
+    explanation = traced.explain("c", 0)
     formulas = []
-    while told.operands:
-        formulas.append(f"{told.label} = {x.python(told)}")
-        told = traced.follow(told.operands[0])
+    while explanation.operands:
+        formulas.append(f"{explanation.label} = {x.python(explanation)}")
+        explanation = traced.follow(explanation.operands[0])
     assert formulas == ["c[0] = c#3[0] * 3.0", "c#3[0] = c#2[0] * 2.0", "c#2[0] = c#1[0] + 2.0"]
 
 
@@ -88,8 +88,8 @@ def test_a_label_means_one_number_in_a_whole_tree() -> None:
     assert {"x[0]", "x#1[0]", "x#5[0]", "h[0]"} <= values.keys()
 
 
-def test_views_of_one_tensor_under_one_name() -> None:
-    """No write tells them apart, so their labels are counted."""
+def test_views_of_the_same_name_have_different_labels() -> None:
+    """No write distinguishes the views, so their labels are numbered."""
     traced = Traced(
         """
         def first(t):
@@ -115,29 +115,30 @@ def test_grouped_queries(grad: bool) -> None:
     traced.check_all("r")
 
 
-def test_no_cell_and_no_explanation_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault in a rule is not taken for a wrong index."""
-    stage = RunState()
-    stage.run("import torch\nx = torch.ones(2) + 1", ONE)
-    stage.explainer.show(ONE, "x", stage.namespace["x"])
+def test_missing_cell_and_failed_explanation_have_different_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in a rule is not mistaken for a wrong index."""
+    state = RunState()
+    state.run("import torch\nx = torch.ones(2) + 1", ONE)
+    state.explainer.show(ONE, "x", state.namespace["x"])
 
-    def asked(question: ExplainQuestion | FollowQuestion) -> str:
+    def refusal_of(question: ExplainQuestion | FollowQuestion) -> str:
         with pytest.raises(tensor_questions.QuestionRefused) as caught:
-            tensor_questions.HANDLERS[type(question)](stage, question)
+            tensor_questions.HANDLERS[type(question)](state, question)
         return str(caught.value)
 
     unknown = (ExplainQuestion("x", (2,), ONE), ExplainQuestion("y", (0,), ONE))
-    assert {*map(asked, unknown), asked(FollowQuestion(10**6, ONE))} == {"no such cell"}
+    assert {*map(refusal_of, unknown), refusal_of(FollowQuestion(10**6, ONE))} == {"no such cell"}
 
-    def fault(*given: object) -> None:
+    def raise_index_error(*given: object) -> None:
         raise IndexError("list index out of range")
 
-    monkeypatch.setattr(stage.explainer, "derive", fault)
+    monkeypatch.setattr(state.explainer, "derive", raise_index_error)
     assert (
-        asked(ExplainQuestion("x", (0,), ONE)) == "this cell cannot be explained (IndexError: list index out of range)"
+        refusal_of(ExplainQuestion("x", (0,), ONE))
+        == "this cell cannot be explained (IndexError: list index out of range)"
     )
     with pytest.raises(NoCell):
-        stage.explainer.follow(10**6)
+        state.explainer.follow(10**6)
 
 
 SCORES = "s = torch.rand(4, 4)\nlow = torch.tril(torch.ones(4, 4))\n"
@@ -159,7 +160,7 @@ MASKS = [
 
 
 @pytest.mark.parametrize("code", MASKS)
-def test_masks(code: str) -> None:
+def test_weights_name_the_line_of_the_mask(code: str) -> None:
     """However a score was hidden, its weight says on which line."""
     traced = Traced(SCORES + code + "\nw = torch.softmax(m / 2, dim=-1)\n")
     assert "(masked on line 3)" in " ".join(traced.explain("w", 0, 1).notes)
@@ -168,10 +169,10 @@ def test_masks(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["m = s * -1e5 + low", "m = torch.log(low) + s", "m = (s - 1) * 1e6 - s"])
-def test_no_masks(code: str) -> None:
+def test_low_scores_are_not_called_masked(code: str) -> None:
     """A score may be low for other reasons."""
     traced = Traced(SCORES + code + "\nw = torch.softmax(m, dim=-1)\n")
-    assert not any("masked on" in note for place in range(4) for note in traced.explain("w", 0, place).notes)
+    assert not any("masked on" in note for position in range(4) for note in traced.explain("w", 0, position).notes)
 
 
 @pytest.mark.parametrize(
@@ -183,30 +184,30 @@ def test_no_masks(code: str) -> None:
         ("n = 7\nb[0] = n", "b[0] = n"),
     ],
 )
-def test_numbers_that_are_set(code: str, statement: str) -> None:
-    """By a statement, which is told."""
-    told = Traced(f"b = torch.zeros(3)\n{code}").explain("b", 0)
-    assert told.notes == ("Set to 7 here.",)
-    assert (told.code, told.line, told.leaf) == (statement, 1 + len(code.splitlines()), True)
+def test_numbers_that_a_statement_sets(code: str, statement: str) -> None:
+    """The explanation quotes the statement."""
+    explanation = Traced(f"b = torch.zeros(3)\n{code}").explain("b", 0)
+    assert explanation.notes == ("Set to 7 here.",)
+    assert (explanation.code, explanation.line, explanation.leaf) == (statement, 1 + len(code.splitlines()), True)
 
 
-def test_numbers_of_the_code_are_no_operands() -> None:
-    """PyTorch makes tensors of them, which nobody sees."""
+def test_literal_numbers_are_not_operands() -> None:
+    """PyTorch wraps them in tensors that a reader of the code does not see."""
     traced = Traced("s = torch.rand(2)\nr = torch.where(s > 2, s, -torch.inf)")
-    told = traced.explain("r", 0)
-    assert x.python(told) == "s[0] if (s > 2)[0] else -inf"
-    assert not any("born" in note for note in told.notes)
+    explanation = traced.explain("r", 0)
+    assert x.python(explanation) == "s[0] if (s > 2)[0] else -inf"
+    assert not any("born" in note for note in explanation.notes)
 
 
-def test_an_expression_that_is_shown_is_on_no_line() -> None:
-    """It is no code of the step."""
-    stage = RunState()
-    stage.run("import torch\nx = torch.ones(2) + 1", ONE)
-    _, failure = stage.show(ONE, [NamedExpression("double", "x * 2")], bytearray())
+def test_a_shown_expression_has_no_line() -> None:
+    """It is not part of the code of the step."""
+    state = RunState()
+    state.run("import torch\nx = torch.ones(2) + 1", ONE)
+    _, failure = state.show(ONE, [NamedExpression("double", "x * 2")], bytearray())
     assert failure is None
-    told = x.of_json(stage.explainer.ask(ONE, "double", (0,)))
-    assert (told.line, told.lesson_line, told.code) == (None, None, "x * 2")
-    inner = x.of_json(stage.explainer.follow(told.operands[0].ref))
+    explanation = x.of_json(state.explainer.ask(ONE, "double", (0,)))
+    assert (explanation.line, explanation.lesson_line, explanation.code) == (None, None, "x * 2")
+    inner = x.of_json(state.explainer.follow(explanation.operands[0].ref))
     assert inner.line == 2
 
 
@@ -222,26 +223,26 @@ def test_an_expression_that_is_shown_is_on_no_line() -> None:
         ("r = 1 / torch.zeros(1)", "divided by 0"),
     ],
 )
-def test_overflow(code: str, note: str) -> None:
-    """An infinity of finite numbers says why."""
+def test_notes_on_overflow(code: str, note: str) -> None:
+    """An infinity that is computed from finite numbers says why."""
     assert note in " ".join(Traced(code).explain("r", 0).notes)
 
 
 def test_a_copy_of_another_type_is_a_conversion() -> None:
-    """Even if the value stays."""
+    """Even if the value stays the same."""
     assert Traced("q = torch.rand(2)\nr = q.double()").explain("r", 0).op == "convert"
 
 
 def test_a_deep_copy() -> None:
-    """Its memory is copied as bytes; it is followed to the original, which stays as it was."""
+    """Its memory is copied as bytes; the explanation leads to the original."""
     traced = Traced("import copy\na = torch.rand(2, 3) * 2\nr = copy.deepcopy(a.T)\na[0] = 0\ns = copy.deepcopy(a)")
     traced.check_all("a", "r", "s")
-    told = traced.explain("r", 2, 1)
-    assert (told.op, [operand.label for operand in told.operands]) == ("copy", ["a[1,2]"])
+    explanation = traced.explain("r", 2, 1)
+    assert (explanation.op, [operand.label for operand in explanation.operands]) == ("copy", ["a[1,2]"])
 
 
-def test_what_a_fused_kernel_keeps_for_the_way_back() -> None:
-    """The logarithm of the sum of the exponentials, by definition, too."""
+def test_result_that_a_fused_kernel_saves_for_the_backward_pass() -> None:
+    """It is the logarithm of the sum of the exponentials, also computed by the definition."""
     traced = Traced(
         """
         q = torch.rand(1, 2, 3, 4, requires_grad=True)

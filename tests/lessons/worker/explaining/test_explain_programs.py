@@ -1,4 +1,4 @@
-"""Random programs of the supported operations explain every cell of every tensor that they leave."""
+"""Every cell of every tensor that random programs of the supported operations compute is explained."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ NAMES = st.sampled_from(["a", "b", "c", "d"])
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A program over four 3-by-3 tensors. A change of an integer or boolean matrix happens to a floating copy."""
+    """Draw a program over four 3-by-3 tensors. It changes an integer or boolean matrix only in a floating copy."""
     lines = ["index = torch.tensor([[0, 2, 1], [1, 1, 0], [2, 0, 2]])"]
     for name, dtype in zip("abcd", DTYPES, strict=True):
         lines.append(f"{name} = ((torch.rand(3, 3) - 0.4) * 4).to({dtype})")
@@ -84,11 +84,11 @@ def programs(draw: st.DrawFn) -> str:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(programs(), st.integers(0, 1000))
-def test_programs(code: str, seed: int) -> None:
-    """Whatever the program does, each cell evaluates to its value from operands that do so in turn."""
+def test_random_programs(code: str, seed: int) -> None:
+    """The formula of each cell evaluates to its value, and so do the formulas of its operands."""
     traced = Traced()
     torch.manual_seed(seed)
-    # Some lines do not fit the shapes or types that are there: what ran before them is explained.
+    # Some lines do not fit the shapes or dtypes; the lines before them are explained.
     with contextlib.suppress(AssertionError):
         traced.run(code)
     names = [name for name in "abcd" if isinstance(traced.namespace.get(name), torch.Tensor)]
@@ -112,8 +112,8 @@ context[1:3] *= 2
 """
 
 
-def test_the_learners_program() -> None:
-    """Nested loops, writes in place and einsum: every cell down to the leaves."""
+def test_a_learners_program() -> None:
+    """It uses nested loops, in-place writes and einsum; every cell is explained down to the leaves."""
     traced = Traced(LEARNER)
     cells = 0
     for name in ("inputs", "scores", "weights", "context", "joined"):

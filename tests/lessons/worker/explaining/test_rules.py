@@ -276,17 +276,17 @@ LOSSES = [
     "(p[1:] * p[0]).sum()",
     "p.diagonal().prod()",
 ]
-"""Losses of `p`, whose gradient is asked for."""
+"""Losses of `p`, whose gradient is explained."""
 
 
 def check_rule(traced: Traced, name: str) -> None:
-    """A cell is explained by a rule: one without would pass every other check, since it has no formula."""
+    """Check that a rule explains a cell: without a rule there is no formula, so every other check would pass."""
     told = traced.explain(name, *(0,) * traced.namespace[name].dim())
     assert not any("has no rule" in note for note in told.notes), told.notes
 
 
-def test_every_expression() -> None:
-    """Expressions, one run for all."""
+def test_every_expression_has_a_rule() -> None:
+    """All expressions share one run."""
     traced = Traced(SETUP)
     for count, code in enumerate(EXPRESSIONS):
         traced.run(f"r{count} = {code}", f"code{count}")
@@ -295,8 +295,8 @@ def test_every_expression() -> None:
 
 
 @pytest.mark.parametrize("code", STATEMENTS)
-def test_every_statement(code: str) -> None:
-    """Writes in place."""
+def test_every_statement_has_a_rule(code: str) -> None:
+    """These statements write in place."""
     traced = Traced(SETUP)
     traced.run("\n".join(code.split("; ")), "more")
     traced.check_all("r")
@@ -304,7 +304,7 @@ def test_every_statement(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", LOSSES)
-def test_every_gradient(code: str) -> None:
+def test_every_gradient_has_a_rule(code: str) -> None:
     """The backward pass has kernels of its own."""
     traced = Traced(SETUP)
     traced.run(f"p = a.clone().requires_grad_()\nloss = {code}\nloss.backward()\nr = p.grad", "more")
@@ -313,8 +313,8 @@ def test_every_gradient(code: str) -> None:
     assert not any("no rule" in note for note in told.notes)
 
 
-def test_small_whole_numbers_start_again() -> None:
-    """The formula says so, where a number does not fit."""
+def test_integers_of_few_bits_wrap_around() -> None:
+    """If a number does not fit, the formula says so."""
     told = Traced(SETUP + "r = k.to(torch.uint8) * 100").explain("r", 2, 1)
     assert (told.value, told.notes) == (
         132.0,
@@ -324,22 +324,22 @@ def test_small_whole_numbers_start_again() -> None:
 
 
 def test_gradient_clipping() -> None:
-    """Norms and products of lists of tensors."""
+    """It computes norms and products of lists of tensors."""
     traced = Traced(SETUP + "p = a.clone().requires_grad_()\n(p * b * 9).sum().backward()")
     traced.run("norm = torch.nn.utils.clip_grad_norm_([p], 0.5)\nr = p.grad", "more")
     traced.check_all("norm", "r")
     assert traced.explain("r", 0, 0).op == "multiply"
 
 
-def test_an_operation_outside_the_list_shows_its_operands() -> None:
-    """It says its name."""
+def test_an_operation_without_a_rule_shows_its_operands() -> None:
+    """It is explained by its name."""
     told = Traced(SETUP + "r = torch.lgamma(b)").explain("r", 0, 1)
     assert "lgamma has no rule" in told.notes[0]
     assert [operand.label for operand in told.operands] == ["b[0,1]"]
 
 
-def test_an_operation_outside_the_list_is_followed_to_its_leaves() -> None:
-    """As many operands as anybody reads."""
+def test_an_operation_without_a_rule_is_followed_to_its_leaves() -> None:
+    """Only some of its operands are listed."""
     traced = Traced(SETUP)
     traced.run("r = torch.cdist(a, b)", "more")
     traced.check_all("r")

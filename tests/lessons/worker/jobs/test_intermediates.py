@@ -1,4 +1,4 @@
-"""Results are compared by value; two ways part where one lacks what it could not do without."""
+"""Intermediate results are compared by value; two programs diverge where one lacks a result that it needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from lessons.worker.jobs.intermediates import IntermediateResult, Tracer
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 
 
-def made(*values: torch.Tensor, chain: bool = True) -> list[IntermediateResult]:
-    """Results that were made one from the other."""
+def results_with(*values: torch.Tensor, chain: bool = True) -> list[IntermediateResult]:
+    """Build results with these values; with `chain`, each is computed from the one before it."""
     return [
-        IntermediateResult(f"r{place}", True, place + 1, value, frozenset([place - 1] if chain and place else []))
-        for place, value in enumerate(values)
+        IntermediateResult(
+            f"r{position}", True, position + 1, value, frozenset([position - 1] if chain and position else [])
+        )
+        for position, value in enumerate(values)
     ]
 
 
@@ -27,7 +29,7 @@ def run(source: str) -> list[IntermediateResult]:
     return tracer.results()
 
 
-def test_equal_in_another_arrangement() -> None:
+def test_equal_ignores_the_arrangement() -> None:
     assert intermediates.equal(A, A.T)
     assert intermediates.equal(A, A.reshape(2, 6))
     assert not intermediates.equal(A, A.flip(0))
@@ -35,53 +37,56 @@ def test_equal_in_another_arrangement() -> None:
     assert intermediates.equal(torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]))
 
 
-def test_the_same_way_does_not_part() -> None:
-    assert intermediates.find_divergence(made(A, B, C), made(A, B, C)) is None
+def test_equal_results_have_no_divergence() -> None:
+    assert intermediates.find_divergence(results_with(A, B, C), results_with(A, B, C)) is None
 
 
-def test_ways_part_at_the_first_difference() -> None:
-    found = intermediates.find_divergence(made(A, D, D + 1), made(A, B, C))
+def test_divergence_is_at_the_first_difference() -> None:
+    found = intermediates.find_divergence(results_with(A, D, D + 1), results_with(A, B, C))
     assert found is not None
     assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
 
 
-def test_what_is_got_around_is_no_difference() -> None:
-    assert intermediates.find_divergence(made(A, D, C), made(A, B, C)) is None
+def test_a_bypassed_result_is_no_difference() -> None:
+    assert intermediates.find_divergence(results_with(A, D, C), results_with(A, B, C)) is None
 
 
-def test_what_comes_after_all_of_ours() -> None:
-    found = intermediates.find_divergence(made(A, B, D), made(A, B))
+def test_divergence_may_come_after_all_of_our_results() -> None:
+    found = intermediates.find_divergence(results_with(A, B, D), results_with(A, B))
     assert found is not None
     assert (found.ours, found.theirs) == (1, 2)
 
 
-def test_what_has_the_right_shape_is_shown_first() -> None:
-    found = intermediates.find_divergence(made(A, torch.randn(2, 2), D), made(A, B))
+def test_a_result_of_the_right_shape_is_preferred() -> None:
+    found = intermediates.find_divergence(results_with(A, torch.randn(2, 2), D), results_with(A, B))
     assert found is not None
     assert found.theirs == 2
 
 
 @given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
-def test_a_parting_is_always_in_both(one: list[int], other: list[int]) -> None:
+def test_indices_of_a_divergence_are_valid(one: list[int], other: list[int]) -> None:
     values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
-    theirs, ours = made(*(values[place] for place in one)), made(*(values[place] for place in other))
+    theirs, ours = (
+        results_with(*(values[position] for position in one)),
+        results_with(*(values[position] for position in other)),
+    )
     found = intermediates.find_divergence(theirs, ours)
     if found is not None:
         assert 0 <= found.ours < len(ours)
         assert found.theirs is None or 0 <= found.theirs < len(theirs)
-        assert all(place <= found.ours for place in found.agreed)
+        assert all(position <= found.ours for position in found.agreed)
 
 
 # Tracing -------------------------------------------------------------------------------------------------------------
 
 
-def test_every_line_has_its_result() -> None:
+def test_every_line_has_a_result() -> None:
     found = run("c = a + b\nd = c * 2\n")
     assert [(item.name, item.line, item.parents) for item in found] == [("c", 1, frozenset()), ("d", 2, frozenset({0}))]
     assert torch.equal(found[1].value, (A + B) * 2)
 
 
-def test_a_value_is_that_of_its_time() -> None:
+def test_values_are_those_at_the_time_of_the_line() -> None:
     found = run("c = a + b\nd = c.clone()\nc.mul_(0)\n")
     assert torch.equal(found[0].value, A + B)
 
@@ -98,7 +103,7 @@ def test_a_module_is_one_result() -> None:
     assert [(item.name, item.line) for item in found][-1] == ("d", 2)
 
 
-def test_what_travels_comes_back() -> None:
+def test_plain_form_round_trip() -> None:
     found = run("c = a + b\nd = c * 2\n")
     again = intermediates.of_plain(intermediates.plain(found))
     assert [(item.name, item.named, item.line, item.parents) for item in again] == [
@@ -106,8 +111,8 @@ def test_what_travels_comes_back() -> None:
     ]
 
 
-def test_what_comes_from_the_agreed_is_shown_before_what_does_not() -> None:
-    theirs = [*made(A, B, chain=False), IntermediateResult("after", True, 3, D, frozenset({0}))]
-    found = intermediates.find_divergence(theirs, made(A, C))
+def test_a_result_computed_from_agreed_ones_is_preferred() -> None:
+    theirs = [*results_with(A, B, chain=False), IntermediateResult("after", True, 3, D, frozenset({0}))]
+    found = intermediates.find_divergence(theirs, results_with(A, C))
     assert found is not None
     assert found.theirs == 2

@@ -1,4 +1,4 @@
-"""Where the elements of a tensor lie: from the worker over the wire to what is recorded and printed."""
+"""The memory layout of a tensor: from the worker over the wire to recordings and documents."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_strides_offsets_and_storages_come_from_the_worker(worker: Session) -> N
         "copy": MemoryLayout((3, 1), 0, 12, True, "B"),
         "row": MemoryLayout((0, 1), 0, 2, False, "C"),
         "sums": MemoryLayout((1,), 0, 12, True, "D"),
-        # Of what is drawn as a matrix nobody asks.
+        # A tensor that is drawn as a matrix needs no layout.
         "grid_too": None,
     }
 
 
-def test_strides_are_those_of_a_tensor_that_needs_gradients(worker: Session) -> None:
+def test_a_tensor_that_requires_a_gradient_has_strides(worker: Session) -> None:
     code = "import torch\nweight = torch.nn.Linear(3, 2).weight.T\n"
     found = tensors(lesson_of(code_step("stored", code, memory("weight"))), worker)
     assert found["weight"].layout == MemoryLayout((1, 3), 0, 6, False, "A")
@@ -70,7 +70,7 @@ def test_layouts_are_recorded_and_read_again(worker: Session, tmp_path: Path) ->
     recordings.save(made, run.steps)
     again = recordings.load(made)["stored"]
     assert again.tensors == run.steps[0].tensors
-    # A lesson that is drawn otherwise now has no use for it.
+    # A lesson that now draws the tensor differently ignores it.
     shown = tuple(spec.model_copy(update={"draw": "matrix"}) for spec in made.steps[0].show)  # type: ignore[union-attr]
     plain = made.model_copy(update={"steps": (made.steps[0].model_copy(update={"show": shown}),)})
     assert {tensor.layout for tensor in recordings.load(plain)["stored"].tensors} == {None}

@@ -1,4 +1,4 @@
-"""Blocks and rows of a matrix: what they are, and that the worker computes the same."""
+"""Blocks and rows of a matrix: their definitions, and that the worker computes the same."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MATRIX = (
 )
 
 
-def same(one: float, other: float) -> bool:
-    """Whether two numbers are the same to the last few bits, NaN being itself."""
+def is_close(one: float, other: float) -> bool:
+    """Return whether two numbers are the same apart from the last few bits; NaN equals NaN."""
     return (isnan(one) and isnan(other)) or one == other or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
-    """The blocks as they arrive."""
+def blocks_from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
+    """Compute blocks as the worker does, and read its reply."""
     blocks = replies.result_of(BlocksQuestion("x", (), rows, cols, how), summaries.blocks(matrix, rows, cols, how))
     assert isinstance(blocks, Blocks)
     return blocks
@@ -43,7 +43,7 @@ def from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
 # Blocks --------------------------------------------------------------------------------------------------------------
 
 
-def test_greatest_of_each_block() -> None:
+def test_maximum_of_each_block() -> None:
     blocks = blocks_of((7,), MATRIX, 2, 2, "max")
     assert blocks.grid[0] == (7.0, 9.0, 10.0)
     assert blocks.grid[1][0] == -1.0
@@ -53,7 +53,7 @@ def test_greatest_of_each_block() -> None:
     assert (blocks.lead, blocks.rows, blocks.cols, blocks.how) == ((7,), 2, 2, "max")
 
 
-def test_mean_is_of_what_no_mask_has_taken_out() -> None:
+def test_mean_ignores_masked_cells() -> None:
     blocks = blocks_of((), MATRIX, 2, 2, "mean")
     assert blocks.grid[0] == (4.0, 6.0, 7.5)
     assert blocks.grid[1][0] == -1.0
@@ -61,7 +61,7 @@ def test_mean_is_of_what_no_mask_has_taken_out() -> None:
     assert blocks.grid[1][2] == -inf
 
 
-def test_of_equals_the_first_is_the_peak() -> None:
+def test_the_first_of_equal_cells_is_the_peak() -> None:
     assert blocks_of((), [[1.0, 1.0], [1.0, 1.0]], 2, 2, "max").peaks == (((0, 0),),)
 
 
@@ -72,11 +72,11 @@ numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(width=32), st.just(
 def test_the_worker_computes_the_same(data: st.DataObject, height: int, width: int, rows: int, cols: int) -> None:
     matrix = data.draw(st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=height, max_size=height))
     how: How = data.draw(st.sampled_from(["max", "mean"]))
-    got = from_worker(torch.tensor(matrix, dtype=torch.float64), rows, cols, how)
+    got = blocks_from_worker(torch.tensor(matrix, dtype=torch.float64), rows, cols, how)
     want = blocks_of((), matrix, rows, cols, how)
     assert got.peaks == want.peaks
     for ours, theirs in zip(want.grid, got.grid, strict=True):
-        assert all(map(same, ours, theirs)), (ours, theirs)
+        assert all(map(is_close, ours, theirs)), (ours, theirs)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_the_worker_computes_the_same(data: st.DataObject, height: int, width: i
         (torch.empty(0, 2), "max", ()),
     ],
 )
-def test_any_sort_of_number(matrix: torch.Tensor, how: How, grid: tuple[tuple[float, ...], ...]) -> None:
-    assert from_worker(matrix, 1, 2, how).grid == grid
+def test_blocks_of_any_dtype(matrix: torch.Tensor, how: How, grid: tuple[tuple[float, ...], ...]) -> None:
+    assert blocks_from_worker(matrix, 1, 2, how).grid == grid
 
 
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_row_of_weights() -> None:
+def test_statistics_of_a_row_of_weights() -> None:
     stats = row_stats((1,), 5, [0.5, 0.0, 0.25, 0.25], 3)
     assert stats == RowStats((1,), 5, 1.0, 0.0, 0.5, 3, 1.5, ((0, 0.5), (2, 0.25), (3, 0.25)))
     assert stats.even == 2**1.5
@@ -110,12 +110,12 @@ def test_even_shares() -> None:
 
 
 @pytest.mark.parametrize("values", [[0.5, 0.4], [1.5, -0.5], [nan, 1.0], [inf], []])
-def test_no_entropy_of_what_are_no_shares(values: list[float]) -> None:
+def test_a_row_that_is_no_distribution_has_no_entropy(values: list[float]) -> None:
     stats = row_stats((), 0, values, 2)
     assert (stats.bits, stats.even) == (None, None)
 
 
-def test_masked_scores() -> None:
+def test_statistics_of_masked_scores() -> None:
     stats = row_stats((), 0, [0.5, nan, -inf, -2.0, -inf], 5)
     assert stats.top == ((0, 0.5), (3, -2.0))
     assert (stats.low, stats.high, stats.support) == (-2.0, 0.5, 1)
@@ -134,14 +134,14 @@ def test_row_from_the_worker() -> None:
 
 @pytest.fixture(scope="module")
 def large(worker: Session, course: Course) -> Iterator[Run]:
-    """The lesson at the size of GPT-2 up to the weights of a thousand tokens."""
+    """Return a run of the lesson at the size of GPT-2 up to the weights of a thousand tokens."""
     run = worker.run(course.lesson("gpt2-size"), "weights")
     yield run
     run.close()
 
 
 class TestLarge:
-    """They share one run."""
+    """Tests that share one run."""
 
     def test_blocks_of_every_head(self, large: Run) -> None:
         for head in (0, 11):
@@ -149,7 +149,7 @@ class TestLarge:
             assert blocks is not None
             assert blocks.lead == (0, head)
             assert (len(blocks.grid), len(blocks.grid[0])) == (11, 8)
-            # The first token attends to itself alone; nobody looks ahead.
+            # The first token attends only to itself, and no token looks ahead.
             assert (blocks.grid[0][0], blocks.peaks[0][0]) == (1.0, (0, 0))
             assert blocks.grid[0][7] == 0.0
             row, col = blocks.peaks[5][2]
@@ -157,13 +157,13 @@ class TestLarge:
             assert window is not None
             assert window.rows == ((blocks.grid[5][2],),)
 
-    def test_mean(self, large: Run) -> None:
+    def test_means_of_blocks(self, large: Run) -> None:
         blocks = run_questions.blocks(large, "weights", "weights", (0, 3), 1024, 1024, "mean")
         assert blocks is not None
         # Each row sums to 1.
         assert blocks.grid[0][0] == pytest.approx(1 / 1024, rel=1e-5)
 
-    def test_row(self, large: Run) -> None:
+    def test_statistics_of_a_row(self, large: Run) -> None:
         stats = run_questions.row(large, "weights", "weights", (0, 3), 100, 5)
         assert stats is not None
         window = run_questions.window(large, "weights", "weights", (0, 3), 100, 0, 1, 256)
@@ -179,12 +179,12 @@ class TestLarge:
     @pytest.mark.parametrize(
         ("lead", "rows", "cols"), [((0,), 9, 9), ((0, 0), 0, 9), ((0, 0), 9, -1), ((0, 0), 1, 1), ((), 9, 9)]
     )
-    def test_no_such_blocks(self, large: Run, lead: tuple[int, ...], rows: int, cols: int) -> None:
+    def test_invalid_blocks_are_refused(self, large: Run, lead: tuple[int, ...], rows: int, cols: int) -> None:
         assert run_questions.blocks(large, "weights", "weights", lead, rows, cols, "max") is None
         assert run_questions.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 
     @pytest.mark.parametrize(("name", "row"), [("scores", 0), ("weights", 1024), ("weights", -1)])
-    def test_no_such_row(self, large: Run, name: str, row: int) -> None:
+    def test_invalid_row_is_refused(self, large: Run, name: str, row: int) -> None:
         assert run_questions.row(large, "weights", name, (0, 0), row, 5) is None
         assert run_questions.row(large, "weights", "weights", (0, 0), 0, 1) is not None
 

@@ -1,4 +1,4 @@
-"""Values with tensors in them, as they travel between processes."""
+"""Values with tensors in them, encoded for other processes and decoded."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lessons.worker.jobs import values
 from lessons.worker.jobs.values import ValueNotPlain, decode, encode
 
 
-def travelled(value: object) -> Any:
-    """A value after encoding, JSON text and decoding."""
+def round_trip(value: object) -> Any:
+    """Encode a value, write it as JSON text, and decode it."""
     tree, blob = encode(value)
     return decode(json.loads(json.dumps(tree)), blob)
 
 
-def same(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Equal in dtype, shape and every bit."""
+def is_identical(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Return whether two tensors are equal in dtype, shape and every bit."""
     return left.dtype == right.dtype and left.shape == right.shape and values.raw(left) == values.raw(right)
 
 
@@ -51,23 +51,23 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
         [True, 1, 1.0],
     ],
 )
-def test_plain_value(value: object) -> None:
-    assert repr(travelled(value)) == repr(value)
+def test_plain_value_round_trip(value: object) -> None:
+    assert repr(round_trip(value)) == repr(value)
 
 
 def test_keys_become_text() -> None:
-    assert travelled({1: "one", None: 0}) == {"1": "one", "None": 0}
+    assert round_trip({1: "one", None: 0}) == {"1": "one", "None": 0}
 
 
 def test_dict_keeps_its_order() -> None:
-    assert list(travelled(OrderedDict(z=1, a=2, m=3))) == ["z", "a", "m"]
+    assert list(round_trip(OrderedDict(z=1, a=2, m=3))) == ["z", "a", "m"]
 
 
 @pytest.mark.parametrize("dtype", values.DTYPES.values(), ids=values.DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (5,), (2, 3), (2, 0, 3), (2, 3, 4, 5)])
-def test_tensor(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+def test_tensor_round_trip(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     tensor = torch.arange(math.prod(shape)).reshape(shape).remainder(7).to(dtype)
-    assert same(travelled(tensor), tensor)
+    assert is_identical(round_trip(tensor), tensor)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
@@ -75,32 +75,32 @@ def test_special_numbers(dtype: torch.dtype) -> None:
     tensor = torch.tensor(
         [math.nan, math.inf, -math.inf, -0.0, torch.finfo(dtype).tiny, torch.finfo(dtype).max], dtype=dtype
     )
-    assert same(travelled(tensor), tensor)
+    assert is_identical(round_trip(tensor), tensor)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
 def test_extreme_integers(dtype: torch.dtype) -> None:
     tensor = torch.tensor([torch.iinfo(dtype).min, torch.iinfo(dtype).max], dtype=dtype)
-    assert same(travelled(tensor), tensor)
+    assert is_identical(round_trip(tensor), tensor)
 
 
-def test_views() -> None:
+def test_views_are_copied() -> None:
     base = torch.arange(24.0).reshape(2, 3, 4)
     for view in (base.transpose(0, 2), base[:, 1:, ::2], base[1].T, base[0, 0].expand(3, 4), base.flip(0), base.mT):
-        assert same(travelled(view), view)
+        assert is_identical(round_trip(view), view)
 
 
-def test_tensors_of_a_model() -> None:
+def test_parameters_are_sent_as_tensors() -> None:
     layer = torch.nn.Linear(3, 2)
-    got = travelled({"weight": layer.weight, "out": layer(torch.ones(3))})
-    assert same(got["weight"], layer.weight)
+    got = round_trip({"weight": layer.weight, "out": layer(torch.ones(3))})
+    assert is_identical(got["weight"], layer.weight)
     assert not got["weight"].requires_grad
     assert not got["out"].requires_grad
 
 
 def test_each_tensor_is_its_own_copy() -> None:
     tensor = torch.zeros(3)
-    first, second = travelled([tensor, tensor])
+    first, second = round_trip([tensor, tensor])
     first += 1
     assert second.tolist() == [0, 0, 0]
     assert tensor.tolist() == [0, 0, 0]
@@ -110,12 +110,12 @@ def test_many_tensors_of_odd_sizes_do_not_disturb_each_other() -> None:
     given_tensors = [
         torch.full((size,), size, dtype=dtype) for size in (1, 3, 0, 7) for dtype in values.DTYPES.values()
     ]
-    for got, want in zip(travelled(given_tensors), given_tensors, strict=True):
-        assert same(got, want)
+    for got, want in zip(round_trip(given_tensors), given_tensors, strict=True):
+        assert is_identical(got, want)
 
 
 class Number(int):
-    """A subclass, which may do anything."""
+    """A subclass of int, whose methods may do anything."""
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ class Number(int):
         ([torch.zeros(1000, 1000)] * 2, r"a tensor of shape \(1000, 1000\), too large to be compared"),
     ],
 )
-def test_what_cannot_travel_is_named(value: object, message: str) -> None:
+def test_error_names_the_part_that_cannot_be_encoded(value: object, message: str) -> None:
     with pytest.raises(ValueNotPlain, match=f"^{message}$"):
         encode(value)
 
 
-def test_values_that_hold_themselves() -> None:
+def test_values_that_contain_themselves() -> None:
     loop: list[object] = []
     loop.append(loop)
     with pytest.raises(ValueNotPlain, match="nested too deeply"):
@@ -155,7 +155,7 @@ def test_depth_that_can_be_encoded_can_be_decoded() -> None:
     value: object = torch.ones(1)
     for _ in range(values.DEPTH):
         value = (value,)
-    got = travelled(value)
+    got = round_trip(value)
     for _ in range(values.DEPTH):
         (got,) = got
     assert got.tolist() == [1]
@@ -209,7 +209,7 @@ def test_tree_that_encode_would_not_write_is_refused(tree: object) -> None:
 
 
 def test_empty_tensor_of_absurd_size_is_refused() -> None:
-    # Nothing of it would be stored, but its strides do not fit into 64 bits.
+    # It would take no memory, but its strides do not fit into 64 bits.
     with pytest.raises(ValueError, match="unreadable"):
         decode(TENSOR | {"shape": [0] + [values.CAP] * 7}, b"")
 
@@ -271,5 +271,5 @@ def test_any_tree_is_a_value_or_refused(tree: object, blob: bytes) -> None:
         max_leaves=15,
     )
 )
-def test_any_plain_value_travels(value: object) -> None:
-    assert travelled(value) == value
+def test_any_plain_value_round_trip(value: object) -> None:
+    assert round_trip(value) == value

@@ -1,4 +1,4 @@
-"""The shapes that the lines of a step took and made."""
+"""The shapes of the tensors that the lines of a step took and made."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ w = nn.Linear(3, 2, bias=False)
 """
 
 
-def told(line: LineShapes) -> str:
-    """A line in short: `x (6,3) @ x.T (3,6) -> s (6,6)`."""
+def format_line(line: LineShapes) -> str:
+    """Format a line: `x (6,3) @ x.T (3,6) -> s (6,6)`."""
 
     def shape(item: Shape) -> str:
         return f"{item.name} ({','.join(map(str, item.sizes))})".strip()
@@ -38,12 +38,12 @@ def told(line: LineShapes) -> str:
 
 
 def lines(worker: Session, code: str) -> dict[int, str]:
-    """The lines of a step by their numbers."""
+    """Run code and return its formatted lines by number."""
     run = worker.run(lesson_of(code_step("only", code), setup=SETUP))
     run.close()
     (result,) = run.steps
     assert result.error is None
-    return {line.line: told(line) for line in result.shapes}
+    return {line.line: format_line(line) for line in result.shapes}
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def lines(worker: Session, code: str) -> dict[int, str]:
         ("n = 2 + 2", None),
     ],
 )
-def test_a_line(worker: Session, code: str, expected: str | None) -> None:
+def test_shapes_of_a_line(worker: Session, code: str, expected: str | None) -> None:
     assert lines(worker, code).get(1) == expected
 
 
-def test_a_statement_stands_where_it_begins(worker: Session) -> None:
+def test_a_statement_counts_for_its_first_line(worker: Session) -> None:
     assert lines(worker, "n = 1\ns = torch.cat(\n    (x,\n     x))") == {2: "x (6,3), x (6,3) -> s (12,3)"}
 
 
@@ -102,14 +102,14 @@ def test_a_loop_and_the_lines_in_it(worker: Session) -> None:
     }
 
 
-def test_a_loop_tells_of_its_last_round(worker: Session) -> None:
+def test_a_loop_shows_its_last_round(worker: Session) -> None:
     assert lines(worker, "for n in (2, 4):\n    s = torch.ones(n, 3)\n    t = s @ s.T") == {
         2: "-> s (4,3)",
         3: "s (4,3) @ s.T (3,4) -> t (4,4)",
     }
 
 
-def test_blocks_of_other_kinds(worker: Session) -> None:
+def test_other_compound_statements(worker: Session) -> None:
     code = "with torch.no_grad():\n    a = w(x)\nif True:\n    b = a.T\n"
     code += "try:\n    c = a @ a\nexcept RuntimeError:\n    c = 2 * a"
     assert lines(worker, code) == {2: "x (6,3) -> a (6,2)", 4: "a (6,2) -> b (2,6)", 8: "a (6,2) -> c (6,2)"}
@@ -120,11 +120,11 @@ def test_a_function_of_the_lesson(worker: Session) -> None:
     assert lines(worker, code) == {4: "x (6,3) -> s (6,6)", 5: "x (6,3) @ x (6,3) -> t (6,3)"}
 
 
-def test_lines_up_to_the_one_that_fails(worker: Session) -> None:
+def test_lines_before_a_failure_have_shapes(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("only", "a = x.T\nb = a @ a\nc = a"), setup=SETUP))
     run.close()
     assert run.steps[0].error is not None
-    assert [told(line) for line in run.steps[0].shapes] == ["x (6,3) -> a (3,6)"]
+    assert [format_line(line) for line in run.steps[0].shapes] == ["x (6,3) -> a (3,6)"]
 
 
 def test_a_setup_that_fails_has_no_lines(worker: Session) -> None:
@@ -133,7 +133,7 @@ def test_a_setup_that_fails_has_no_lines(worker: Session) -> None:
     assert run.steps[0].shapes == ()
 
 
-def test_a_branch_that_was_not_taken(worker: Session) -> None:
+def test_a_branch_that_was_not_taken_has_no_shapes(worker: Session) -> None:
     code = "a = x\nif len(x) > 9:\n    a = x @ x.T\nelse:\n    b = x + 1"
     assert lines(worker, code) == {1: "x (6,3) -> a (6,3)", 5: "x (6,3) -> b (6,3)"}
 
@@ -141,7 +141,7 @@ def test_a_branch_that_was_not_taken(worker: Session) -> None:
 # The course ----------------------------------------------------------------------------------------------------------
 
 
-def live(worker: Session, lesson: Lesson, step: str) -> StepResult:
+def run_step(worker: Session, lesson: Lesson, step: str) -> StepResult:
     run = worker.run(lesson, step)
     run.close()
     result = run.result(step)
@@ -149,8 +149,8 @@ def live(worker: Session, lesson: Lesson, step: str) -> StepResult:
     return result
 
 
-def test_all_scores_in_one_product(worker: Session, course: Course) -> None:
-    first, _ = live(worker, course.lesson("all-queries"), "product").shapes
+def test_shapes_of_all_scores(worker: Session, course: Course) -> None:
+    first, _ = run_step(worker, course.lesson("all-queries"), "product").shapes
     assert first == LineShapes(
         1,
         (Shape("inputs", (6, 3), ("token", "dim")), Shape("inputs.T", (3, 6), ("dim", "token"))),
@@ -159,9 +159,9 @@ def test_all_scores_in_one_product(worker: Session, course: Course) -> None:
     )
 
 
-def test_heads_are_cut_and_swapped(worker: Session, course: Course) -> None:
+def test_shapes_of_split_heads(worker: Session, course: Course) -> None:
     lesson = course.lesson("weight-split")
-    cut, split = (live(worker, lesson, step).shapes[-1] for step in ("cut", "split"))
+    cut, split = (run_step(worker, lesson, step).shapes[-1] for step in ("cut", "split"))
     assert [cut.took, cut.made, split.took, split.made] == [
         (Shape("queries", (2, 6, 4), ("batch", "token", "dim")),),
         (Shape("cut", (2, 6, 2, 2), ("batch", "token", "head", "head_dim")),),
@@ -169,14 +169,14 @@ def test_heads_are_cut_and_swapped(worker: Session, course: Course) -> None:
         (Shape("split", (2, 2, 6, 2), ("batch", "head", "token", "head_dim")),),
     ]
     [scores] = [
-        line for line in live(worker, lesson, "attend").shapes if [made.name for made in line.made] == ["scores"]
+        line for line in run_step(worker, lesson, "attend").shapes if [made.name for made in line.made] == ["scores"]
     ]
     assert scores.took[1] == Shape("split.transpose(2, 3)", (2, 2, 2, 6), ("batch", "head", "head_dim", "token"))
     assert scores.made == (Shape("scores", (2, 2, 6, 6), ("batch", "head", "query", "key")),)
 
 
-def test_every_variable_with_axes_is_in_the_course(results: CourseRuns, course: Course) -> None:
-    """A name that no line has any more would stay for ever."""
+def test_every_declared_variable_is_in_the_course(results: CourseRuns, course: Course) -> None:
+    """Otherwise nobody would notice an axis declaration for a name that no line has any more."""
     for lesson in course.lessons:
         every = [
             item for step in results[lesson.id].values() for line in step.shapes for item in (*line.took, *line.made)
@@ -186,7 +186,7 @@ def test_every_variable_with_axes_is_in_the_course(results: CourseRuns, course: 
             assert (name, len(axes)) in named, f"{lesson.id}: {name}"
 
 
-def test_whose_word_counts() -> None:
+def test_priority_of_axis_names() -> None:
     shown = [
         {"name": "a", "kind": "weight", "axes": axes} for axes in (["query", "key"], ["token", "dim"], ["dim", "dim"])
     ]
@@ -198,9 +198,9 @@ def test_whose_word_counts() -> None:
     assert axis_labels.axes_of(lesson, "s2", "a", 2) == ("dim", "dim")
     assert axis_labels.axes_of(lesson, "s2", "a", 3) == ()
     assert axis_labels.axes_of(lesson, "s2", "b", 2) == ()
-    told = lesson_of(*steps, axes={"a": ["batch", "head"]})
-    assert axis_labels.axes_of(told, "s0", "a", 2) == ("query", "key")
-    assert axis_labels.axes_of(told, "between", "a", 2) == ("batch", "head")
+    format_line = lesson_of(*steps, axes={"a": ["batch", "head"]})
+    assert axis_labels.axes_of(format_line, "s0", "a", 2) == ("query", "key")
+    assert axis_labels.axes_of(format_line, "between", "a", 2) == ("batch", "head")
     last = lesson_of(*steps[1:])
     assert axis_labels.axes_of(last, "between", "a", 2) == ("token", "dim")
 
@@ -210,11 +210,11 @@ def test_whose_word_counts() -> None:
 LINE = LineShapes(3, (Shape("x", (2, 3), ("", "dim")), Shape("", (3,), ("",))), ("@",), (Shape("y", (2,), ("token",)),))
 
 
-def test_there_and_back() -> None:
+def test_json_round_trip() -> None:
     assert line_shapes.of_json(json.loads(json.dumps(line_shapes.to_json((LINE,))))) == (LINE,)
 
 
-def test_document(course: Course) -> None:
+def test_shapes_in_a_document(course: Course) -> None:
     spec = course.lesson("all-queries").step("product")
     made = documents.step(spec, StepResult("product", shapes=(LINE,)))
     assert made["shapes"] == [
@@ -227,7 +227,7 @@ def test_document(course: Course) -> None:
     ]
 
 
-def test_recorded(worker: Session, course: Course, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_shapes_are_recorded(worker: Session, course: Course, tmp_path_factory: pytest.TempPathFactory) -> None:
     lesson = course.lesson("all-queries").model_copy(update={"folder": str(tmp_path_factory.mktemp("lesson"))})
     run = worker.run(lesson)
     run.close()

@@ -1,4 +1,4 @@
-"""The recorder: its bounds, what is drawn, what is overwritten."""
+"""The recorder: its limits, random draws, and overwritten values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from lessons.worker.recording.recorder import Region
-from tests.lessons.recorded_code import Traced, same
+from tests.lessons.recorded_code import Traced, is_close
 
 
 @pytest.mark.parametrize(
     "view", ["x", "x.T", "x[1:]", "x[:, ::2]", "x[2]", "x.reshape(2, 2, 6).transpose(0, 2)", "x.expand(2, 4, 6)[:, 1]"]
 )
-def test_a_region_finds_what_it_has(view: str) -> None:
-    """Index and offset lead to each other; other offsets are not in it."""
+def test_a_region_finds_its_elements(view: str) -> None:
+    """Each index has an offset that leads back to it; other offsets are not in the region."""
     tensor = eval(view, {"x": torch.arange(24.0).reshape(4, 6)})
     region = Region.of(tensor)
     held = {int(number) for number in tensor.flatten()}
@@ -36,8 +36,8 @@ bias = layer.bias
 """
 
 
-def test_uniform_draws_can_be_drawn_again() -> None:
-    """Draw n of a seed is number n of `torch.rand` after it."""
+def test_uniform_draws_can_be_repeated() -> None:
+    """Draw n of a seed is number n of `torch.rand` after that seed."""
     traced = Traced()
     torch.manual_seed(7)
     traced.run(DRAWS)
@@ -46,11 +46,11 @@ def test_uniform_draws_can_be_drawn_again() -> None:
     for name in ("first", "second", "weight", "bias"):
         tensor = traced.namespace[name].detach()
         for index in torch.ones_like(tensor).nonzero().tolist():
-            told = traced.explain(name, *index)
-            found = re.match(r"Uniform draw (\d+) of seed 7, between (\S+) and (\S+)\.", told.notes[0])
-            assert found is not None, told.notes
+            explanation = traced.explain(name, *index)
+            found = re.match(r"Uniform draw (\d+) of seed 7, between (\S+) and (\S+)\.", explanation.notes[0])
+            assert found is not None, explanation.notes
             low, high = float(found[2]), float(found[3])
-            assert abs(again[int(found[1]) - 1] * (high - low) + low - told.value) < 1e-5
+            assert abs(again[int(found[1]) - 1] * (high - low) + low - explanation.value) < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_uniform_draws_can_be_drawn_again() -> None:
         "torch.rand(4, dtype=torch.float64)",
     ],
 )
-def test_other_draws_count_operations(code: str) -> None:
-    """What uses up random bits in another way is told by the count of random operations, which can be done again."""
+def test_other_draws_are_counted_by_operation(code: str) -> None:
+    """Other operations consume random bits differently, so a draw is described by the count of random operations."""
     traced = Traced()
     torch.manual_seed(3)
     traced.run(f"before = torch.rand(2)\ndrawn = {code}\nafter = torch.rand(2)")
@@ -74,15 +74,15 @@ def test_other_draws_count_operations(code: str) -> None:
     again = eval(code).flatten().tolist()
     drawn = traced.namespace["drawn"]
     for index in torch.ones_like(drawn).nonzero().tolist():
-        told = traced.explain("drawn", *index)
-        found = re.search(r" draw (\d+) of the 2nd random operation after seed 3", told.notes[0])
-        assert found is not None, told.notes
-        assert again[int(found[1]) - 1] == told.value
+        explanation = traced.explain("drawn", *index)
+        found = re.search(r" draw (\d+) of the 2nd random operation after seed 3", explanation.notes[0])
+        assert found is not None, explanation.notes
+        assert again[int(found[1]) - 1] == explanation.value
     assert "of the 3rd random operation after seed 3" in traced.explain("after", 0).notes[0]
 
 
-def test_a_generator_that_was_used_elsewhere_is_not_counted() -> None:
-    """Numbers that nobody saw drawn leave no count to tell."""
+def test_draws_after_an_unrecorded_draw_are_not_counted() -> None:
+    """After draws that were not recorded, the count is unknown."""
     traced = Traced()
     torch.manual_seed(3)
     torch.rand(5)
@@ -91,8 +91,8 @@ def test_a_generator_that_was_used_elsewhere_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"most": 6}, {"keep": 400}])
-def test_after_its_limit_it_says_so(limit: dict[str, Any]) -> None:
-    """The run goes on; what came before is still explained, unless it was overwritten after."""
+def test_recording_stops_at_its_limit_and_says_so(limit: dict[str, Any]) -> None:
+    """The run goes on; earlier numbers are still explained unless they were overwritten later."""
     traced = Traced(**limit)
     traced.run(
         """
@@ -118,17 +118,17 @@ def test_after_its_limit_it_says_so(limit: dict[str, Any]) -> None:
     assert not lost.operands
 
 
-def test_writes_past_the_recorder_are_not_told() -> None:
-    """Memory that was changed behind its back does not come to the value: no formula is told."""
+def test_unrecorded_writes_give_no_formula() -> None:
+    """If memory was changed without the recorder, the formula does not give the value and is not shown."""
     traced = Traced("x = torch.ones(3)\ny = x * 2")
     traced.namespace["y"].untyped_storage().fill_(0)
-    told = traced.explain("y", 1)
-    assert told.op == "unrecorded"
-    assert "does not account" in told.notes[0]
+    explanation = traced.explain("y", 1)
+    assert explanation.op == "unrecorded"
+    assert "does not account" in explanation.notes[0]
 
 
 def test_data_and_set_change_the_storage() -> None:
-    """A tensor that is given another storage is told by the new one; the old one is not lost."""
+    """A tensor with a new storage is explained by the new storage; the old one is still recorded."""
     traced = Traced(
         """
         x = torch.ones(3)
@@ -140,8 +140,8 @@ def test_data_and_set_change_the_storage() -> None:
         """
     )
     for name, value in {"y": 2.0, "z": 6.0, "w": 8.0}.items():
-        told = traced.explain(name, 0)
-        assert told.value == value
-        assert told.op != "unrecorded"
+        explanation = traced.explain(name, 0)
+        assert explanation.value == value
+        assert explanation.op != "unrecorded"
     traced.check_all("y", "z", "w")
-    assert same(traced.explain("y", 0).operands[0].value, 1.0)
+    assert is_close(traced.explain("y", 0).operands[0].value, 1.0)

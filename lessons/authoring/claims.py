@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Lesson, RunningStep, Step
@@ -12,17 +13,22 @@ from lessons.reading import loader
 from lessons.reading.yaml_nodes import Finding, locate, position_of
 
 
-def findings(lesson: Lesson, session: Session) -> Iterator[Finding]:
-    """Find claims that do not hold in a run of a lesson that was loaded from a folder. Raises `WorkerError`."""
+def run_with_claims(lesson: Lesson, session: Session) -> Run:
+    """Run a lesson and evaluate its claims on the way. Raises `WorkerError`."""
+    run = session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
+    run.close()
+    return run
+
+
+def findings(lesson: Lesson, run: Run) -> Iterator[Finding]:
+    """Find claims of a lesson that was loaded from a folder which do not hold in its run by `run_with_claims`."""
     root = loader.read_nodes(lesson)
-    for path, problem, remedy in complaints(lesson, session):
+    for path, problem, remedy in complaints(lesson, run):
         yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
 
 
-def complaints(lesson: Lesson, session: Session) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
-    """Yield claims that do not hold in a run of a lesson, as path, problem and remedy. Raises `WorkerError`."""
-    run = session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
-    run.close()
+def complaints(lesson: Lesson, run: Run) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+    """Yield claims that do not hold in a run by `run_with_claims`, as path, problem and remedy."""
     for position, step in enumerate(lesson.steps):
         result = run.result(step.id)
         if result is not None and result.error is not None:
@@ -41,5 +47,6 @@ def _with_claims(step: Step) -> Step:
     """Return a copy of a step whose run also evaluates its claims."""
     if not isinstance(step, RunningStep) or not step.claims:
         return step
-    claiming = type("Claiming", (type(step),), {"facts": property(lambda self: tuple(map(_truth, self.claims)))})
+    facts = (*step.facts, *map(_truth, step.claims))
+    claiming = type("Claiming", (type(step),), {"facts": property(lambda _: facts)})
     return claiming.model_construct(**dict(step))  # type: ignore[attr-defined, no-any-return]

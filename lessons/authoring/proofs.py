@@ -10,11 +10,10 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import yaml
-
 from lessons.authoring.question_complaints import complaints
 from lessons.engine.question_judging import judge
 from lessons.engine.question_words import right_answer
+from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import loader, mistake_edits, yaml_nodes
@@ -82,18 +81,38 @@ Report = Callable[[tuple[int | str, ...], str, str], None]
 """Adds a finding: path in the exercise, problem, remedy."""
 
 
-def prove(lesson: Lesson, step: Exercise, session: Session) -> Proof:
+def prove_exercise(lesson: Lesson, step: ExerciseStep, session: Session) -> Proof:
     """Prove an exercise of a lesson. Raises `WorkerError` if nothing can be run."""
     proof = Proof(step.exercise)
-    report = _reporter(proof, loader.read_nodes(lesson) if lesson.folder else None, lesson.index(step.id))
-    if isinstance(step, ExerciseStep):
-        _prove_code(step, session, proof, report)
-    else:
-        _prove_question(lesson, step, session, proof, report)
+    _prove_code(step, session, proof, _reporter(proof, lesson, step))
     return proof
 
 
-def _reporter(proof: Proof, root: yaml.Node | None, position: int) -> Report:
+def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
+    """Prove a question: in a run of its lesson its right answer passes, and the feedback on wrong ones makes sense."""
+    proof = Proof(step.exercise)
+    report = _reporter(proof, lesson, step)
+    result = run.result(step.id)
+    if result is None or result.error is not None:
+        error = next((item.error for item in run.steps if item.error), None)
+        report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
+        return proof
+    for problem in complaints(step, result):
+        report((), problem, "Mend the question.")
+    proof.seeds = 1
+    try:
+        proof.solution = int(judge(step, result, right_answer(step, result)).passed)
+    except WorkerError as error:
+        report((), str(error), "Mend the question.")
+        return proof
+    if not proof.solution:
+        report((), "its own right answer does not pass", "Mend the question.")
+    return proof
+
+
+def _reporter(proof: Proof, lesson: Lesson, step: Exercise) -> Report:
+    root, position = loader.read_nodes(lesson) if lesson.folder else None, lesson.index(step.id)
+
     def report(path: tuple[int | str, ...], problem: str, remedy: str) -> None:
         where = ("", 1, 1)
         if root is not None:
@@ -138,27 +157,6 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Repo
             report(path, f"the cheat '{name}' passes", "Check what it leaves out.")
     for position, problem in _revealing_hints(step):
         report(("hints", position), problem, "Say where to look, and leave the line to the learner.")
-
-
-def _prove_question(lesson: Lesson, step: Question, session: Session, proof: Proof, report: Report) -> None:
-    """Check that the right answer passes, and that the feedback on wrong answers makes sense in a run."""
-    run = session.run(lesson, step.id)
-    run.close()
-    result = run.result(step.id)
-    if result is None or result.error is not None:
-        error = next((item.error for item in run.steps if item.error), None)
-        report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
-        return
-    for problem in complaints(step, result):
-        report((), problem, "Mend the question.")
-    proof.seeds = 1
-    try:
-        proof.solution = int(judge(step, result, right_answer(step, result)).passed)
-    except WorkerError as error:
-        report((), str(error), "Mend the question.")
-        return
-    if not proof.solution:
-        report((), "its own right answer does not pass", "Mend the question.")
 
 
 def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, report: Report) -> None:

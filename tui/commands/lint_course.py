@@ -6,14 +6,16 @@ import argparse
 import os
 import queue
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lessons.authoring import claims, coverage, proofs, writing
 from lessons.authoring.proofs import Proof
+from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.reading import glossary
@@ -24,7 +26,9 @@ from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
-"""The maximum number of exercises proved in parallel, each by its own worker on its own processor."""
+"""The maximum number of workers that run lessons and prove exercises in parallel, each on its own processor."""
+
+T = TypeVar("T")
 
 HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats':>10}"
 
@@ -37,9 +41,6 @@ def run(options: argparse.Namespace) -> ExitCode:
         if name not in known:
             raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
     if not options.quick:
-        if not options.exercise:
-            measure(report)
-            try_claims(report)
         prove(report, options.exercise, (lambda _: None) if options.json else (lambda text: print_now([text])))
     if options.json:
         print_json(report.document())
@@ -106,14 +107,25 @@ def read(folder: Path | None) -> Report:
     return Report(lessons, findings)
 
 
-def try_claims(report: Report) -> None:
-    """Run the lessons that could be read and check the claims of their prose. Raises `WorkerError`."""
-    session = Session()
-    try:
-        for lesson in report.lessons:
-            report.findings += claims.findings(lesson, session)
-    finally:
-        session.close()
+def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:
+    """Run the lessons that could be read, check their claims, and prove their exercises; or only some exercises.
+
+    A run of a lesson serves its claims and all of its questions. While workers run, every step is laid out on the
+    smallest screen, to see whether it fits. Raises `WorkerError`.
+    """
+    with Workers() as workers:
+        tasks = [LessonTask.start(lesson, only, workers) for lesson in report.lessons]
+        if not only:
+            measure(report)
+        for task in tasks:
+            if not only:
+                report.findings += claims.findings(task.lesson, task.results())
+            for found in task.proofs():
+                if not report.proofs:
+                    say(HEAD)
+                report.proofs.append(found)
+                report.findings += found.findings
+                say(line(found))
 
 
 def measure(report: Report) -> None:
@@ -123,35 +135,71 @@ def measure(report: Report) -> None:
     report.findings += screen_fit.findings(report.lessons)
 
 
-def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:
-    """Prove the exercises of the lessons that could be read, or only some of them. Raises `WorkerError`."""
-    tasks = [
-        (lesson, step) for lesson in report.lessons for step in lesson.exercises if not only or step.exercise in only
-    ]
-    sessions: queue.SimpleQueue[Session] = queue.SimpleQueue()
-    count = min(MOST_SESSIONS, os.cpu_count() or 1, len(tasks))
-    for _ in range(count):
-        sessions.put(Session())
+@dataclass
+class LessonTask:
+    """What workers do for a lesson: run it, if claims or questions need that, and prove its exercises."""
 
-    def prove_one(task: tuple[Lesson, Exercise]) -> Proof:
-        session = sessions.get()
+    lesson: Lesson
+    steps: list[Exercise]
+    run: Future[Run] | None
+    exercises: dict[str, Future[Proof]]
+
+    @classmethod
+    def start(cls, lesson: Lesson, only: Sequence[str], workers: Workers) -> LessonTask:
+        """Submit the work for a lesson, or for those of its exercises that are in `only`."""
+        steps = [step for step in lesson.exercises if not only or step.exercise in only]
+        run = None
+        if not only or any(isinstance(step, Question) for step in steps):
+            run = workers.submit(partial(claims.run_with_claims, lesson))
+        exercises = {
+            step.id: workers.submit(partial(proofs.prove_exercise, lesson, step))
+            for step in steps
+            if isinstance(step, ExerciseStep)
+        }
+        return cls(lesson, steps, run, exercises)
+
+    def results(self) -> Run:
+        """Wait for the run of the lesson. Raises `WorkerError`."""
+        assert self.run is not None
+        return self.run.result()
+
+    def proofs(self) -> Iterator[Proof]:
+        """Yield the proofs of exercises and questions as they stand in the lesson. Raises `WorkerError`."""
+        for step in self.steps:
+            if isinstance(step, ExerciseStep):
+                yield self.exercises[step.id].result()
+            else:
+                yield proofs.prove_question(self.lesson, step, self.results())
+
+
+class Workers:
+    """Sessions that work in parallel, each on a processor of its own. Closing it drops what has not begun."""
+
+    def __init__(self) -> None:
+        count = min(MOST_SESSIONS, os.cpu_count() or 1)
+        self._sessions: queue.SimpleQueue[Session] = queue.SimpleQueue()
+        for _ in range(count):
+            self._sessions.put(Session())
+        self._pool = ThreadPoolExecutor(count)
+
+    def submit(self, work: Callable[[Session], T]) -> Future[T]:
+        """Do some work with the next session that is free, in the order of the calls."""
+        return self._pool.submit(self._work, work)
+
+    def _work(self, work: Callable[[Session], T]) -> T:
+        session = self._sessions.get()
         try:
-            return proofs.prove(*task, session)
+            return work(session)
         finally:
-            sessions.put(session)
+            self._sessions.put(session)
 
-    pool = ThreadPoolExecutor(max(1, count))
-    try:
-        for found in pool.map(prove_one, tasks):
-            if not report.proofs:
-                say(HEAD)
-            report.proofs.append(found)
-            report.findings += found.findings
-            say(line(found))
-    finally:
-        pool.shutdown(cancel_futures=True)
-        while not sessions.empty():
-            sessions.get().close()
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        while not self._sessions.empty():
+            self._sessions.get().close()
 
 
 def line(found: Proof) -> str:

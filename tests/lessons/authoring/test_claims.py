@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.authoring import claims
+from lessons.authoring import claims, proofs
 from lessons.engine.session import Session
+from lessons.format.lesson import Lesson
 from lessons.reading.loader import load_lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
+from tests.lessons.question_builders import predict_question
+
+
+def complaints(lesson: Lesson, worker: Session) -> list[tuple[tuple[int | str, ...], str, str]]:
+    return list(claims.complaints(lesson, claims.run_with_claims(lesson, worker)))
 
 
 def test_only_false_claims_are_found(worker: Session) -> None:
@@ -16,7 +22,7 @@ def test_only_false_claims_are_found(worker: Session) -> None:
         code_step("two", "x = 2\n", claims=["x == 1", "[x][0:1] == [2]"]),
         setup="import torch",
     )
-    assert [(path, problem) for path, problem, _ in claims.complaints(lesson, worker)] == [
+    assert [(path, problem) for path, problem, _ in complaints(lesson, worker)] == [
         (("steps", 0, "claims", 1), "this is not true: x > 1"),
         (("steps", 1, "claims", 0), "this is not true: x == 1"),
     ]
@@ -25,14 +31,24 @@ def test_only_false_claims_are_found(worker: Session) -> None:
 def test_a_tensor_of_one_element_may_be_a_claim(worker: Session) -> None:
     code = "import torch\nx = torch.ones(3)\n"
     lesson = lesson_of(code_step("one", code, claims=["(x == 1).all()", "(x == 0).any()"]))
-    assert [path[-1] for path, _, _ in claims.complaints(lesson, worker)] == [1]
+    assert [path[-1] for path, _, _ in complaints(lesson, worker)] == [1]
 
 
 def test_a_claim_that_cannot_be_evaluated_is_found(worker: Session) -> None:
     lesson = lesson_of(code_step("one", "x = 1\n", claims=["y == 1"]))
-    ((path, problem, _),) = claims.complaints(lesson, worker)
+    ((path, problem, _),) = complaints(lesson, worker)
     assert path == ("steps", 0)
     assert "y" in problem
+
+
+def test_a_question_with_claims_knows_its_own_answer(worker: Session) -> None:
+    """A run that evaluates claims also serves to prove the questions of the lesson."""
+    question = predict_question("number", code="x = 6", claims=["x == 6"])
+    lesson = lesson_of(question.model_dump(by_alias=True))
+    run = claims.run_with_claims(lesson, worker)
+    assert list(claims.complaints(lesson, run)) == []
+    proof = proofs.prove_question(lesson, question, run)
+    assert (proof.findings, proof.solution) == ([], 1)
 
 
 def test_claims_cost_a_learner_nothing(worker: Session) -> None:
@@ -47,5 +63,6 @@ def test_findings_have_positions(tmp_path: Path, worker: Session) -> None:
     folder.mkdir()
     step = "  - {id: one, kind: run, title: One, prose: Look., code: x = 1,\n     claims: [x == 1, x == 2]}\n"
     (folder / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
-    (found,) = claims.findings(load_lesson(folder), worker)
+    lesson = load_lesson(folder)
+    (found,) = claims.findings(lesson, claims.run_with_claims(lesson, worker))
     assert (found.line, found.column, found.problem) == (5, 23, "this is not true: x == 2")

@@ -15,7 +15,7 @@ from tests.lessons.lesson_builders import ATTENTION, attention_exercise, lesson_
 def prove(worker: Session, **fields: Any) -> Proof:
     exercise = attention_exercise(**fields)
     lesson = lesson_of(exercise.model_dump(by_alias=True))
-    return proofs.prove(lesson, exercise, worker)
+    return proofs.prove_exercise(lesson, exercise, worker)
 
 
 def problems(found: Proof) -> list[str]:

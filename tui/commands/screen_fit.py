@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
@@ -76,11 +77,22 @@ async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
             root = loader.read_nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view = app.show(lesson, step, results.get(step.id, StepResult(step.id)))
-                await pilot.pause()
+                await _lay_out(view, pilot)
                 for field, problem, remedy in _of_view(view):
                     where = position_of(locate(root, ("steps", position, field))[1].start_mark)
                     found.append(Finding(*where, problem, remedy))
     return found
+
+
+async def _lay_out(view: StepView, pilot: Pilot[None]) -> None:
+    """Wait until the layout of a view stands still.
+
+    A pause without a length would wait until this process computes nothing, which other threads may not let it.
+    """
+    before = None
+    while (sizes := [widget.size for widget in _widget(view).query("*")]) != before:
+        before = sizes
+        await pilot.pause(0)
 
 
 def _of_view(view: StepView) -> Iterator[tuple[str, str, str]]:

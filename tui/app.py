@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -62,6 +63,8 @@ class TutorApp(OrderedInputApp):
         self.assembled = asyncio.Event()
         self._session = session
         self._farewell = ""
+        self._input_until_loaded = ExitStack()
+        self._input_until_loaded.enter_context(self.input_held())
         self.map_view = MapView(terminal, id=MAP)
         self.frame = Frame(self, terminal, self.map_view)
         self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way="down, up", id="help")
@@ -86,17 +89,21 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="load")
     async def load(self) -> None:
-        """Read course and progress in a thread, show the map, then warm up the worker and make the other views."""
-        state = await asyncio.to_thread(startup.read, self._session)
-        if isinstance(state, str):
-            self._farewell = state
-            self.exit(return_code=ExitCode.FAILURE)
-            return
-        self.state = state
-        self.frame.watch(state.async_session, state.progress)
-        self.map = MapController(self.frame, state, self.map_view, self.open_when_made)
-        self.loaded.set()
-        self.map.show()
+        """Read course and progress in a thread, show the map, then warm up the worker and make the other views.
+
+        Keys that are pressed before the map is shown wait for it.
+        """
+        with self._input_until_loaded:
+            state = await asyncio.to_thread(startup.read, self._session)
+            if isinstance(state, str):
+                self._farewell = state
+                self.exit(return_code=ExitCode.FAILURE)
+                return
+            self.state = state
+            self.frame.watch(state.async_session, state.progress)
+            self.map = MapController(self.frame, state, self.map_view, self.open_when_made)
+            self.loaded.set()
+            self.map.show()
         if state.progress.problem:
             self.frame.notify(state.progress.problem, "warning", timeout=15)
         self.warm_up()

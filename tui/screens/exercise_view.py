@@ -184,9 +184,13 @@ class ExerciseView(Box):
     def move_pane(self, step: int, editor: bool = False) -> None:
         """Move the focus between task and verdict, and with `editor` also to the editor.
 
-        Tab does not lead into the editor, because it would indent there.
+        Tab does not lead into the editor, because it would indent there. With the editor, a text that fits its place is
+        passed over while the other one has more lines, which then are one key away.
         """
-        panes: list[Widget] = [self.task_pane, self._verdict, *([self._editor] if editor else [])]
+        texts = [self.task_pane, self._verdict]
+        if editor:
+            texts = [pane for pane in texts if pane.longer] or texts
+        panes: list[Widget] = [*texts, *([self._editor] if editor else [])]
         index = next((index for index, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(index + step) % len(panes)].focus(scroll_visible=False)
 

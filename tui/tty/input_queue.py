@@ -48,8 +48,9 @@ class OrderedInputApp(App[None]):
 
     @contextmanager
     def input_held(self) -> Iterator[None]:
-        """Hold new input while a handler of earlier input awaits a thread or a timer."""
+        """Hold new input while what it is meant for awaits a thread or a timer."""
         self._holds += 1
+        self._at_rest_but_held = self._at_rest_but_held or self._input_in_effect is None
         try:
             yield
         finally:
@@ -74,6 +75,8 @@ class OrderedInputApp(App[None]):
 
     def _may_follow(self, event: Event) -> bool:
         before = self._input_in_effect
+        if self._at_rest_but_held:
+            return False
         return before is None or (self._is_text(before) and self._is_text(event))
 
     def _is_text(self, event: Event) -> bool:

@@ -74,6 +74,16 @@ def test_step_runs(results: CourseRuns, lesson: Lesson, step: RunningStep) -> No
     assert step.show
 
 
+def test_steps_import_from_a_module_in_one_line() -> None:
+    """A second line would push code off the smallest screen, where some steps just fit."""
+    twice = []
+    for lesson in COURSE.lessons:
+        for step in (step for step in lesson.steps if isinstance(step, RunningStep)):
+            modules = [name for _, code in step.programs for name in re.findall(r"(?m)^from (\S+) import", code)]
+            twice += [(lesson.id, step.id)] if len(modules) > len(set(modules)) else []
+    assert twice == []
+
+
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
 def test_every_field_of_the_prose_is_filled(results: CourseRuns, lesson: Lesson, step: Step) -> None:
     # An exercise does not run, so its text cannot have fields.

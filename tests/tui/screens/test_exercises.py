@@ -74,6 +74,19 @@ async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
     progress.close()
 
 
+async def test_a_verdict_with_more_lines_is_one_key_away_from_the_editor() -> None:
+    session = FakeSession()
+    session.wrong_judgement = Judgement(NAME, "failed", "This is a sentence of the verdict. " * 30 + "The end", 0)
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "f5")
+        await learner.sees("✗ Not yet", "more lines: f4, then arrows")
+        await learner.press("f4", *["down"] * 30)
+        await learner.sees("The end")
+        await learner.press("f4")
+        assert learner.focus == "editor"
+
+
 async def test_a_check_that_was_stopped_is_no_attempt() -> None:
     session = FakeSession()
     async with tutor(session) as learner:

@@ -200,6 +200,24 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
         app.close()
 
 
+async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, read = threading.Event(), startup.read
+    monkeypatch.setattr(startup, "read", lambda session: (reading.wait(), read(session))[1])
+    app = TutorApp(SSH, FakeSession())
+    try:
+        async with app.run_test() as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees("loading the course")
+            Line(app).read(DOWN + DOWN + ENTER + F8)
+            await pilot.pause()
+            reading.set()
+            lesson = COURSE.lessons[1]
+            await learner.sees(at(lesson.id, lesson.steps[1].id))
+    finally:
+        reading.set()
+        app.close()
+
+
 async def test_input_behind_the_end_is_nothing() -> None:
     async with tutor() as learner:
         line = Line(learner.app)

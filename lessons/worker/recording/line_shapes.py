@@ -166,7 +166,7 @@ class _Reader:
         if isinstance(statement, _SCOPES) or (self.inside and not self._ran(statement)):
             return
         taken = _Taken()
-        made = list(self._made(statement))[:MOST]
+        made = list(self._outputs(statement))[:MOST]
         whole = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr)
         for part in _heads(statement):
             if whole:
@@ -301,7 +301,7 @@ class _Reader:
 
     # Tensors that a line made -------------------------------------------------------------------------------------
 
-    def _made(self, statement: ast.stmt) -> Iterator[Seen]:
+    def _outputs(self, statement: ast.stmt) -> Iterator[Seen]:
         """Yield the tensors that a statement binds or writes."""
         if isinstance(statement, ast.Expr):
             yield from self._written_by(statement.value)

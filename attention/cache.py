@@ -32,7 +32,7 @@ class KeyValueCache:
         return 0 if self.keys is None else self.keys.shape[2]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put the keys and values of new tokens behind the others; return those of all tokens, old and new."""
+        """Append the keys and values of new tokens; return the keys and values of all tokens, old and new."""
         if self.keys is not None and self.values is not None:
             keys = torch.cat((self.keys, keys), dim=2)
             values = torch.cat((self.values, values), dim=2)
@@ -40,7 +40,7 @@ class KeyValueCache:
         return keys, values
 
     def clear(self) -> None:
-        """Forget everything: the next token is the first of its text."""
+        """Drop all keys and values, so that the next token is the first of its text."""
         self.keys = self.values = None
 
 

@@ -28,7 +28,7 @@ class GPT2Size:
 
     @property
     def head_dim(self) -> int:
-        """Divide the width among the heads."""
+        """The width of one head."""
         return self.d_model // self.num_heads
 
 

@@ -122,13 +122,13 @@ class AttentionOnly(nn.Module):
 
 
 def repeated_sequences(count: int, vocab_size: int, num_tokens: int, distances: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Draw sequences in which a stretch of random tokens comes twice in a row, and tell what can be known of them.
+    """Draw sequences in which a stretch of random tokens comes twice in a row, and mark the tokens that can be known.
 
     Each has its own distance, one of ``distances``: the length of the stretch, which is also how far apart a token and
     its copy are. Where the copy starts is random too. Apart from the copy, no token comes twice in a sequence.
 
     Returns ``tokens``, (count, num_tokens), and ``known``, (count, num_tokens - 1): whether the token after this
-    position is part of the copy, so that whoever sees the copy begin can know it.
+    position is part of the copy, so that it can be known once the copy has begun.
 
     Raises ``ValueError`` for a distance below 2, for a stretch that does not fit twice, and for too small a vocabulary.
     """

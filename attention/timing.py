@@ -1,4 +1,4 @@
-"""How long calls take: fair to each of them, and little disturbed by what else the machine does."""
+"""How long calls take, measured fairly and with little disturbance from other work on the machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def median_times(calls: Sequence[Callable[[], object]], rounds: int = 7) -> Tens
 
 
 def _measure(calls: Sequence[Callable[[], object]], rounds: int) -> Tensor:
-    """Take the times in the thread that runs this."""
+    """Time the calls in the current thread."""
     if not calls or rounds < 1:
         raise ValueError("there is nothing to measure")
     seconds = torch.zeros(rounds, len(calls), dtype=torch.float64)

@@ -3,8 +3,8 @@
 What the table says:
 
     time         from starting the program in a terminal of its own until the text is there. "A minimal app" is a
-                 Textual app with one word in it: less than that cannot be had, so that the ratio below says more than
-                 the seconds, which depend on the machine. "First paint" is the title line, "course map" the map with
+                 Textual app with one word in it. No app can be faster, so the ratio to it says more than the seconds,
+                 which depend on the machine. "First paint" is the title line, "course map" the map with
                  all lessons; from then on the keys work.
     bytes        what the program sends to a terminal of 80x24. They hardly depend on the machine, and on a slow line
                  they are the time: 4 KB take about 0.4 s at 10 KB/s. "Start" is everything until PyTorch is loaded and
@@ -16,13 +16,13 @@ What the table says:
     answers      from a key until the terminal shows what it asked for: how a number was made, or the matrix after a
                  change. A knob that is turned runs the lesson's code again from its start.
     judging      a six-token exercise, from request to verdict: a right answer; one with a known mistake, which is named
-                 and whose line is found; one with a mistake that nobody knows, whose first wrong result is found.
+                 and whose line is found; one with an unknown mistake, whose first wrong result is found.
     class        with --class only, since it takes minutes: thirty processes of `attn-tutor check` at the same moment,
                  each with a worker of its own that has to load PyTorch first.
     recorder     the code of a lesson on six tokens and of one at GPT-2 size, with the record of which operation
                  wrote which element and without it: processor time and peak memory, in processes of their own.
-    memory       RSS counts pages that processes share in each of them, PSS in parts: only PSS may be added up. The
-                 child is a fork of the worker with the tensors of one lesson.
+    memory       RSS counts a page that processes share in full for each of them, PSS divides it among them, so only
+                 PSS may be added up. The child is a fork of the worker with the tensors of one lesson.
 
 Each line gives the median of its runs, then the least and the greatest. Look at the least for what the program can do,
 at the greatest for what else the machine was doing. Nothing here passes or fails; budgets for bytes are tests.

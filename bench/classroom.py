@@ -1,4 +1,4 @@
-"""The load of a class: thirty learners on one host who check an answer at the same moment, each with a worker."""
+"""The load of a class: thirty learners on one host check an answer at the same moment, each with a worker."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def memory(runs: int) -> dict[str, list[float]]:
 
 
 def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
-    """Start the tutor for a learner who was at this step."""
+    """Start the tutor for a learner whose position is this step."""
     progress = Progress.open()
     progress.set_position(lesson, step)
     progress.close()

@@ -66,7 +66,7 @@ def verdicts(runs: int) -> Iterator[tuple[str, str, list[float]]]:
 
 
 def _stop(session: Session, exercise: ExerciseStep) -> float:
-    """Return the seconds from a request to stop until the thread that waits for the verdict goes on."""
+    """Return the seconds from a request to stop until the thread that waits for the verdict continues."""
     thread = threading.Thread(target=session.check, args=(exercise, ENDLESS))
     thread.start()
     # Long enough for the loop to run for sure.

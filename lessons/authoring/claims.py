@@ -1,4 +1,4 @@
-"""The claims of the course: expressions that a run must make true, evaluated where they stand in the lesson."""
+"""The claims of the course: expressions that must be true in a run of the lesson, each right after its step."""
 
 from __future__ import annotations
 

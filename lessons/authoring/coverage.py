@@ -29,7 +29,7 @@ class Subject(Model):
 
 
 class Expected(Model):
-    """The number of subjects of each kind; they are numbered from 1."""
+    """The number of subjects of each kind; subjects are numbered from 1."""
 
     items: int
     gaps: int = 0

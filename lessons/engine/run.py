@@ -64,7 +64,7 @@ class Run:
 
     @property
     def alive(self) -> bool:
-        """Whether there is a child that can be asked."""
+        """Whether there is still a child that answers questions."""
         return self._job is not None
 
     def _ask(self, question: object, read: Callable[[object], T]) -> T | None:

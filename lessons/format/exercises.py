@@ -95,7 +95,7 @@ class BaseExercise(BaseStep):
 
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also why it is so, and the hints."""
+        """All texts that a learner reads here, in order, including the explanation and the hints."""
         hints = (LearnerText(("hints", number), hint) for number, hint in enumerate(self.hints))
         return (*super().learner_texts, LearnerText(("why",), self.why), *hints)
 
@@ -135,7 +135,7 @@ class ExerciseStep(BaseExercise):
     limits: Limits = Limits()
 
     def complaints(self) -> Iterator[Complaint]:
-        """Yield which of the names are missing that the solution has to define."""
+        """Yield a complaint if the solution does not define all names of `defines`."""
         missing = set(self.defines) - _defined(self.solution)
         if missing:
             names = ", ".join(sorted(missing))
@@ -149,7 +149,7 @@ class ExerciseStep(BaseExercise):
 
 
 def _defined(code: str) -> set[str]:
-    """Names that a program binds at its top level."""
+    """Return the names that a program binds at its top level."""
     try:
         tree = ast.parse(code)
     except SyntaxError:
@@ -177,7 +177,7 @@ def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
 
 
 def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
-    """What is wrong in the wrong answers of `facts`, of which the first is the right one."""
+    """Yield what is wrong in the wrong answers; the first of `facts` is the right answer."""
     right_answer, *wrong = map(str.strip, facts)
     for number, answer in enumerate(wrong):
         if answer == right_answer:

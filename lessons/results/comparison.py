@@ -20,7 +20,7 @@ class TensorDifference:
         tensor: after minus before, a `vector` with the name, axes and labels of the later tensor. It is whole if both
             tensors are; else it has a window only: the overlap of their windows.
         changed: the flat positions (row by row, from 0) of all cells that are known to differ.
-        known: whether these are all: whether both tensors are whole.
+        known: whether `changed` is complete, that is, whether both tensors are whole.
     """
 
     tensor: Tensor

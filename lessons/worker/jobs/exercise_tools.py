@@ -20,7 +20,7 @@ def refill(module: nn.Module, seed: int) -> None:
     """Give every parameter new values that depend on its name, its shape and the seed only, in place.
 
     Two modules whose parameters have the same names and shapes thus compute with the same numbers, however they were
-    initialised. Buffers stay. Values are uniform in (-0.5, 0.5), different for every parameter.
+    initialized. Buffers stay. Values are uniform in (-0.5, 0.5), different for every parameter.
     """
     with torch.no_grad():
         for name, parameter in module.named_parameters():

@@ -9,9 +9,9 @@ from typing import Any
 from lessons.engine.question_facts import (
     as_number,
     as_whole_numbers,
-    bare,
     check_ready,
     is_same_number,
+    normalize_text,
     pointed_shape,
     read_facts,
     true_cells,
@@ -26,7 +26,7 @@ def complaints(step: Question, result: StepResult) -> list[str]:
     try:
         check_ready(step, result)
         if isinstance(step, ChoiceStep):
-            texts = [bare(choice.text) for choice in choices(step, result)]
+            texts = [normalize_text(choice.text) for choice in choices(step, result)]
             return ["two options say the same"] if len(set(texts)) < len(texts) else []
         facts = read_facts(step, result)
         if isinstance(step, PointStep):

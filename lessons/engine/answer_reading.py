@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from lessons.engine.question_facts import Index, bare, order_names, pointed_shape, pointed_tensor
+from lessons.engine.question_facts import Index, normalize_text, order_names, pointed_shape, pointed_tensor
 from lessons.engine.question_words import LETTERS, Choice, choices, form
 from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
 from lessons.results.result import StepResult
@@ -44,7 +44,7 @@ def read_option(options: Sequence[Choice], text: str) -> int | None:
     sign = match[1] if match else ""
     if sign and sign in LETTERS[: len(options)]:
         return LETTERS.index(sign)
-    found = {position for position, option in enumerate(options) if bare(option.text) == bare(text)}
+    found = {position for position, option in enumerate(options) if normalize_text(option.text) == normalize_text(text)}
     if sign.isdecimal() and 1 <= int(sign) <= len(options):
         found.add(int(sign) - 1)
     if len(found) > 1:
@@ -129,7 +129,7 @@ def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) 
 def _position(part: str, names: Sequence[str]) -> int | None:
     if re.fullmatch(r"[0-9]{1,9}", part):
         return int(part)
-    same = [position for position, name in enumerate(names, 1) if bare(name) == bare(part)]
+    same = [position for position, name in enumerate(names, 1) if normalize_text(name) == normalize_text(part)]
     return same[0] if same else None
 
 
@@ -168,7 +168,7 @@ def _index_along(part: str, size: int, labels: Sequence[str]) -> int | None:
         if -size <= index < size:
             return index % size
         raise UnreadableAnswer(f"There is no {index} along that axis: it goes from 0 to {size - 1}.")
-    same = [position for position, name in enumerate(labels) if bare(name) == bare(part)]
+    same = [position for position, name in enumerate(labels) if normalize_text(name) == normalize_text(part)]
     if len(same) > 1:
         raise UnreadableAnswer(f"{part} stands there {len(same)} times: write its index.")
     return same[0] if same else None

@@ -91,7 +91,7 @@ def depths(root: Node) -> dict[int, float]:
     return found
 
 
-def with_shown(lesson: Lesson, step_id: str, name: str) -> Lesson:
+def with_shown_tensor(lesson: Lesson, step_id: str, name: str) -> Lesson:
     """Return the lesson with a tensor added to those that a step shows; `name` may be any expression.
 
     A lesson whose step already shows the tensor is returned as it is. Raises `KeyError` if the step does not run code,

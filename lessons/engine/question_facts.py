@@ -58,7 +58,7 @@ def is_same_number(answer: float, right: float, within: float) -> bool:
         return math.isnan(answer) and math.isnan(right)
     if math.isinf(answer) or math.isinf(right):
         return answer == right
-    # Allow for rounding in decimals and 32-bit floats, for which nobody is to blame; whole numbers have none.
+    # Allow for rounding in decimals and 32-bit floats; integers need no allowance.
     slack = 1e-6 * within + (0 if is_whole(right) else 1e-7 * abs(right))
     return abs(answer - right) <= within + slack
 
@@ -87,13 +87,13 @@ def order_names(step: PredictStep, result: StepResult) -> tuple[str, ...]:
     for tensor in visible_tensors(step, result, answered=False):
         for labels in reversed(tensor.labels):
             enough = len(labels) == count if len(order) == count else len(labels) >= count
-            words = {bare(text) for text in labels}
+            words = {normalize_text(text) for text in labels}
             if enough and len(words) == len(labels) and not any(text.isdecimal() or not text for text in words):
                 return labels
     return ()
 
 
-def bare(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Return a text without markup, case, and spaces at its ends."""
     return " ".join(re.sub(r"[`*]", "", text).split()).rstrip(".").casefold()
 

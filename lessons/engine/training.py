@@ -22,7 +22,7 @@ from lessons.results.result import MOST_SNAPSHOTS, WHOLE, Failure, Tensor, Train
 from lessons.worker import channel, wire
 from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed
 
-PICTURES = "pictures.json"
+SNAPSHOTS = "snapshots.json"
 MOST_SHIPPED = 40
 """Maximum number of snapshots of a training that ship with the course."""
 
@@ -57,12 +57,12 @@ class Control:
 
     @property
     def paused(self) -> bool:
-        """Whether the training has been told to wait."""
+        """Whether the learner wants the training to wait."""
         return self._paused
 
     @property
     def stopped(self) -> bool:
-        """Whether the training has been told to end."""
+        """Whether the learner wants the training to end."""
         return self._stopped
 
     def _set(self, *, paused: bool | None = None, stopped: bool = False) -> None:
@@ -203,11 +203,11 @@ def load_recorded(lesson: Lesson, step: TrainStep) -> Training:
     if not lesson.folder:
         return Training(())
     try:
-        data = json.loads((Path(lesson.folder) / PICTURES).read_text(encoding="utf-8"))[step.id]
+        data = json.loads((Path(lesson.folder) / SNAPSHOTS).read_text(encoding="utf-8"))[step.id]
         if data["key"] != key(lesson, step):
             return Training(())
         shown = {spec.name: spec for spec in step.watch}
-        snapshots = tuple(_snapshot(lesson, shown, entry) for entry in data["pictures"])
+        snapshots = tuple(_snapshot(lesson, shown, entry) for entry in data["snapshots"])
         return Training(snapshots, seconds=float(data["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Training(())
@@ -219,9 +219,9 @@ def save_snapshots(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training
     for step, ended in trainings:
         entries = ",\n".join(json.dumps(_entry(snapshot)) for snapshot in thin_out(ended.snapshots, MOST_SHIPPED))
         about = json.dumps({"key": key(lesson, step), "seconds": round(ended.seconds, 1)})
-        lines.append(f'{json.dumps(step.id)}: {about[:-1]}, "pictures": [\n{entries}\n]}}')
+        lines.append(f'{json.dumps(step.id)}: {about[:-1]}, "snapshots": [\n{entries}\n]}}')
     text = "{" + ",\n".join(lines) + "}\n"
-    (Path(lesson.folder) / PICTURES).write_text(text, encoding="utf-8")
+    (Path(lesson.folder) / SNAPSHOTS).write_text(text, encoding="utf-8")
 
 
 def thin_out(snapshots: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:

@@ -225,10 +225,10 @@ class Progress:
     # Help -------------------------------------------------------------------------------------------------------
 
     def help(self) -> dict[str, Help]:
-        """Map each exercise with which help was taken to that help."""
+        """Map each exercise to the help that was taken with it; exercises without help are left out."""
         taken: dict[str, Help] = {}
         for exercise, kind, time in self._query("SELECT exercise, kind, time FROM help ORDER BY time"):
-            taken[exercise] = taken.get(exercise, Help()).then(kind, time)
+            taken[exercise] = taken.get(exercise, Help()).with_event(kind, time)
         return taken
 
     def hints_used(self, exercise: str) -> int:
@@ -245,7 +245,7 @@ class Progress:
         return self._help_with(exercise).gave_up
 
     def give_ups(self, exercise: str) -> tuple[str, ...]:
-        """Return when the learner gave up on an exercise (UTC, ISO 8601), without what was taken back; oldest first."""
+        """Return the times of giving up on an exercise that were not taken back (UTC, ISO 8601), oldest first."""
         return self._help_with(exercise).give_ups
 
     def give_up(self, exercise: str) -> None:
@@ -269,7 +269,7 @@ class Progress:
     def _help_with(self, exercise: str) -> Help:
         taken = Help()
         for kind, time in self._query("SELECT kind, time FROM help WHERE exercise = ? ORDER BY time", exercise):
-            taken = taken.then(kind, time)
+            taken = taken.with_event(kind, time)
         return taken
 
     def _add_help(self, exercise: str, kind: str) -> None:

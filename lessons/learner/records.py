@@ -93,8 +93,8 @@ class Help:
     gave_up: bool = False
     solution: bool = False
 
-    def then(self, kind: str, time: str) -> Help:
-        """Return the help after one more event of the log."""
+    def with_event(self, kind: str, time: str) -> Help:
+        """Return the help after an event of the log is added."""
         if kind == GAVE_UP:
             return replace(self, give_ups=(*self.give_ups, time), gave_up=True)
         if kind == TOOK_BACK:

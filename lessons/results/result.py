@@ -275,8 +275,8 @@ class Judgement:
         return self.verdict == "passed"
 
     @property
-    def untold_line(self) -> int | None:
-        """The line, unless the message names it already."""
+    def unmentioned_line(self) -> int | None:
+        """The line of the answer, unless the message already names it."""
         if self.line is None or re.search(rf"\bline {self.line}\b", self.message):
             return None
         return self.line

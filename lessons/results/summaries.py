@@ -45,7 +45,7 @@ class RowStats:
         lead, row: the indices on the leading axes, and the row.
         total: the sum; NaN if there is one in the row.
         low, high: the least and greatest finite value, None if there is none.
-        support: how many values are above 0.
+        support: the number of values above 0.
         bits: the entropy if the row is a distribution (nothing below 0, a sum of 1), else None.
         top: column and value of the greatest ones, in order, without masked values (-inf) and NaN.
     """
@@ -60,7 +60,7 @@ class RowStats:
     top: tuple[tuple[int, float], ...]
 
     @property
-    def even(self) -> float | None:
+    def equal_shares(self) -> float | None:
         """The number of equal shares that have the same entropy; None if the row is not a distribution."""
         return None if self.bits is None else 2.0**self.bits
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons.format.knobs.knob import ChangeError, Knob, Rewrite, Setting, listed
+from lessons.format.knobs.knob import ChangeError, Knob, Rewrite, Setting, join_with_or
 from lessons.format.lesson import SETUP, Lesson, RunningStep, ShownTensor, TrainStep
 
 Complaint = tuple[tuple[int | str, ...], str, str]
@@ -114,7 +114,7 @@ def complaints(lesson: Lesson) -> Iterator[Complaint]:
                 yield (*path, "in", number), f"there is no code in '{part}'", f"Use one of: {known}."
         problems = list(knob.problems(lesson, lesson.knobs[:position]))
         if not knob.changed_parts(lesson):
-            problems.append(knob.unused(f" of '{listed(knob.within)}'" if knob.within else ""))
+            problems.append(knob.unused(f" of '{join_with_or(knob.within)}'" if knob.within else ""))
         for field, problem, remedy in problems:
             yield (*path, field), problem, remedy
         if not problems and not is_repeated:

@@ -57,9 +57,9 @@ def _shown(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
     try:
         if name.endswith(".py"):
             program = explanation_tree.program(read_code(name), name)
-            return explanation_tree.with_shown(program, "program", tensor), "program"
+            return explanation_tree.with_shown_tensor(program, "program", tensor), "program"
         lesson = find_lesson(read_course(), name)
-        return explanation_tree.with_shown(lesson, step, tensor), step
+        return explanation_tree.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
         known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
         raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}") from None

@@ -296,7 +296,7 @@ def verdict_word(verdict: str) -> str:
 def judgement(value: Judgement, more: str = "") -> Iterator[str]:
     """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
-    where = f" (line {value.untold_line})" if value.untold_line else ""
+    where = f" (line {value.unmentioned_line})" if value.unmentioned_line else ""
     yield from textwrap.wrap(clean(value.message) + where, WIDTH)
     yield from _diagnosis(value)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)

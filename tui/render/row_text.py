@@ -35,11 +35,11 @@ def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -
 
 def _tails(stats: RowStats, dtype: str) -> dict[str, int]:
     """Return texts about the row as a whole, each with its information value (naming one column has the value 2)."""
-    if stats.bits is not None and stats.even is not None:
+    if stats.bits is not None and stats.equal_shares is not None:
         bits, most = f"entropy {stats.bits:.2f}", f"{log2(max(1, stats.support)):.2f}"
         return {
-            f"{bits} of {most} bits, like sharing evenly among {stats.even:.1f}": 9,
-            f"{bits} of {most} bits, like {stats.even:.1f} equal shares": 8,
+            f"{bits} of {most} bits, like sharing evenly among {stats.equal_shares:.1f}": 9,
+            f"{bits} of {most} bits, like {stats.equal_shares:.1f} equal shares": 8,
             f"{bits} of {most} bits": 6,
             f"{bits} bits": 5,
             "": 0,

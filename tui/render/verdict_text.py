@@ -71,7 +71,7 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
         )
         text.append(f"{both}{help and f'   {help}'}", DIM)
     else:
-        where = f", line {judgement.untold_line}" if judgement.untold_line else ""
+        where = f", line {judgement.unmentioned_line}" if judgement.unmentioned_line else ""
         text.append(f"{no} {WORDS.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
         # Not as prose: a Python message about `a * b * c` contains no emphasis.
         text.append(clean(judgement.message))

@@ -89,7 +89,7 @@ def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes
     if row.knob is None:
         return changes
     current = changes.settings.get(row.knob.name, row.knob.initial(lesson))
-    setting = row.knob.turned(lesson, current, by)
+    setting = row.knob.turn(lesson, current, by)
     return changes if setting is None else changes.with_knob(lesson, row.knob.name, setting)
 
 

@@ -15,14 +15,14 @@ from lessons.format.knobs.knob import (
     Rewrite,
     Setting,
     Span,
-    listed,
+    join_with_or,
     missing_text,
     occurrences,
 )
 
 
 class ChoiceKnob(Knob):
-    """One of several pieces of code, by the words for them. The first one is in the code of the lesson."""
+    """A choice between pieces of code, named by words. The first piece is in the code of the lesson."""
 
     replaced_in: ClassVar[str] = "options"
 
@@ -35,29 +35,29 @@ class ChoiceKnob(Knob):
         return next(iter(self.options.values()))
 
     def initial(self, lesson: LessonCode) -> Setting:
-        """Return the words for the first piece."""
+        """Return the words for the first piece of code."""
         return next(iter(self.options))
 
     def read(self, value: Setting) -> Setting:
-        """Read the words for a piece, whatever their case. Raises `ChangeError`."""
+        """Read the words for a piece of code, ignoring case. Raises `ChangeError`."""
         for option in self.options:
             if option.casefold() == str(value).strip().casefold():
                 return option
-        raise ChangeError(f"'{value}' is none of the choices of '{self.name}': {listed(self.options)}.")
+        raise ChangeError(f"'{value}' is none of the choices of '{self.name}': {join_with_or(self.options)}.")
 
-    def turned(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
-        """Return the next choice; after the last comes the first, so that both keys turn a switch of two."""
+    def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
+        """Return the next choice; the first one follows the last, so that either key turns a switch of two."""
         position = self.choices.index(current) if current in self.choices else 0
         return self.choices[(position + by) % len(self.choices)]
 
     @property
     def samples(self) -> tuple[Setting, ...]:
-        """Every choice."""
+        """All choices."""
         return self.choices
 
     @property
     def choices(self) -> tuple[Setting, ...]:
-        """The words for the pieces, in order."""
+        """The words for the pieces of code, in order."""
         return tuple(self.options)
 
     @property
@@ -66,11 +66,11 @@ class ChoiceKnob(Knob):
         return " / ".join(self.options)
 
     def limits(self) -> dict[str, Any]:
-        """Return the choices."""
+        """Return the choices as `values`."""
         return {"values": list(self.options)}
 
     def find_spans(self, code: str) -> tuple[Span, ...]:
-        """Find the first piece."""
+        """Find the first piece of code."""
         return occurrences(self.find, code)
 
     def rewrite(self, setting: Setting) -> Rewrite:
@@ -78,5 +78,5 @@ class ChoiceKnob(Knob):
         return Rewrite(self.options[str(setting)])
 
     def unused(self, where: str) -> Problem:
-        """Say that the code does not have the first piece."""
+        """Describe that the code does not have the first piece of code."""
         return missing_text("options", self.find, where)

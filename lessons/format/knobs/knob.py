@@ -102,28 +102,28 @@ class Knob(Model, abc.ABC):
     def read(self, value: Setting) -> Setting:
         """Convert a value, which may be typed text, to a setting of this knob. Raises `ChangeError`."""
 
-    def turned(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting | None:
-        """Return the setting `by` steps after the current one, or the last one there is; None if it cannot turn."""
+    def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting | None:
+        """Return the setting `by` steps after the current one, or the last one; None if the knob cannot turn."""
         return None
 
     @property
     @abc.abstractmethod
     def samples(self) -> tuple[Setting, ...]:
-        """Settings that are worth a test."""
+        """The settings that are worth testing."""
 
     @property
     def choices(self) -> tuple[Setting, ...]:
-        """All settings, if they are listed in the lesson; else none."""
+        """All settings, if the lesson lists them; else none."""
         return ()
 
     @property
     @abc.abstractmethod
     def accepts(self) -> str:
-        """What can be entered, in a few words."""
+        """A few words that say what a learner may enter."""
 
     @abc.abstractmethod
     def limits(self) -> dict[str, Any]:
-        """Return what it can be set to as JSON: `values`, or `least` and `most`."""
+        """Return the possible settings as JSON: `values`, or `least` and `most`."""
 
     # Code ---------------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Knob(Model, abc.ABC):
 
     @abc.abstractmethod
     def unused(self, where: str) -> Problem:
-        """Describe that it changes nothing; `where` says in which parts, as in " of 'setup'"."""
+        """Describe a knob that changes nothing; `where` says in which parts, as in " of 'setup'"."""
 
 
 def occurrences(text: str, code: str) -> tuple[Span, ...]:
@@ -168,11 +168,11 @@ def occurrences(text: str, code: str) -> tuple[Span, ...]:
 
 
 def missing_text(field: str, text: str, where: str) -> Problem:
-    """Describe that a text that a knob replaces is not in the code."""
+    """Describe that the text that a knob replaces is not in the code."""
     return field, f"the text '{text}' is nowhere in the code{where}", "Copy it from the code, spaces too."
 
 
-def listed(items: Iterable[object]) -> str:
-    """Join items for a sentence: `1, 2 or 3`."""
+def join_with_or(items: Iterable[object]) -> str:
+    """Join alternatives for a sentence: `1, 2 or 3`."""
     *rest, last = map(str, items)
     return f"{', '.join(rest)} or {last}" if rest else last

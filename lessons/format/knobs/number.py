@@ -15,7 +15,7 @@ from lessons.format.knobs.knob import (
     Rewrite,
     Setting,
     Span,
-    listed,
+    join_with_or,
     missing_text,
     occurrences,
 )
@@ -45,17 +45,17 @@ class NumberKnob(Knob):
     refused: tuple[Number, ...] = ()
 
     def initial(self, lesson: LessonCode) -> Setting:
-        """Return the default."""
+        """Return the default number."""
         return self.default
 
     def read(self, value: Setting) -> Setting:
         """Read a number that is listed or in the range. Raises `ChangeError`."""
-        number = number_of(value)
+        number = parse_number(value)
         if self.values:
             for candidate in self.values:
                 if number == candidate:
                     return candidate
-            raise ChangeError(f"'{self.name}' cannot be {value}; it can be {listed(self.values)}.")
+            raise ChangeError(f"'{self.name}' cannot be {value}; it can be {join_with_or(self.values)}.")
         least, most, step = self._range
         whole = all(isinstance(item, int) for item in (least, most, step))
         if number is None or not least <= number <= most or (whole and number != int(number)):
@@ -63,8 +63,8 @@ class NumberKnob(Knob):
             raise ChangeError(f"'{self.name}' cannot be {value}; it can be {what} from {least} to {most}.")
         return int(number) if whole else number
 
-    def turned(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
-        """Return the next value of the list, or the number one `step` on; never beyond the ends."""
+    def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
+        """Return the next number of the list, or the number one `step` further; never beyond the ends."""
         if self.values:
             position = self.values.index(current) if current in self.values else 0
             return self.values[max(0, min(position + by, len(self.values) - 1))]
@@ -82,26 +82,26 @@ class NumberKnob(Knob):
 
     @property
     def samples(self) -> tuple[Setting, ...]:
-        """Every value, or the ends of the range and the default."""
+        """All listed numbers, or the ends of the range and the default."""
         ends = (self.least, self.default, self.most)
         return self.values or tuple(number for number in ends if number is not None)
 
     @property
     def choices(self) -> tuple[Setting, ...]:
-        """The values; none if it has a range."""
+        """The listed numbers; none if the knob has a range."""
         return self.values
 
     @property
     def accepts(self) -> str:
-        """The values, or the range."""
+        """The listed numbers, or the range."""
         return ", ".join(map(str, self.values)) if self.values else f"a number from {self.least} to {self.most}"
 
     def limits(self) -> dict[str, Any]:
-        """Return the values, or the ends of the range."""
+        """Return the listed numbers as `values`, or the ends of the range as `least` and `most`."""
         return {"values": list(self.values)} if self.values else {"least": self.least, "most": self.most}
 
     def find_spans(self, code: str) -> tuple[Span, ...]:
-        """Find the text `find`."""
+        """Find the occurrences of the text `find`."""
         return occurrences(self.find, code)
 
     def rewrite(self, setting: Setting) -> Rewrite:
@@ -129,11 +129,11 @@ class NumberKnob(Knob):
             yield "default", f"the default {self.default} is outside the range", "Choose one from 'least' to 'most'."
 
     def unused(self, where: str) -> Problem:
-        """Say that the code does not have `find`."""
+        """Describe that the code does not contain the text `find`."""
         return missing_text("find", self.find, where)
 
 
-def number_of(value: Setting) -> int | float | None:
+def parse_number(value: Setting) -> int | float | None:
     """Convert a number or a text to a number; None if it is not one, or not finite."""
     if isinstance(value, int | float):
         return value

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting
-from lessons.format.knobs.number import number_of
+from lessons.format.knobs.number import parse_number
 
 MOST_SEED = 2**32 - 1
 
 
 class SeedKnob(Knob):
-    """Other random numbers: a seed from 0 to 2**32 - 1 in place of the lesson's and of every step's own.
+    """A seed from 0 to 2**32 - 1, which replaces the seed of the lesson and of every step.
 
-    With `in`, only in place of the seeds of those steps (and, for `setup`, of the one before the setup).
+    With `in`, it replaces only the seeds of these steps (and, for `setup`, the seed of the setup).
     """
 
     is_endless: ClassVar[bool] = True
@@ -27,28 +27,28 @@ class SeedKnob(Knob):
 
     def read(self, value: Setting) -> int:
         """Read a seed. Raises `ChangeError`."""
-        number = number_of(value)
+        number = parse_number(value)
         if type(number) is not int or not 0 <= number <= MOST_SEED:
             raise ChangeError(f"'{value}' is no seed: it is a whole number from 0 to {MOST_SEED}.")
         return number
 
-    def turned(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
-        """Return the next seed; the one after the lesson's if the steps have several."""
+    def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
+        """Return the next seed; if the steps have several, the one after the seed of the lesson."""
         start = current if isinstance(current, int) else lesson.seed
         return max(0, min(start + by, MOST_SEED))
 
     @property
     def samples(self) -> tuple[Setting, ...]:
-        """The least and the greatest seed."""
+        """The least and the greatest seed that are possible."""
         return (0, MOST_SEED)
 
     @property
     def accepts(self) -> str:
-        """A whole number; the greatest seed has too many digits to be worth a line."""
+        """The words for any integer; the greatest seed has too many digits to mention."""
         return "a whole number"
 
     def limits(self) -> dict[str, Any]:
-        """Return the least and the greatest seed."""
+        """Return the least and the greatest seed as `least` and `most`."""
         return {"least": 0, "most": MOST_SEED}
 
     def changed_parts(self, lesson: LessonCode) -> tuple[str, ...]:
@@ -56,9 +56,9 @@ class SeedKnob(Knob):
         return tuple(part for part in lesson.seeds if self.reaches(part))
 
     def rewrite(self, setting: Setting) -> Rewrite:
-        """Return the seed."""
+        """Return a rewrite with this seed."""
         return Rewrite(seed=self.read(setting))
 
     def unused(self, where: str) -> Problem:
-        """Say that nothing runs in the parts that it names."""
+        """Describe that no code runs in the parts that `in` names."""
         return "kind", f"there is no code{where} to seed", "Let 'in' name steps that run code."

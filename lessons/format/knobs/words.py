@@ -43,16 +43,16 @@ class WordsKnob(Knob):
 
     @property
     def samples(self) -> tuple[Setting, ...]:
-        """The shortest and the longest sentence."""
+        """A sentence of the least length and one of the greatest."""
         return tuple(" ".join(map(str, range(count))) for count in (self.least, self.most))
 
     @property
     def accepts(self) -> str:
-        """A sentence."""
+        """The word for any sentence."""
         return "your words"
 
     def limits(self) -> dict[str, Any]:
-        """Return the least and the greatest number of words."""
+        """Return the least and the greatest number of words as `least` and `most`."""
         return {"least": self.least, "most": self.most}
 
     def find_spans(self, code: str) -> tuple[Span, ...]:
@@ -78,7 +78,7 @@ class WordsKnob(Knob):
             )
 
     def unused(self, where: str) -> Problem:
-        """Say that no code makes `inputs`."""
+        """Describe that no code of the lesson defines `inputs`."""
         return "kind", "no code has 'inputs = torch.tensor(...)'", "Write it at the top level of some code."
 
 

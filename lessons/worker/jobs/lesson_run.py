@@ -43,7 +43,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
             tensors=tensors,
             text=text,
             shapes=tuple(shapes),
-            notes=tuple(state.patch.take_notes()),
+            notes=tuple(state.cell_writer.take_notes()),
             seconds=time.perf_counter() - began,
             blob=bytes(blob),
         )

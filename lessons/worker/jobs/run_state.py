@@ -30,7 +30,7 @@ class RunState:
         shown: the tensors that were shown, by the unit of code that shows them and their name.
         recorder: the recorder of its operations.
         explainer: the explainer of recorded numbers.
-        patch: the writer of the cells that the learner has changed.
+        cell_writer: writes the cells that the learner has changed.
         lines: the shapes of the operands and results of each line, for the code that was run last.
     """
 
@@ -39,7 +39,7 @@ class RunState:
         self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)
-        self.patch = CellWriter(cells, self.namespace)
+        self.cell_writer = CellWriter(cells, self.namespace)
         self.lines: list[Line] = []
 
     def run(self, code: str, unit: CodeUnit) -> ErrorReport | None:
@@ -51,7 +51,7 @@ class RunState:
         def after(statement: ast.stmt) -> None:
             shapes.note(statement)
             with self.recorder.by_hand():
-                self.patch.apply(unit, statement)
+                self.cell_writer.apply(unit, statement)
             self.recorder.name(self.namespace, statement)
 
         self.recorder.watch(file, code)

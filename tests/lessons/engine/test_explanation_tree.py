@@ -110,7 +110,7 @@ def test_a_long_loop_is_cut_off(worker: Session) -> None:
     lesson = explanation_tree.program(
         "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
     )
-    run = worker.run(explanation_tree.with_shown(lesson, "program", "x"), "program")
+    run = worker.run(explanation_tree.with_shown_tensor(lesson, "program", "x"), "program")
     root = grow_tree(run, "program", "x", (0,))
     run.close()
     assert depth_of(root) == MOST_LEVELS
@@ -164,7 +164,7 @@ def test_document_nests_the_explained_operands(scores: Run) -> None:
 
 def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     lesson = course.lesson("all-queries")
-    altered = explanation_tree.with_shown(lesson, "product", "scores[1] * 2")
+    altered = explanation_tree.with_shown_tensor(lesson, "product", "scores[1] * 2")
     assert [shown.name for shown in altered.step("product").show] == ["scores", "scores[1] * 2"]  # type: ignore[union-attr]
     run = worker.run(altered, "product")
     root = grow_tree(run, "product", "scores[1] * 2", (2,), 1)
@@ -172,19 +172,19 @@ def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     run.close()
     # The lesson itself is unchanged.
     assert lesson is course.lesson("all-queries")
-    assert explanation_tree.with_shown(lesson, "product", "scores") is lesson
+    assert explanation_tree.with_shown_tensor(lesson, "product", "scores") is lesson
 
 
 @pytest.mark.parametrize("step", ["remember", "nowhere"])
 def test_a_step_without_code_can_show_nothing(course: Course, step: str) -> None:
     with pytest.raises(KeyError):
-        explanation_tree.with_shown(course.lesson("all-queries"), step, "scores")
+        explanation_tree.with_shown_tensor(course.lesson("all-queries"), step, "scores")
 
 
 @pytest.mark.parametrize("name", ["", "x +", "x = 1", "\x00"])
 def test_a_name_that_is_no_expression_is_refused(course: Course, name: str) -> None:
     with pytest.raises(ValidationError):
-        explanation_tree.with_shown(course.lesson("all-queries"), "product", name)
+        explanation_tree.with_shown_tensor(course.lesson("all-queries"), "product", name)
 
 
 def test_a_program_is_a_lesson() -> None:
@@ -198,7 +198,9 @@ def test_a_program_is_a_lesson() -> None:
 
 def test_a_learners_own_program_is_explained(worker: Session) -> None:
     code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
-    run = worker.run(explanation_tree.with_shown(explanation_tree.program(code, "mine.py"), "program", "c"), "program")
+    run = worker.run(
+        explanation_tree.with_shown_tensor(explanation_tree.program(code, "mine.py"), "program", "c"), "program"
+    )
     root = grow_tree(run, "program", "c", ())
     run.close()
     assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [

@@ -604,7 +604,7 @@ def test_recorded_snapshots_are_read_back(worker: Session, tmp_path: Path) -> No
     # different code, then damage
     altered = apply(lesson, UNCHANGED.with_knob(lesson, "seed", 4))
     assert training.load_recorded(altered, step_of(altered)).snapshots == ()
-    (tmp_path / training.PICTURES).write_text("[]")
+    (tmp_path / training.SNAPSHOTS).write_text("[]")
     assert training.load_recorded(lesson, step).snapshots == ()
 
 
@@ -651,7 +651,7 @@ def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     folder = trained_models.course_folder(lesson)
     assert folder is not None
     assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000
-    assert (Path(lesson.folder) / training.PICTURES).stat().st_size < 400_000
+    assert (Path(lesson.folder) / training.SNAPSHOTS).stat().st_size < 400_000
     assert len(step.training.splitlines()) <= 14
     assert max(map(len, step.training.splitlines())) <= 80
 

@@ -85,10 +85,10 @@ def test_read_refuses_other_values(fields: Fields, value: str, message: str) -> 
         (WORDS, "a b", 1, None),
     ],
 )
-def test_turned_returns_the_next_setting(
+def test_turn_returns_the_next_setting(
     fields: Fields, current: Setting | None, by: int, expected: Setting | None
 ) -> None:
-    assert knob_of(fields).turned(LESSON, current, by) == expected
+    assert knob_of(fields).turn(LESSON, current, by) == expected
 
 
 @pytest.mark.parametrize(

@@ -99,20 +99,20 @@ def test_blocks_of_any_dtype(matrix: torch.Tensor, how: How, grid: tuple[tuple[f
 def test_statistics_of_a_row_of_weights() -> None:
     stats = row_stats((1,), 5, [0.5, 0.0, 0.25, 0.25], 3)
     assert stats == RowStats((1,), 5, 1.0, 0.0, 0.5, 3, 1.5, ((0, 0.5), (2, 0.25), (3, 0.25)))
-    assert stats.even == 2**1.5
+    assert stats.equal_shares == 2**1.5
 
 
 def test_even_shares() -> None:
     stats = row_stats((), 0, [1 / 6] * 6, 1)
     assert stats.bits == pytest.approx(log2(6))
-    assert stats.even == pytest.approx(6)
+    assert stats.equal_shares == pytest.approx(6)
     assert row_stats((), 0, [1.0, 0.0], 1).bits == 0.0
 
 
 @pytest.mark.parametrize("values", [[0.5, 0.4], [1.5, -0.5], [nan, 1.0], [inf], []])
 def test_a_row_that_is_no_distribution_has_no_entropy(values: list[float]) -> None:
     stats = row_stats((), 0, values, 2)
-    assert (stats.bits, stats.even) == (None, None)
+    assert (stats.bits, stats.equal_shares) == (None, None)
 
 
 def test_statistics_of_masked_scores() -> None:
@@ -174,7 +174,7 @@ class TestLarge:
         assert stats.bits is not None
         assert want.bits is not None
         assert stats.bits == pytest.approx(want.bits)
-        assert 50 < (stats.even or 0) <= 101
+        assert 50 < (stats.equal_shares or 0) <= 101
 
     @pytest.mark.parametrize(
         ("lead", "rows", "cols"), [((0,), 9, 9), ((0, 0), 0, 9), ((0, 0), 9, -1), ((0, 0), 1, 1), ((), 9, 9)]

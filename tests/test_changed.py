@@ -145,21 +145,43 @@ def test_folder_without_a_repository_is_refused(tmp_path: Path, monkeypatch: pyt
         changed_paths(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("found", "run"),
-    [("", []), ("tests/test_a.py\ntests/test_b.py\n", ["-m pytest tests/test_a.py tests/test_b.py -x"])],
-)
-def test_make_runs_what_was_found_and_never_everything(found: str, run: list[str], tmp_path: Path) -> None:
-    """`make check` with an environment whose Python writes down what it is asked."""
-    (tmp_path / "found").write_text(found)
-    (tmp_path / ".ready-dev").touch()
-    python = tmp_path / "bin" / "python"
+def make_check(folder: Path, found: str, status: int = 0) -> tuple[bool, list[str]]:
+    """Run `make check` with an environment whose Python writes down what it is asked, and whose pytest has a status.
+
+    Returns whether make succeeded, and what was asked.
+    """
+    (folder / "found").write_text(found)
+    (folder / ".ready-dev").touch()
+    python = folder / "bin" / "python"
     python.parent.mkdir()
-    python.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/log\n[ "$2" != tests.changed ] || cat {tmp_path}/found\n')
+    python.write_text(
+        f'#!/bin/sh\necho "$*" >> {folder}/log\n'
+        f'case "$2" in tests.changed) cat {folder}/found ;; pytest) exit {status} ;; esac\n'
+    )
     python.chmod(0o755)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    command = ["make", "check", f"VENV={tmp_path}", "ARGS=-x"]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=60)
-    asked = (tmp_path / "log").read_text().splitlines()
+    command = ["make", "check", f"VENV={folder}", "ARGS=-x"]
+    made = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, timeout=60)
+    return made.returncode == 0, (folder / "log").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("found", "run"),
+    [
+        ("", []),
+        (
+            "tests/test_a.py\ntests/test_b.py\n",
+            ["-m pytest -m not slow and not long tests/test_a.py tests/test_b.py -x"],
+        ),
+    ],
+)
+def test_make_runs_what_was_found_and_never_everything(found: str, run: list[str], tmp_path: Path) -> None:
+    succeeded, asked = make_check(tmp_path, found)
+    assert succeeded
     assert [line for line in asked if line.startswith("-m pytest")] == run
     assert "-m tests.changed" in asked
+
+
+@pytest.mark.parametrize(("status", "succeeds"), [(0, True), (1, False), (2, False), (5, True)])
+def test_make_fails_as_pytest_does_unless_all_tests_were_left_out(status: int, succeeds: bool, tmp_path: Path) -> None:
+    assert make_check(tmp_path, "tests/test_a.py\n", status)[0] is succeeds

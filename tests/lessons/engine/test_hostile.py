@@ -90,6 +90,7 @@ def test_endless_program_is_stopped(worker: Session, source: str) -> None:
     assert judgement.seconds < QUICK.limits.wall + GRACE
 
 
+@pytest.mark.slow
 def test_endless_program_that_ignores_its_limit_is_killed(worker: Session) -> None:
     """The kill, some seconds later, is not mistaken for a lack of memory."""
     source = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"

@@ -24,6 +24,9 @@ from tests.lessons.processes import descendants, fork_server_pid
 ROUNDS = 3
 """How often an answer is judged; the hidden inputs differ each time."""
 
+NUMBERS = ("3.1", "3.2", pytest.param("3.3", marks=pytest.mark.slow))
+"""The exercises of the chapter; the answers to the last are of GPT-2's size."""
+
 
 @pytest.fixture(autouse=True)
 def check_no_process_is_left(worker: Session) -> Iterator[None]:
@@ -48,7 +51,7 @@ def test_course_has_the_exercises_of_the_chapter(course: Course) -> None:
     assert [step.number for step in exercises(course) if step.number] == ["3.1", "3.2", "3.3"]
 
 
-@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_solution_passes(worker: Session, course: Course, number: str) -> None:
     _, exercise = code_exercise(course, number)
     for _ in range(ROUNDS):
@@ -62,7 +65,7 @@ def test_solution_passes(worker: Session, course: Course, number: str) -> None:
         assert judgement.mistakes == ()
 
 
-@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_starter_fails_with_a_reason(worker: Session, course: Course, number: str) -> None:
     _, exercise = code_exercise(course, number)
     for _ in range(ROUNDS):
@@ -73,7 +76,7 @@ def test_starter_fails_with_a_reason(worker: Session, course: Course, number: st
         assert all(check.message for check in wrong)
 
 
-@pytest.mark.parametrize("number", ["3.1", "3.2", "3.3"])
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
     ("body", "verdict"),
     [
@@ -104,6 +107,7 @@ def test_endless_answer_is_stopped(worker: Session, course: Course) -> None:
     assert judgement.seconds < limits.wall + 1
 
 
+@pytest.mark.slow
 def test_answer_to_another_exercise_fails(worker: Session, course: Course) -> None:
     every = exercises(course)
     for exercise, other in zip(every, every[1:] + every[:1], strict=True):
@@ -427,6 +431,7 @@ def test_gpt2_in_another_form_passes(worker: Session, course: Course, call: str)
     assert judgement.verdict == "passed", judgement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "verdict", "reason"),
     [

@@ -57,6 +57,7 @@ def test_launcher_of_a_system(monkeypatch: pytest.MonkeyPatch, system: str, expe
     assert isinstance(make_launcher(), expected)
 
 
+@pytest.mark.slow
 def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Session, course: Course) -> None:
     lesson = course.lesson("gpt2-size")
     results = []
@@ -69,6 +70,7 @@ def test_spare_runs_a_lesson_as_the_fork_server_does(worker: Session, spare: Ses
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, course: Course) -> None:
     _, exercise = code_exercise(course, "3.2")
     forked, alone = (session.check(exercise, exercise.starter) for session in (worker, spare))
@@ -76,6 +78,7 @@ def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, c
     assert alone.verdict == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "kind", "message", "line"),
     [
@@ -91,6 +94,7 @@ def test_spare_reports_a_failure(spare: Session, code: str, kind: Any, message: 
     assert run.steps[0].stdout == "here\n"
 
 
+@pytest.mark.slow
 def test_spare_can_be_cancelled(spare: Session, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -106,6 +110,7 @@ def test_spare_can_be_cancelled(spare: Session, tmp_path: Path) -> None:
     assert errors[0].kind == "stopped"
 
 
+@pytest.mark.slow
 @needs_linux
 def test_next_spare_starts_as_soon_as_one_is_taken(spare: Session) -> None:
     launcher = cast(SpareLauncher, spare.launcher)
@@ -122,6 +127,7 @@ def test_next_spare_starts_as_soon_as_one_is_taken(spare: Session) -> None:
     assert not scratch.exists()
 
 
+@pytest.mark.slow
 @needs_linux
 def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's Python may start threads at import; a forked child would inherit their locks and hang."""
@@ -158,6 +164,7 @@ def test_spare_computes_in_one_thread(spare: Session) -> None:
     assert run.steps[0].stdout == "1\n"
 
 
+@pytest.mark.slow
 def test_modules_in_the_current_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "attention", "lessons", "json", "socket"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')")
@@ -182,6 +189,7 @@ def fake_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     return install
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("code", "sentence"),
@@ -330,6 +338,7 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 """
 
 
+@pytest.mark.slow
 @needs_linux
 @pytest.mark.parametrize(
     ("kind", "how"),
@@ -386,6 +395,7 @@ def _folders(pids: list[int]) -> list[Path]:
     return found
 
 
+@pytest.mark.slow
 @needs_linux
 def test_children_die_with_the_fork_server(tmp_path: Path) -> None:
     environ = {**os.environ, "TMPDIR": str(tmp_path)}

@@ -290,6 +290,7 @@ def test_a_hanging_input_can_be_stopped(prompt: Prompt, worker: Session) -> None
     assert prompt.enter("a").value == "1"
 
 
+@pytest.mark.slow
 def test_a_long_prompt_does_not_run_out_of_processor_time(open_prompt: OpenPrompt) -> None:
     spend = "import time\nend = time.process_time() + 0.7\nwhile time.process_time() < end: pass"
     prompt = open_prompt(LESSON.model_copy(update={"limits": LESSON.limits.model_copy(update={"cpu": 1})}))

@@ -238,6 +238,7 @@ def test_options_are_judged_without_a_run_if_they_need_none() -> None:
         judge(choice_question("x", "{y}"), StepResult("made"), "a")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20))
 def test_any_text_chooses_at_most_one_option(text: str) -> None:
     assert judge(choice_question("x", "y"), result_with(), text).verdict in ("passed", "failed", "error")

@@ -633,6 +633,7 @@ def test_scratch_folder_is_the_home_of_a_child(worker: Session) -> None:
     assert outcome.stdout == "True\n"
 
 
+@pytest.mark.slow
 def test_screen_side_never_imports_torch() -> None:
     code = (
         "import sys\n"
@@ -650,6 +651,7 @@ def test_screen_side_never_imports_torch() -> None:
     assert (outcome.stdout, outcome.stderr) == ("[]\n", "")
 
 
+@pytest.mark.slow
 def test_fork_server_that_was_killed_is_restarted() -> None:
     session = Session()
     try:

@@ -432,11 +432,13 @@ def spare() -> Iterator[Session]:
     session.close()
 
 
+@pytest.mark.slow
 def test_spare_process_trains_too(spare: Session) -> None:
     assert len(train(spare, lesson_with()).snapshots) == 5
     assert run_steps(spare, lesson_with())[1].trained == "own"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["stop", "cancel", "cancel while paused"])
 def test_spare_process_is_stopped(spare: Session, way: str) -> None:
     running = InBackground(spare, lesson_with("w = x\nfor i in range(900):\n    frame(i, 900)\n    time.sleep(0.05)\n"))
@@ -496,6 +498,7 @@ def test_failing_earlier_step_is_reported(worker: Session) -> None:
     assert ended.error.message.startswith("The training was not started: ZeroDivisionError")
 
 
+@pytest.mark.slow
 def test_endless_training_is_ended(worker: Session) -> None:
     message, line = train_and_fail(worker, "w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 20, "wall": 0.7})
     assert message == "Stopped after 0.7 seconds. It was at line 3."

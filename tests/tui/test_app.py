@@ -365,6 +365,26 @@ async def test_what_if() -> None:
         await learner.sees("course map")
 
 
+async def test_a_value_that_was_not_entered_is_left_with_the_panel() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "weights")
+        await learner.press("w", "5", "7", "9")
+        await learner.sees("579", "enter take it   esc leave it")
+        await learner.press("tab")
+        await learner.sees(lambda: learner.focus == "matrix0", lambda: "579" not in learner.text)
+        # Beside the glossary it stays, but not in another step.
+        await learner.press("w", "5", "7", "9", "f2")
+        await learner.sees("Search >")
+        await learner.press("escape")
+        await learner.sees("579", "enter take it   esc leave it")
+        await learner.press("f2")
+        await learner.sees("Search >")
+        await learner.press("enter")
+        await learner.sees("lesson 3   step 1 of")
+        await learner.press("n", "w")
+        await learner.sees("What if …", lambda: "579" not in learner.text)
+
+
 async def test_what_if_this_number_were_another() -> None:
     session = FakeSession()
     async with tutor(session, size=(100, 30)) as learner:

@@ -49,9 +49,9 @@ def training_status(replay: TrainingReplay, about: float | None = None) -> Train
             left = f", about {seconds(replay.left)} left" if replay.left is not None else ""
             return TrainingStatus(share, f"{steps}   {passed}{left}", _current(replay), f"{steps}   {passed}")
         case "paused":
-            return TrainingStatus(
-                share, f"{steps}   paused after {passed}" if replay.total else "paused", _current(replay)
-            )
+            if not replay.total:
+                return TrainingStatus(share, "paused", _current(replay))
+            return TrainingStatus(share, f"{steps}   paused after {passed}", _current(replay), f"{steps}   paused")
         case "stopping":
             return TrainingStatus(share, f"{steps}   stopping" if replay.total else "stopping", _current(replay))
         case "trained":

@@ -217,7 +217,9 @@ class WhatIfPanel(Box):
         return bool(self._input.display)
 
     def show(self, lesson: Lesson, step: str, spot: Spot | None) -> None:
-        """Show what may be changed at a step, and what has been changed."""
+        """Show what may be changed at a step, and what has been changed; a line that was typed elsewhere is left."""
+        if (lesson, step) != (self._lesson, self._step):
+            self._input.display = False
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")
@@ -305,6 +307,14 @@ class WhatIfPanel(Box):
             if row.kind == "new" and changes.cells:
                 self._rows.choose(str(changes.cells[-1]).partition(" = ")[0])
         self._end_typing()
+
+    def on_input_blurred(self, event: Input.Blurred) -> None:
+        """Leave the line when the learner goes on to another pane, but not when the terminal or the view is left."""
+        event.stop()
+        focused = self.screen.focused
+        if focused is not None and focused is not self._input and self.parent in focused.ancestors:
+            self._say("")
+            self._input.display = False
 
     def _end_typing(self) -> None:
         if self._input.display:

@@ -161,6 +161,7 @@ def test_the_status() -> None:
     assert training_status(made).current == "step 0   >: newest"
     made.pause()
     assert training_status(made).message == "10 of 40   paused after 5 s"
+    assert training_status(made).short == "10 of 40   paused"
     made.stop()
     assert training_status(made).message == "10 of 40   stopping"
     made.end(Training(tuple(made.snapshots), stopped=True))

@@ -292,6 +292,10 @@ async def test_the_status_gives_way_in_words_and_not_in_the_middle_of_one() -> N
         [line] = [each for each in learner.lines if ">: newest" in each]
         assert "10 of 40   0 s " in line
         assert "…" not in line.split("step 0")[0]
+        await learner.press("g")
+        await learner.sees("10 of 40   paused", ">: newest")
+        [line] = [each for each in learner.lines if ">: newest" in each]
+        assert "…" not in line.split("step 0")[0]
 
 
 async def test_it_waits_before_its_first_snapshot() -> None:

@@ -263,9 +263,13 @@ class LessonView(QuietStepView, ExplainingView):
             set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
 
     def _needs(self) -> Needs:
-        columns = self._text_width()
+        columns, sizes = self._text_width(), self._sizes()
+        beside = self.room.width - columns
+        if beside > 0:
+            lines = (view.lines_at(beside) for view in self._matrices)
+            sizes = replace(sizes, matrices=tuple((cells, next(lines)) for cells, _ in sizes.matrices))
         return replace(
-            self._sizes(),
+            sizes,
             prose=with_gap(self._prose.lines_at(columns)),
             code=with_gap(self._code.lines_at(columns)),
             output=with_gap(self._output.lines_at(columns)),

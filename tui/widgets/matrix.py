@@ -363,6 +363,13 @@ class MatrixView(LineWidget, can_focus=True):
         """Return the columns and lines that show everything, not counting the axes in the header."""
         return self._drawing.natural_size(self._face) if self._face else (0, 0)
 
+    def lines_at(self, width: int) -> int:
+        """Return the lines that show all rows at a width: one more where a line says that there are more columns."""
+        if self._face is None:
+            return 0
+        lines = self.natural_size()[1]
+        return lines + int(self._drawing.layout(self._face, width, lines, 0, 0).hint >= 0)
+
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Return the natural width, for `width: auto`."""
         return min(self.natural_size()[0], container.width)

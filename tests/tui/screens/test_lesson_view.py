@@ -92,3 +92,9 @@ async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
         await learner.sees("what if", lambda: steps.changes.cells)
         await learner.goes_to("attention-classes", "v1")
         assert not steps.changes
+
+
+async def test_the_line_for_more_columns_takes_no_row_while_there_is_room() -> None:
+    async with tutor(FakeSession(), size=(120, 40)) as learner:
+        await learner.goes_to("induction", "untrained")
+        await learner.sees("untrained  8×8", "+1 right", lambda: "below" not in learner.text)

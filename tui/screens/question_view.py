@@ -1,11 +1,10 @@
-"""The view of a question about a run: its text, code and matrices, the answer box, and the verdict."""
+"""The view of a question about a run: shows it, takes answers, and shows their judgements, hints and explanations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -20,18 +19,18 @@ from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
 from tui.actions.key_names import short_keys
-from tui.drawings import question_layout
 from tui.drawings.marks import Cells, Marks
 from tui.drawings.question_text import QuestionText, code_text
 from tui.render.code_text import marked
-from tui.render.step_layout import CODE, Needs, text_width, with_gap
+from tui.render.step_layout import CODE
 from tui.screens.explaining_view import MATRICES, ExplainingView
+from tui.screens.question_panes import QuestionPanes
 from tui.state.question_state import Phase, QuestionState, answer_cells
 from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
-from tui.widgets.line_widget import Box, set_height
+from tui.widgets.line_widget import set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.text_pane import AFTER_F4, TextPane
+from tui.widgets.text_pane import TextPane
 
 
 class QuestionView(ExplainingView):
@@ -43,38 +42,6 @@ class QuestionView(ExplainingView):
     QuestionView {
         height: 1fr;
         width: 1fr;
-    }
-
-    QuestionView #asked {
-        layout: vertical;
-        height: 1fr;
-    }
-
-    QuestionView #asked.wide {
-        layout: grid;
-        grid-size: 2 2;
-    }
-
-    QuestionView #asked-text {
-        layout: vertical;
-        height: auto;
-    }
-
-    QuestionView #asked-figures {
-        layout: vertical;
-        height: 1fr;
-    }
-
-    QuestionView #asked.wide #asked-text {
-        height: 1fr;
-    }
-
-    QuestionView #asked.wide #asked-figures {
-        row-span: 2;
-    }
-
-    QuestionView #asked.wide #asked-answer {
-        height: 1fr;
     }
     """
 
@@ -113,15 +80,11 @@ class QuestionView(ExplainingView):
         self._tensors: tuple[Tensor, ...] = ()
         self._focused: Widget | None = None
 
-        self._prose = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="question")
-        self._code = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="asked-code")
-        self._text = Box(self._prose, self._code, id="asked-text")
-        self._figures = Box(*self._matrices, id="asked-figures")
-        self._answer = AnswerBox(terminal, id="asked-answer")
-        self._body = Box(self._text, self._figures, self._answer, id="asked")
+        self._body = QuestionPanes(terminal, self._matrices, id="asked")
+        self._prose, self._code, self._answer = self._body.prose, self._body.code, self._body.answer
 
     def compose(self) -> ComposeResult:
-        """Compose the question, the matrices (at the right on a wide screen) and, below them, the answer box."""
+        """Compose the panel of explanations, the panes of the question, and the detail line."""
         yield self._explanation
         yield self._body
         yield self._detail
@@ -316,43 +279,16 @@ class QuestionView(ExplainingView):
 
     # Layout ------------------------------------------------------------------------------------------------------
 
-    def _needs(self, width: int) -> Needs:
-        """Return the room that text and matrices need at this width."""
-        code = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
-        sizes = tuple(self._matrices[index].natural_size() for index in range(len(self._tensors)))
-        needs = Needs(0, 0, 0, sizes, max(code), max(code))
-        columns = text_width(width, needs)
-        return replace(
-            needs,
-            prose=with_gap(self._prose.lines_at(columns)),
-            code=with_gap(self._code.lines_at(columns)),
-            panel=self.explaining,
-        )
-
     def _arrange(self) -> None:
         width, height = self.room
         if self._step is None or not width or height < 2:
             return
-        self._detail.display = bool(self._tensors)
-        height -= int(bool(self._tensors))
-        needs = self._needs(width)
-        wanted = self._answer.lines_at(text_width(width, needs))
-        layout = question_layout.lay_out(width, height, needs, wanted, self._active)
-        if layout.wide:
-            self._body.styles.grid_columns = f"{layout.text_width} 1fr"
-            self._body.styles.grid_rows = f"{max(1, layout.prose + layout.code)} 1fr"
-        self._body.set_class(layout.wide, "wide")
+        matrices, remark = len(self._tensors), bool(self._state.remark)
+        self._detail.display = matrices > 0
+        lines = height - 1 if matrices else height
+        layout = self._body.lay_out(width, lines, matrices, self._active, panel=self.explaining, remark=remark)
         self._explanation.set_class(layout.wide, "wide")
         set_height(self._explanation, layout.panel if self.explaining else 0)
-        set_height(self._prose, layout.prose)
-        set_height(self._code, layout.code)
-        self._figures.display = bool(self._tensors)
-        for index, view in enumerate(self._matrices):
-            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
-        self._answer.display = layout.answer > 0
-        self._figures.styles.height = "1fr" if layout.wide else layout.figures
-        self._answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
-        self._answer.give_lines(wanted.within(layout.answer, remark=bool(self._state.remark)))
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes for the new size of the view."""

@@ -1,6 +1,6 @@
-"""The view of an exercise step: editor, hints, checks, scratch run, difference and solution.
+"""The view of an exercise step, which connects its four views with the worker and the learner's progress.
 
-The workbench connects four views with the worker and the progress, and posts when title or keys change.
+The four views are the editor, the scratch run, the difference between two results, and the model answer.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.drafts import Drafts
+from tui.state.exercise_help import ExerciseHelp
 from tui.state.step_results import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
@@ -76,14 +77,9 @@ class Workbench(QuietStepView, Box):
         self._openings = 0
         self._lesson: Lesson | None = None
         self._step: ExerciseStep | None = None
-        self._hints = 0
         self._judgement: Judgement | None = None
         self._word: tuple[Text, str | None, int | None] = (Text(), None, None)
-        # Whether f3 was pressed without hints left, so that the next press gives up.
-        self._armed = False
-        # Exercises under review: they start again from the starter, as if they had not been passed.
-        self._under_review: set[str] = set()
-        self._gave_up: set[str] = set()
+        self._help = ExerciseHelp(context.progress)
         self._drafts = Drafts(context.progress)
         # Whether nothing has been done since the exercise was opened.
         self._untouched = False
@@ -137,7 +133,7 @@ class Workbench(QuietStepView, Box):
         """The hints for the line of keys, as many as fit into it."""
         if not isinstance(self._current_view, ExerciseView):
             return self._current_view.keys
-        check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help_key)
+        check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help.next)
         if self.writing.editing:
             steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
             leave = [mention("editor.leave", "map, quit"), hint("tutor.help-anywhere")]
@@ -167,13 +163,13 @@ class Workbench(QuietStepView, Box):
     ) -> None:
         """Show an exercise with the learner's code or, for a review, with the starter."""
         assert isinstance(step, ExerciseStep)
-        if review:
-            self._begin_again(step)
+        if review and self._help.begin_review(step):
+            self._drafts.begin_again(step)
         self._openings += 1
-        self._lesson, self._step, self._judgement, self._armed = lesson, step, None, False
-        self._hints = 0 if step.exercise in self._under_review else self._progress.hints_used(step.exercise)
+        self._lesson, self._step, self._judgement = lesson, step, None
+        self._help.open(step)
         self._show(self.writing)
-        self.writing.show_step(step, self._drafts.open(step), self._hints)
+        self.writing.show_step(step, self._drafts.open(step), self._help.hints)
         self._show_welcome(lesson, step)
         self._untouched = True
 
@@ -193,20 +189,14 @@ class Workbench(QuietStepView, Box):
     def show_result(self, content: StepContent) -> None:
         """Do nothing, because an exercise shows results only on request."""
 
-    def _begin_again(self, step: ExerciseStep) -> None:
-        """Start a passed exercise again for a review: put the starter in place of the learner's code, which is kept."""
-        if self._progress.passed(step.exercise) and step.exercise not in self._under_review:
-            self._under_review.add(step.exercise)
-            self._drafts.begin_again(step)
-
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
-        """Return the text below the editor of an exercise that has not been checked yet."""
+        """Return the text below the editor until the exercise is checked."""
         name = step.exercise
         return exercise_text.welcome(
             step,
-            self._hints,
-            self._help_key,
-            reviewed=name in self._under_review,
+            self._help.hints,
+            self._help.next,
+            reviewed=self._help.under_review,
             passed=self._progress.passed(name),
             gave_up=self._progress.gave_up(name),
             skips=step.challenge and milestones.first_open(lesson, self._progress) != step.id,
@@ -258,7 +248,7 @@ class Workbench(QuietStepView, Box):
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
         """Save the learner's code."""
         event.stop()
-        self._armed = self._untouched = False
+        self._help.gives_up_next = self._untouched = False
         self._drafts.save(event.exercise.exercise, event.code)
 
     def on_workbench_arrived(self, event: Arrived) -> None:
@@ -281,7 +271,7 @@ class Workbench(QuietStepView, Box):
     def action_check(self) -> None:
         """Have the learner's code judged."""
         if self._step is not None:
-            self._armed = False
+            self._help.gives_up_next = False
             if self._current_view is not self.writing:
                 self._show(self.writing)
             self.check()
@@ -301,12 +291,11 @@ class Workbench(QuietStepView, Box):
             return
         more = outcomes.record(self._progress, lesson, step, code, judgement)
         if judgement.passed:
-            self._under_review.discard(step.exercise)
-            self._gave_up.discard(step.exercise)
+            self._help.forget(step.exercise)
         if self._openings == opened:
             self._judgement = judgement
             verdict = verdict_text.verdict(
-                judgement, help=mention("exercise.hint", self._help_key), more=more, unicode=self._terminal.unicode
+                judgement, help=mention("exercise.hint", self._help.next), more=more, unicode=self._terminal.unicode
             )
             self._say(verdict, code, None if judgement.passed or judgement.stopped else judgement.line)
             self.post_message(self.Changed())
@@ -337,52 +326,28 @@ class Workbench(QuietStepView, Box):
 
     # Hints and the solution --------------------------------------------------------------------------------------
 
-    @property
-    def _help_key(self) -> str:
-        """The hint for f3, which depends on how many hints are left."""
-        step = self._step
-        if step is None or (self._hints < len(step.hints) and not self._open_book):
-            return "hint"
-        if not self._open_book:
-            return "give up"
-        return "why it works" if self._progress.passed(step.exercise) else "solution"
-
-    @property
-    def _open_book(self) -> bool:
-        """Whether the solution can be seen, after passing or giving up."""
-        name = self._step.exercise if self._step else ""
-        if name in self._gave_up:
-            return True
-        return name not in self._under_review and (self._progress.passed(name) or self._progress.gave_up(name))
-
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up on the second press. Afterwards show the solution."""
-        step = self._step
-        if step is None:
+        if self._step is None:
             return
         if self._current_view is not self.writing:
             self._back()
-        elif self._open_book:
+        elif self._help.solution_is_open:
             self._read_solution()
-        elif self._hints < len(step.hints):
-            self._hints += 1
-            self._progress.use_hint(step.exercise, self._hints)
-            self.writing.show_hints(self._hints)
+        elif self._help.hints_left:
+            self._help.use_hint()
+            self.writing.show_hints(self._help.hints)
             self.post_message(self.Changed())
-        elif not self._armed:
-            self._armed = True
+        elif not self._help.gives_up_next:
+            self._help.gives_up_next = True
             self._say(exercise_text.no_more_hints())
         else:
-            self._progress.archive(step.exercise, self.writing.code, "gave-up")
-            self._progress.give_up(step.exercise)
-            self._gave_up.add(step.exercise)
+            self._help.give_up(self.writing.code)
             self._say(exercise_text.after_giving_up())
             self._read_solution()
 
     def _read_solution(self) -> None:
-        assert self._step is not None
-        self._armed = False
-        self._progress.use_solution(self._step.exercise)
+        self._help.use_solution()
         self._show_solution(f"comparing{self._terminal.ellipsis}")
         self._show(self._solution)
         self.compare()
@@ -402,8 +367,7 @@ class Workbench(QuietStepView, Box):
     def _show_solution(self, compared: AnswerComparison | str, keep: bool = False) -> None:
         step = self._step
         assert step is not None
-        name = step.exercise
-        gave_up = self._progress.gave_up(name) and (name in self._gave_up or not self._progress.passed(name))
+        gave_up = self._help.gave_up
         text = solution_text.solution(
             step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
@@ -415,8 +379,7 @@ class Workbench(QuietStepView, Box):
     def on_solution_view_taken_back(self) -> None:
         """Undo giving up, and go back to the editor."""
         if self._step is not None:
-            self._progress.take_back_give_up(self._step.exercise)
-            self._gave_up.discard(self._step.exercise)
+            self._help.take_back_give_up()
             keys = key_line([mention("exercise.check"), mention("exercise.hint", "give up")])
             self._say(Text(f"Taken back: you have not given up.   {keys}", DIM))
             self._back()
@@ -428,7 +391,7 @@ class Workbench(QuietStepView, Box):
         if self._current_view is self._scratch:
             self._back()
         elif self._step is not None:
-            self._armed = False
+            self._help.gives_up_next = False
             if self._current_view is not self.writing:
                 self._back()
             self.attempt()

@@ -22,7 +22,7 @@ SOON = 0.02
 
 @pytest.fixture(autouse=True)
 def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the tutor the course that was read for all tests; what lies in another folder it reads itself."""
+    """Give the tutor the course that was read once for all tests; courses in other folders are read as usual."""
     read = loader.load_course
 
     def load_course(folder: Path = loader.COURSE) -> Course:
@@ -32,7 +32,7 @@ def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until no callback of the event loop is ready and no timer is about to be."""
+    """Wait until no callback of the event loop is ready and no timer is about to fire."""
     loop = asyncio.get_running_loop()
     end = loop.time() + max_sleep
     while True:
@@ -45,10 +45,10 @@ async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> N
 
 @pytest.fixture(autouse=True)
 def pauses_end_when_nothing_is_left_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the keys and pauses of a pilot end when the loop rests.
+    """End the key presses and pauses of a pilot when the event loop rests.
 
-    Textual looks at the clock of the processor instead: on an idle machine it waits longer than needed, and on a busy
-    one it takes a process that is kept from running for one that has finished.
+    Textual looks at processor time instead: on an idle machine it waits longer than needed, and on a busy
+    machine it takes a process that is not scheduled for one that has finished.
     """
     for module in (textual.app, textual.pilot):
         monkeypatch.setattr(module, "wait_for_idle", wait_until_loop_rests)

@@ -60,29 +60,29 @@ def dot(
     **fields: object,
 ) -> Explanation:
     """Build the explanation of a dot product, `left[0,:]·right[1,:]`, rounded once."""
-    cells = [(operand(names[0], (0, place), a), operand(names[1], (1, place), b))
-             for place, (a, b) in enumerate(zip(left, right, strict=True))]  # fmt: skip
-    formula = f.add(*(f.multiply(f.OperandRef(2 * place), f.OperandRef(2 * place + 1)) for place in range(len(cells))))
+    cells = [(operand(names[0], (0, index), a), operand(names[1], (1, index), b))
+             for index, (a, b) in enumerate(zip(left, right, strict=True))]  # fmt: skip
+    formula = f.add(*(f.multiply(f.OperandRef(2 * index), f.OperandRef(2 * index + 1)) for index in range(len(cells))))
     value = single(f.total([a * b for a, b in zip(left, right, strict=True)]))
     return explanation(name, index, value, formula, [cell for pair in cells for cell in pair], op="matmul", **fields)  # type: ignore[arg-type]
 
 
-def softmax(scores: Sequence[float], place: int) -> Explanation:
+def softmax(scores: Sequence[float], index: int) -> Explanation:
     """Build the explanation of one weight of a softmax, with the exponentials and their sum as details."""
     top = scores.index(max(scores))
     cells = [operand("scores", (1, at), score) for at, score in enumerate(scores)]
     exps = [f.call("exp", f.Op("-", (f.OperandRef(at), f.OperandRef(top)))) for at in range(len(scores))]
     values = tuple(math.exp(score - scores[top]) for score in scores)
-    formula = f.Op("/", (exps[place], f.add(*exps)))
+    formula = f.Op("/", (exps[index], f.add(*exps)))
     return explanation(
-        "weights", (1, place), single(f.evaluate(formula, scores)), formula, cells, op="softmax",
+        "weights", (1, index), single(f.evaluate(formula, scores)), formula, cells, op="softmax",
         details=(("exp", values), ("sum of exp", (math.fsum(values),))),
     )  # fmt: skip
 
 
 def long(terms: int = 768) -> Explanation:
     """Build the explanation of a dot product as long as those of GPT-2."""
-    values = [single((-1) ** place * (place % 97) / 1000) for place in range(terms)]
+    values = [single((-1) ** index * (index % 97) / 1000) for index in range(terms)]
     return dot("scores", (0, 0), values, list(reversed(values)))
 
 
@@ -100,7 +100,7 @@ VARIED = [
         [operand("scores", (0, 0), 1.0)], op="div",
     ),
     explanation("mean", (), 2.0, f.Op("/", (f.add(*map(f.OperandRef, range(3))), f.Number(3.0))),
-                [operand("x", (place,), place + 1.0) for place in range(3)], op="mean"),
+                [operand("x", (index,), index + 1.0) for index in range(3)], op="mean"),
     explanation("norm", (), 5.0, f.call("sqrt", f.add(*(f.multiply(ref, ref) for ref in map(f.OperandRef, range(2))))),
                 [operand("x", (0,), 3.0), operand("x", (1,), 4.0)], op="norm"),
     explanation("untold", (), 0.5, None, [operand("x", (0,), 3.0)], op="cumprod"),

@@ -1,4 +1,4 @@
-"""A learner at the keys of an open tutor, for tests of journeys."""
+"""A learner who uses an open tutor, for tests of journeys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SSH = Terminal(depth="16")
 """The terminal that tests draw for."""
 
 
-def typed(code: str, keys: str) -> str:
+def with_typed(code: str, keys: str) -> str:
     """Return code with text typed at the initial cursor position, after the last line that is not empty."""
     body = code.rstrip("\n")
     return body + keys + code[len(body) :]
@@ -40,24 +40,24 @@ def task(number: str) -> ExerciseStep:
     return exercise
 
 
-def at(lesson: str, step: str) -> str:
+def position_text(lesson: str, step: str) -> str:
     """Return the text in the title that says where the learner is."""
     found = COURSE.lesson(lesson)
     return f"step {found.index(step) + 1} of {len(found.steps)}"
 
 
-def near(lesson: str, step: str, steps: int) -> str:
+def position_text_near(lesson: str, step: str, steps: int) -> str:
     """Return the text in the title for a learner who went some steps on, or back."""
     found = COURSE.lesson(lesson)
-    return at(lesson, found.steps[found.index(step) + steps].id)
+    return position_text(lesson, found.steps[found.index(step) + steps].id)
 
 
-def done(lesson: str, steps: int) -> str:
+def done_text(lesson: str, steps: int) -> str:
     """Return the text on the map that says how many steps of a lesson are done."""
     return f"{steps}/{len(COURSE.lesson(lesson).steps)}"
 
 
-def opening(exercise: ExerciseStep) -> str:
+def task_start(exercise: ExerciseStep) -> str:
     """Return the first characters of a task as they are painted."""
     return rich_text(exercise.prose).plain[:20]
 
@@ -80,7 +80,7 @@ class Learner:
 
     @property
     def keys(self) -> str:
-        """The last line: what the keys do here."""
+        """The line of keys, at the bottom."""
         return self.lines[-1].strip()
 
     @property
@@ -158,7 +158,7 @@ class Learner:
 
     @property
     def view_has_keys(self) -> bool:
-        """Whether the view that is shown has the focus."""
+        """Whether the current view has the focus."""
         return self.app.query_one(f"#{self.app.frame.view_id}").has_focus_within
 
     async def goes_to(self, lesson: str, step: str) -> None:

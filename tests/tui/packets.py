@@ -18,7 +18,7 @@ def pasted(text: str) -> bytes:
 
 
 class Line:
-    """The line from a terminal to an app: it reads bytes as Textual's driver does."""
+    """A terminal line to an app, which reads bytes as Textual's driver does."""
 
     def __init__(self, app: App[None]) -> None:
         self._app = app
@@ -26,9 +26,9 @@ class Line:
         self._parser = XTermParser()
 
     def read(self, packet: bytes) -> None:
-        """Hand the app all that one read of this packet brings, without waiting for any of it to take effect."""
+        """Pass on to the app what one read of this packet gives, without waiting for it to take effect."""
         text = self._decode(packet)
-        # Of a letter that has not come whole there is nothing to tell yet; to the parser "" is the end.
+        # An incomplete letter gives no text yet, and the parser would take "" for the end.
         for event in self._parser.feed(text) if text else ():
             event.set_sender(self._app)
             self._app.post_message(event)

@@ -1,4 +1,4 @@
-"""What the terminal shows of an app under test."""
+"""The lines that an app under test has painted on the terminal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from textual.strip import Strip
 
 
 def painted_strips(app: App[None]) -> list[Strip]:
-    """Return the lines that are painted, with their styles; what has not been repainted yet is as it was."""
-    # The only way to them: a screenshot paints anew.
+    """Return the painted lines with their styles; lines that wait to be repainted are still the old ones."""
+    # There is no public way to read painted lines: a screenshot would paint them again.
     return app.screen._compositor.render_strips()
 
 
 def painted_lines(app: App[None]) -> list[str]:
-    """Return the text of the lines that are painted, without blanks at their ends."""
+    """Return the text of the painted lines, without trailing spaces."""
     return ["".join(segment.text for segment in strip).rstrip() for strip in painted_strips(app)]

@@ -17,7 +17,7 @@ from types import TracebackType
 
 import pyte
 
-# A session leader gets the terminal as its controlling one by opening it; without that no hang-up would reach it.
+# A session leader gets its controlling terminal by opening it; without one, no hangup would reach it.
 SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 
@@ -43,7 +43,7 @@ class Pty:
             cwd=cwd,
             start_new_session=True,
         )
-        # Kept open until the program has opened it, or reading would fail before.
+        # The slave stays open until the program has opened it; before that, reading would fail.
         self._slave: int | None = slave
 
     def __enter__(self) -> Pty:
@@ -118,7 +118,7 @@ class Pty:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def hang_up(self) -> None:
-        """Take the terminal away, as a lost connection does."""
+        """Close the terminal, as a lost connection does."""
         self._let_go()
         if self._master >= 0:
             os.close(self._master)

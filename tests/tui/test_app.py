@@ -13,7 +13,7 @@ from lessons.format.lesson import RunningStep
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import SSH, at, done, near, opening, task, tutor, typed
+from tests.tui.learner import SSH, done_text, position_text, position_text_near, task, task_start, tutor, with_typed
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
@@ -31,21 +31,21 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
     first, other = COURSE.lessons[:2]
     steps = first.steps[:4]
     assert isinstance(steps[1], RunningStep)
-    [name] = [shown.name for shown in steps[1].tensors]
+    [name] = [tensor.name for tensor in steps[1].tensors]
     async with tutor() as learner:
         await learner.sees(f"Start: {first.number}. {steps[0].title}"[:25], COURSE.lessons[-1].title, first.goal[:20])
         await learner.press("enter")
-        await learner.sees(f" {steps[0].title}", f"lesson {first.number}   {at(first.id, steps[0].id)}")
+        await learner.sees(f" {steps[0].title}", f"lesson {first.number}   {position_text(first.id, steps[0].id)}")
         await learner.press("n")
-        await learner.sees(at(first.id, steps[1].id), steps[1].title, f"{name}  ", "live, 2 ms")
+        await learner.sees(position_text(first.id, steps[1].id), steps[1].title, f"{name}  ", "live, 2 ms")
         await learner.press("space")
-        await learner.sees(at(first.id, steps[2].id))
+        await learner.sees(position_text(first.id, steps[2].id))
         await learner.press("b")
-        await learner.sees(at(first.id, steps[1].id), f"{name}  ")
+        await learner.sees(position_text(first.id, steps[1].id), f"{name}  ")
         await learner.press("m")
         await learner.sees(
             f"Continue: {first.number}. {steps[1].title}"[:25],
-            done(first.id, 2),
+            done_text(first.id, 2),
             f"● {steps[1].title}",
             f"◐ {steps[2].title}",
         )
@@ -53,7 +53,7 @@ async def test_from_the_map_through_a_lesson_and_back() -> None:
         assert [learner.progress.state(first.id, step.id) for step in steps] == ["done", "done", "seen", "new"]
         await learner.press("down", "down")
         await learner.sees(f"{other.number}. {other.title}")
-        # Also from the text beside the list.
+        # The keys also work from the text beside the list.
         assert learner.keys == MAP_KEYS
         await learner.press("tab")
         await learner.sees(lambda: learner.keys == "arrows scroll   enter open   tab lessons   ? help   q quit")
@@ -69,8 +69,8 @@ async def test_from_lesson_to_lesson_and_the_end() -> None:
         await learner.press("n")
         await learner.sees("lesson 2   step 1 of")
         await learner.press("b")
-        await learner.sees(f"lesson 1   {at('one-query', 'remember')}")
-        # Before the first step and after the last there is none.
+        await learner.sees(f"lesson 1   {position_text('one-query', 'remember')}")
+        # There is no step before the first one or after the last one.
         first, last = COURSE.lessons[0], COURSE.lessons[-1]
         await learner.goes_to(first.id, first.steps[0].id)
         await learner.press("b")
@@ -113,8 +113,8 @@ async def test_tab_shows_what_does_not_fit() -> None:
         await learner.sees(*panes, "tab pane   ")
 
 
-async def test_the_line_of_keys_says_what_there_is() -> None:
-    """Of panes only what the step has."""
+async def test_the_line_of_keys_names_only_keys_that_apply() -> None:
+    """The key for panes is named only if the step has several."""
     async with tutor(size=(80, 40)) as learner:
         await learner.goes_to("one-query", "why")
         await learner.sees(lambda: learner.keys == "n next   b back   m map   ? help   q quit")
@@ -144,7 +144,7 @@ async def test_a_large_matrix_asks_for_what_it_shows() -> None:
         await learner.sees("weights[0,1,1023,0] = 1023")
 
 
-async def test_a_large_matrix_from_further_away() -> None:
+async def test_a_large_matrix_zooms_out() -> None:
     async with tutor(FakeSession()) as learner:
         await learner.goes_to("gpt2-size", "weights")
         await learner.sees("live, 2 ms", "o overview")
@@ -166,14 +166,14 @@ async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
         await learner.sees("recorded", lambda: session.asked)
         await learner.press("n")
         session.held.set()
-        await learner.sees(near("one-query", "inputs", 1), "live, 2 ms")
+        await learner.sees(position_text_near("one-query", "inputs", 1), "live, 2 ms")
         after = COURSE.lesson("one-query").steps[COURSE.lesson("one-query").index("inputs") + 1]
         assert session.asked == ["run one-query/inputs", f"run one-query/{after.id}"]
         await learner.sees(lambda: session.runs[0].closed.is_set())
         assert not session.runs[-1].closed.is_set()
 
 
-async def test_where_nothing_was_recorded_the_matrix_is_looked_at_when_it_comes(
+async def test_without_recorded_results_the_focus_moves_to_the_first_matrix_that_arrives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = FakeSession(loaded=False)
@@ -181,7 +181,7 @@ async def test_where_nothing_was_recorded_the_matrix_is_looked_at_when_it_comes(
         monkeypatch.setattr(learner.app.state.results, "of", lambda lesson: {})
         await learner.goes_to("attention-classes", "linear")
         await learner.sees("1  weight = v2", lambda: learner.focus == "code")
-        # Nor does a key that leads nowhere yet.
+        # There is no matrix yet that Tab could lead to.
         await learner.press("tab")
         assert (learner.focus, "weight  2×3" in learner.text) == ("code", False)
         session.loaded.set()
@@ -213,11 +213,11 @@ async def test_a_number_explains_itself() -> None:
         await learner.goes_to("all-queries", "product")
         await learner.sees("live, 2 ms")
         await learner.press("down", "right", "right", "enter")
-        # What it is, where that was said, from what.
+        # The explanation has the formula, the line of code, and the operands.
         await learner.sees("scores[1,2] < scores[1,:]", "scores[1,2] = scores[1,0] + scores[1,1]", "line 1", " 0.9544 ")
         await learner.sees(lambda: (learner.focus, learner.keys) == ("explanation", EXPLAINING))
         assert session.runs[-1].explained == [("product", "scores", (1, 2))]
-        # The line is marked in the code, the operands in their matrix.
+        # The line is marked in the code, and the operands are marked in their matrix.
         assert "1" in learner.styled("inputs @ inputs.T", reverse=True)
         [row] = [line for line in learner.lines if line.lstrip().startswith("journey ")]
         assert row.count("│") == 2
@@ -228,7 +228,7 @@ async def test_a_number_explains_itself() -> None:
         await learner.sees(
             "scores[1,2] < scores[1,1]", "scores[1,1] = 1.495", "written in the code", "line 3 of the setup"
         )
-        # Nothing of that is in this step.
+        # The operand comes from the setup, so nothing in this step is marked.
         assert learner.styled("inputs @ inputs.T", reverse=True) == []
         assert not any("│" in line for line in learner.lines)
         await learner.press("enter", "backspace")
@@ -239,7 +239,9 @@ async def test_a_number_explains_itself() -> None:
         assert "1" in learner.styled("inputs @ inputs.T", reverse=True)
         await learner.press("escape")
         await learner.sees(
-            lambda: "scores[1,:]" not in learner.text, lambda: learner.focus == "matrix0", at("all-queries", "product")
+            lambda: "scores[1,:]" not in learner.text,
+            lambda: learner.focus == "matrix0",
+            position_text("all-queries", "product"),
         )
         assert learner.styled("inputs @ inputs.T", reverse=True) == []
         assert not any("│" in line for line in learner.lines)
@@ -252,9 +254,9 @@ async def test_backspace_from_the_first_number_closes() -> None:
         await learner.sees("scores[0,0] < scores[0,:]")
         await learner.press("backspace")
         await learner.sees(lambda: "scores[0,:]" not in learner.text, lambda: learner.focus == "matrix0")
-        # Without anything open escape leads to the map, backspace nowhere.
+        # If nothing is open, escape leads to the map, and backspace does nothing.
         await learner.press("backspace")
-        await learner.sees(at("all-queries", "product"))
+        await learner.sees(position_text("all-queries", "product"))
         await learner.press("escape")
         await learner.sees("course map")
 
@@ -272,7 +274,7 @@ async def test_the_explanation_follows_the_cursor() -> None:
             await learner.press(key)
             await learner.sees(f"scores[{cell}] = scores[1,0] + scores[1,1]")
             assert learner.focus == "matrix0"
-        # Enter goes back into it, escape closes it from here as well.
+        # Enter focuses the explanation again, and escape closes it from the matrix too.
         await learner.press("enter")
         await learner.sees("scores[1,5] < scores[1,:]")
         await learner.press("escape")
@@ -295,17 +297,17 @@ async def test_tab_leads_from_the_explanation_to_its_matrix_and_on() -> None:
         await learner.sees(lambda: learner.focus == "code")
 
 
-async def test_another_step_explains_nothing_yet() -> None:
+async def test_an_explanation_closes_with_its_step() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")
         await learner.press("enter")
         await learner.sees("scores[0,0] < scores[0,:]")
         await learner.press("n")
-        await learner.sees(near("all-queries", "product", 1), "live, 2 ms")
+        await learner.sees(position_text_near("all-queries", "product", 1), "live, 2 ms")
         assert " < " not in learner.text
 
 
-async def test_before_it_has_run_no_number_explains_itself() -> None:
+async def test_no_number_explains_itself_before_the_step_has_run() -> None:
     session = FakeSession(loaded=False)
     async with tutor(session) as learner:
         await learner.goes_to("all-queries", "product")
@@ -341,7 +343,7 @@ async def test_what_if() -> None:
         await learner.sees("What if …", "weights[0,0]", "Temperature", "any other cell", "enter type   ")
         await learner.sees("esc restore")
         await learner.press("down", "down", "right")
-        # What was run, with which code, what that changed.
+        # The run, its code, and the changed numbers.
         await learner.sees(lambda: session.asked[-1] == f"{run} with Temperature: 2", "what if", "•", "1.2098", "after")
         assert session.asked.count(run) == 1
         assert learner.styled("/ 2, dim=-1", underline=True)
@@ -356,7 +358,7 @@ async def test_what_if() -> None:
         await learner.sees("0.2098", lambda: "what if" not in learner.lines[0], lambda: "• " not in learner.text)
         await learner.press("ctrl+y")
         await learner.sees("1.2098", lambda: session.asked[-1] == f"{run} with Temperature: 2")
-        # Everything as it was: without changes, with the keys in the matrix.
+        # Everything is restored: no changes, and the focus in the matrix.
         await learner.press("escape")
         await learner.sees(lambda: session.asked[-1] == run, "▐0.2098▌", lambda: learner.focus == "matrix0")
         await learner.sees(lambda: "What if" not in learner.text and "what if  " not in learner.lines[0])
@@ -385,7 +387,7 @@ async def test_a_value_that_was_not_entered_is_left_with_the_panel() -> None:
         await learner.sees("What if …", lambda: "579" not in learner.text)
 
 
-async def test_what_if_this_number_were_another() -> None:
+async def test_changing_the_number_under_the_cursor() -> None:
     session = FakeSession()
     async with tutor(session, size=(100, 30)) as learner:
         await learner.goes_to("all-queries", "product")
@@ -400,7 +402,7 @@ async def test_what_if_this_number_were_another() -> None:
         await learner.sees(lambda: session.asked[-1] == "run all-queries/product", lambda: "►" not in learner.text)
 
 
-async def test_changes_live_as_long_as_their_lesson() -> None:
+async def test_changes_end_with_their_lesson() -> None:
     session = FakeSession()
     async with tutor(session, size=(100, 30)) as learner:
         await learner.goes_to("all-queries", "weights")
@@ -409,7 +411,7 @@ async def test_changes_live_as_long_as_their_lesson() -> None:
         await learner.sees("1.2098")
         await learner.goes_to("all-queries", "wrong-axis")
         await learner.sees(
-            at("all-queries", "wrong-axis"),
+            position_text("all-queries", "wrong-axis"),
             lambda: session.asked[-1] == "run all-queries/wrong-axis with Temperature: 2",
             "after",
         )
@@ -423,7 +425,7 @@ async def test_changes_live_as_long_as_their_lesson() -> None:
 
 
 async def test_the_text_of_the_next_step_is_not_behind_the_panel() -> None:
-    """Escape would restore everything, so there would be no way to read it with the changes."""
+    """Escape restores everything, so the text could not be read with the changes otherwise."""
     async with tutor() as learner:
         await learner.goes_to("all-queries", "order")
         await learner.sees("live, 2 ms")
@@ -431,20 +433,21 @@ async def test_the_text_of_the_next_step_is_not_behind_the_panel() -> None:
         await learner.sees("what if")
         await learner.goes_to("all-queries", "remember")
         await learner.sees(
-            at("all-queries", "remember"), rich_text(COURSE.lesson("all-queries").step("remember").prose).plain[:20]
+            position_text("all-queries", "remember"),
+            rich_text(COURSE.lesson("all-queries").step("remember").prose).plain[:20],
         )
 
 
-async def test_a_step_to_read_has_nothing_to_change() -> None:
+async def test_a_step_without_code_has_no_what_if() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "remember")
         await learner.press("w", "d", "enter")
-        await learner.sees(at("all-queries", "remember"))
+        await learner.sees(position_text("all-queries", "remember"))
         assert "What if" not in learner.text
 
 
-async def test_an_explanation_of_another_run_is_not_followed() -> None:
-    """Its numbers are not those on the screen any more."""
+async def test_an_operand_of_an_earlier_run_is_not_followed() -> None:
+    """The numbers of the explanation are no longer on the screen."""
     session = FakeSession()
     async with tutor(session) as learner:
         await learner.goes_to("all-queries", "product")
@@ -463,13 +466,13 @@ async def test_an_explanation_of_another_run_is_not_followed() -> None:
 
 
 async def test_an_exercise_opens_at_its_task() -> None:
-    """The keys of a step work there at once."""
+    """The keys of a step work at once, because the task has the focus."""
     exercise = task("3.2")
     async with tutor() as learner:
         for keys, sign in (
-            ("n", near("stacked-heads", exercise.id, 1)),
-            ("space", near("stacked-heads", exercise.id, 1)),
-            ("b", near("stacked-heads", exercise.id, -1)),
+            ("n", position_text_near("stacked-heads", exercise.id, 1)),
+            ("space", position_text_near("stacked-heads", exercise.id, 1)),
+            ("b", position_text_near("stacked-heads", exercise.id, -1)),
             ("m", "course map"),
             ("escape", "course map"),
         ):
@@ -492,12 +495,12 @@ async def test_the_panes_of_an_exercise() -> None:
             await learner.press(key)
             await learner.sees(lambda: learner.keys == (EDITOR_KEYS if learner.focus == "editor" else TASK_KEYS))
             seen.append(learner.focus)
-        # Tab leads past the editor, where it would indent.
+        # Tab skips the editor, where it would indent.
         assert seen[:4] == ["verdict", "task"] * 2
         assert seen[4:] == ["verdict", "editor", "task", "verdict", "editor", "task", "editor", "verdict"]
 
 
-async def test_the_cursor_stands_where_one_goes_on() -> None:
+async def test_the_cursor_starts_where_code_is_to_be_written() -> None:
     exercise = task("3.2")
     wide = f"x = 1\n    y = {'1 + ' * 30}1\n\n\n"
     async with tutor() as learner:
@@ -505,10 +508,10 @@ async def test_the_cursor_stands_where_one_goes_on() -> None:
         await learner.goes_to("stacked-heads", exercise.id)
         lines = exercise.starter.rstrip("\n").split("\n")
         await learner.sees(lambda: editor.cursor_location == (len(lines) - 1, len(lines[-1])))
-        # At the end of a line that is wider than the screen it would scroll the code aside: it waits below.
+        # At the end of a line wider than the screen, the cursor would scroll the code: it waits below.
         learner.progress.save_draft(exercise.exercise, wide)
         await learner.press("f8", "f7")
-        await learner.sees(at("stacked-heads", "two-wide"), lambda: editor.cursor_location == (2, 0))
+        await learner.sees(position_text("stacked-heads", "two-wide"), lambda: editor.cursor_location == (2, 0))
         assert editor.scroll_offset.x == 0
 
 
@@ -521,7 +524,7 @@ async def test_enter_indents() -> None:
         editor.move_cursor(editor.document.end)
         await learner.press("enter", "i", "f", "space", "x", "colon", "enter", "y", "enter", "z")
         assert learner.code == "def f(x):\n    if x:\n        y\n        z"
-        # In the middle of a line, what is behind the cursor goes along; what is selected goes away.
+        # Enter in the middle of a line takes the rest of the line along, and replaces selected text.
         editor.move_cursor((1, 6))
         await learner.press("enter")
         assert learner.code == "def f(x):\n    if\n     x:\n        y\n        z"
@@ -541,7 +544,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         assert not learner.progress.passed(exercise.exercise)
         assert not learner.dimmed("✗ Not yet.")
         await learner.writes(exercise.solution)
-        # What was said is not of this code.
+        # The verdict is not about this code.
         await learner.sees("✗ Not yet.   f3: hint   (of earlier code)", f"✗ {exercise.checks[0].name}: ")
         assert learner.dimmed("✗ Not yet.")
         assert learner.dimmed(f"✗ {exercise.checks[0].name}: ")
@@ -550,7 +553,7 @@ async def test_an_exercise_from_starter_to_solution() -> None:
         assert "earlier" not in learner.text
         assert learner.progress.state("attention-classes", exercise.id) == "done"
         await learner.press("f8")
-        await learner.sees(near("attention-classes", exercise.id, 1))
+        await learner.sees(position_text_near("attention-classes", exercise.id, 1))
         await learner.press("m")
         await learner.sees("tested out")
         assert "● Make v2 agree with v1   exercise 3.1" in learner.app.query_one("#about", TextPane).text
@@ -562,9 +565,9 @@ async def test_the_keys_of_the_editor() -> None:
     exercise = task("3.2")
     async with tutor() as learner:
         await learner.goes_to("stacked-heads", exercise.id)
-        # Letters are letters, Tab indents, and Escape leads out.
+        # Letters are typed, Tab indents, and Escape leaves the editor.
         await learner.press("enter", "n", "q", "question_mark", "enter", "tab", "м")
-        mine = typed(exercise.starter, "nq?\n        м")
+        mine = with_typed(exercise.starter, "nq?\n        м")
         await learner.sees(lambda: learner.code == mine)
         assert learner.progress.draft(exercise.exercise) == mine
         await learner.press("f9")
@@ -574,29 +577,31 @@ async def test_the_keys_of_the_editor() -> None:
         await learner.press("escape")
         await learner.sees(lambda: learner.keys == TASK_KEYS, lambda: not learner.workbench.writing.editing)
         await learner.press("n")
-        await learner.sees(near("stacked-heads", exercise.id, 1))
+        await learner.sees(position_text_near("stacked-heads", exercise.id, 1))
         await learner.press("f7")
         await learner.sees(lambda: learner.code == mine)
 
 
-async def test_hints_and_the_fold() -> None:
+async def test_hints_and_folding_the_task() -> None:
     exercise = task("3.2")
     number = len(exercise.hints)
 
-    def shows_hint(place: int) -> bool:
-        """The whole of a hint, however it is wrapped."""
-        return rich_text(exercise.hints[place]).plain in " ".join(learner.text.split())
+    def shows_hint(index: int) -> bool:
+        """Return whether the full text of a hint is on the screen, however it is wrapped."""
+        return rich_text(exercise.hints[index]).plain in " ".join(learner.text.split())
 
     async with tutor() as learner:
         await learner.goes_to("stacked-heads", exercise.id)
-        await learner.sees(f"Exercise 3.2: {exercise.title}   ctrl+t: fold", opening(exercise), f"there are {number}")
+        await learner.sees(
+            f"Exercise 3.2: {exercise.title}   ctrl+t: fold", task_start(exercise), f"there are {number}"
+        )
         await learner.press("f3", "f3")
         await learner.sees(f"Hint 2 of {number}: ", lambda: shows_hint(1))
         await learner.press("ctrl+t")
         await learner.sees(f"Exercise 3.2: {exercise.title}   ctrl+t: unfold")
-        assert opening(exercise) not in learner.text
+        assert task_start(exercise) not in learner.text
         assert "Hint" not in learner.text
-        # The next hint is there to be read.
+        # The next hint is visible.
         await learner.press("f3")
         await learner.sees(f"Hint 3 of {number}: ", lambda: shows_hint(2))
         assert "ctrl+t: unfold" not in learner.text
@@ -608,10 +613,10 @@ async def test_hints_and_the_fold() -> None:
         await learner.sees("ctrl+t: unfold", lambda: "Hint" not in learner.text)
 
 
-async def test_a_verdict_is_of_the_code_that_was_checked() -> None:
+async def test_a_verdict_is_dimmed_when_the_code_changes() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
-        # A starter in place of the code makes it one of earlier code as well.
+        # Replacing the code by the starter dims the verdict too.
         await learner.goes_to("stacked-heads", "two-wide")
         await learner.press("f5")
         await learner.sees("✗ Not yet.")
@@ -623,7 +628,7 @@ async def test_a_verdict_is_of_the_code_that_was_checked() -> None:
         await learner.press("f9")
         await learner.sees("(of earlier code)")
         assert learner.dimmed("✗ Not yet.")
-        # So does what was typed while it was checked.
+        # Code typed during a check dims its verdict too.
         session.held.clear()
         await learner.press("f5")
         await learner.sees("checking")
@@ -633,28 +638,28 @@ async def test_a_verdict_is_of_the_code_that_was_checked() -> None:
         assert learner.dimmed("✗ Not yet.")
 
 
-async def test_what_is_kept_of_the_code() -> None:
+async def test_drafts_and_resets() -> None:
     exercise = task("3.2")
     async with tutor() as learner:
         await learner.goes_to("stacked-heads", exercise.id)
-        # Typed and taken back: no letter of it comes back later.
+        # Text that was typed and undone does not come back later.
         await learner.press("enter", "x", "backspace", "f8", "f7")
-        await learner.sees(at("stacked-heads", "two-wide"), lambda: learner.code == exercise.starter)
-        # A reset can be taken back, even by leaving, as long as nothing is written after it.
+        await learner.sees(position_text("stacked-heads", "two-wide"), lambda: learner.code == exercise.starter)
+        # A reset can be undone, even by leaving, as long as nothing is typed after it.
         await learner.press("enter", "x", "f9", "f8", "f7")
-        mine = typed(exercise.starter, "x")
-        await learner.sees(at("stacked-heads", "two-wide"), lambda: learner.code == mine)
+        mine = with_typed(exercise.starter, "x")
+        await learner.sees(position_text("stacked-heads", "two-wide"), lambda: learner.code == mine)
         await learner.press("f9", "enter", "y")
         await learner.sees(lambda: learner.code not in (mine, exercise.starter))
         other = learner.code
         assert other.replace("y\n", "\n").rstrip("y") == exercise.starter
-        # After that a reset gives the starter, not what stood there before it was edited.
+        # After that, a reset gives the starter, not the code from before the edit.
         await learner.press("f9")
         await learner.sees(lambda: learner.code == exercise.starter)
         await learner.press("f9")
         await learner.sees(lambda: learner.code == other)
         await learner.press("f8", "f7")
-        await learner.sees(at("stacked-heads", "two-wide"), lambda: learner.code == other)
+        await learner.sees(position_text("stacked-heads", "two-wide"), lambda: learner.code == other)
 
 
 async def test_a_check_can_be_stopped() -> None:
@@ -670,30 +675,31 @@ async def test_a_check_can_be_stopped() -> None:
         await learner.sees("checking…   esc, s: stop", lambda: session.asked.count("check two-wide") == 2)
         await learner.press("escape", "s")
         await learner.sees(lambda: learner.verdict == "Stopped by you.")
-        # Leaving stops it as well.
+        # Leaving the step stops the check too.
         await learner.press("f5")
         await learner.sees("checking", lambda: session.asked.count("check two-wide") == 3)
         await learner.press("n")
         session.held.set()
         await learner.sees(
-            near("stacked-heads", "two-wide", 1), lambda: session.asked[-1].startswith("run stacked-heads/")
+            position_text_near("stacked-heads", "two-wide", 1),
+            lambda: session.asked[-1].startswith("run stacked-heads/"),
         )
 
 
-async def test_what_a_program_prints_is_drawn_as_it_is() -> None:
-    """Markup and control characters from outside do nothing to the screen."""
+async def test_output_of_a_program_is_drawn_literally() -> None:
+    """Markup and control characters in output have no effect on the screen."""
     session = FakeSession()
     nasty = "[red]x[/red] [/]\x1b[2J\x1b]0;title\x07\r\x00\u202e\ttab\n"
-    shown = "[red]x[/red] [/]\ufffd[2J\ufffd]0;title\ufffd"
+    expected = "[red]x[/red] [/]\ufffd[2J\ufffd]0;title\ufffd"
     session.printed = {"inputs": nasty, "same-numbers": nasty}
     async with tutor(session) as learner:
         await learner.goes_to("one-query", "inputs")
         await learner.press("tab")
-        await learner.sees(shown)
+        await learner.sees(expected)
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.writes(task("3.1").solution)
         await learner.press("f5")
-        await learner.sees("It printed:", shown)
+        await learner.sees("It printed:", expected)
         assert not any(not letter.isprintable() for line in learner.lines for letter in line)
 
 
@@ -715,7 +721,7 @@ async def test_help_closes_with_any_key_and_nothing_else_happens() -> None:
             await learner.press("up")
             await learner.sees("A step of a lesson")
             await learner.press(key)
-            await learner.sees(lambda: "any other key" not in learner.text, at("one-query", "inputs"))
+            await learner.sees(lambda: "any other key" not in learner.text, position_text("one-query", "inputs"))
         await learner.goes_to("attention-classes", "same-numbers")
         before = learner.code
         await learner.press("f1")
@@ -727,10 +733,10 @@ async def test_help_closes_with_any_key_and_nothing_else_happens() -> None:
 
 async def test_other_sizes() -> None:
     async with tutor() as learner:
-        places = [("one-query", "inputs"), ("attention-classes", "same-numbers"), ("gpt2-size", "weights"), None]
-        for place in places:
-            if place:
-                await learner.goes_to(*place)
+        positions = [("one-query", "inputs"), ("attention-classes", "same-numbers"), ("gpt2-size", "weights"), None]
+        for position in positions:
+            if position:
+                await learner.goes_to(*position)
             else:
                 await learner.press("m")
             for size in ((160, 50), (40, 12), (20, 5), (4, 2), (80, 24)):
@@ -738,7 +744,7 @@ async def test_other_sizes() -> None:
         await learner.sees(COURSE.lessons[-1].title)
 
 
-async def test_at_another_size_it_is_as_if_it_had_always_been_so() -> None:
+async def test_a_resized_screen_looks_like_one_that_always_had_that_size() -> None:
     screens: dict[tuple[int, int], list[list[str]]] = {}
     for first, second in (((80, 24), (160, 50)), ((160, 50), (80, 24))):
         async with tutor(size=first) as learner:
@@ -757,9 +763,9 @@ async def test_cyrillic_letters_are_keys() -> None:
     lesson = COURSE.lessons[0]
     async with tutor() as learner:
         await learner.press("enter", "т")
-        await learner.sees(at(lesson.id, lesson.steps[1].id))
+        await learner.sees(position_text(lesson.id, lesson.steps[1].id))
         await learner.press("и")
-        await learner.sees(at(lesson.id, lesson.steps[0].id))
+        await learner.sees(position_text(lesson.id, lesson.steps[0].id))
         await learner.press("ь")
         await learner.sees("course map")
         await learner.press("й")
@@ -777,8 +783,8 @@ async def test_keys_before_anything_is_loaded() -> None:
 async def test_ascii_only() -> None:
     async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
         screens = learner.text
-        for place in (("one-query", "inputs"), ("attention-classes", "v1-code"), ("gpt2-size", "weights")):
-            await learner.goes_to(*place)
+        for position in (("one-query", "inputs"), ("attention-classes", "v1-code"), ("gpt2-size", "weights")):
+            await learner.goes_to(*position)
             screens += learner.text
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.press("f5")
@@ -790,21 +796,21 @@ async def test_ascii_only() -> None:
 # From one day to the next -------------------------------------------------------------------------------------------
 
 
-async def test_tomorrow_everything_is_where_it_was() -> None:
-    mine = typed(task("3.1").starter, "#")
+async def test_a_new_session_continues_where_the_last_one_ended() -> None:
+    mine = with_typed(task("3.1").starter, "#")
     async with tutor() as learner:
         await learner.press("enter", "n", "n")
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.press("enter", "#", "f8", "f7")
-        await learner.sees(at("attention-classes", "same-numbers"), lambda: learner.code == mine)
+        await learner.sees(position_text("attention-classes", "same-numbers"), lambda: learner.code == mine)
         await learner.press("q")
     async with tutor() as learner:
-        await learner.sees("Continue: 4. Make v2 agree", done(COURSE.lessons[0].id, 2))
+        await learner.sees("Continue: 4. Make v2 agree", done_text(COURSE.lessons[0].id, 2))
         await learner.press("enter")
-        await learner.sees(at("attention-classes", "same-numbers"), lambda: learner.code == mine)
+        await learner.sees(position_text("attention-classes", "same-numbers"), lambda: learner.code == mine)
 
 
-async def test_nothing_can_be_run() -> None:
+async def test_a_worker_that_cannot_start_is_reported() -> None:
     async with tutor(FakeSession(problem="there is [no] PyTorch here"), size=(120, 30)) as learner:
         await learner.sees("Nothing can be run: there is [no] PyTorch here", "cannot run code")
         await learner.goes_to("one-query", "inputs")
@@ -813,11 +819,11 @@ async def test_nothing_can_be_run() -> None:
         await learner.press("f5")
         await learner.sees("This could not be checked: there is [no]")
         await learner.press("f8")
-        await learner.sees(near("attention-classes", "same-numbers", 1))
+        await learner.sees(position_text_near("attention-classes", "same-numbers", 1))
 
 
 async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = typed(task("3.1").starter, "#")
+    mine = with_typed(task("3.1").starter, "#")
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -829,11 +835,11 @@ async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.Monk
         [written] = tmp_path.glob("attn-tutor-progress-*.json")
         assert json.loads(written.read_text())["drafts"][0]["code"] == mine
         written.unlink()
-    # On the way out it is exported once more, and the learner is told where.
-    said = learner.app.close()
-    assert said.startswith("Your progress is not saved, because")
+    # On exit, the progress is exported once more, and the learner is told where.
+    farewell = learner.app.close()
+    assert farewell.startswith("Your progress is not saved, because")
     exports = list(tmp_path.glob("attn-tutor-progress-*.json"))
-    assert any(str(each) in said for each in exports)
+    assert any(str(each) in farewell for each in exports)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     progress = Progress.open()
     progress.restore(json.loads(exports[0].read_text()))
@@ -856,7 +862,7 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
         for number in ("scores[1,2] = inputs", "weights[1,2] = softmax", "context[1,0] = weights"):
             await learner.press("backspace")
             await learner.sees(number)
-        # With another number all of it is another.
+        # With a different number, all results are different.
         await learner.press("escape", "w", *["down"] * 2, "right")
         await learner.sees("what if", "•", lambda: learner.lesson_view.keys.count("d difference"))
 

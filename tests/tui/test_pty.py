@@ -1,4 +1,4 @@
-"""The tutor in a real terminal: how much it sends, and how it ends."""
+"""The tutor in a real terminal: the bytes that it sends, and its end."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.tui.pty_harness import Pty
 ROOT = Path(__file__).parents[2]
 TUTOR = [sys.executable, "-m", "tui"]
 KB = 1024
-# By what a budget says of a slow line: xterm has 16 colors, and 80x24 is what SSH gives.
+# Byte budgets are for a slow line: 80x24 with the 16 colors of xterm.
 START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 5 * KB, 2560
-# A view of an exercise is a whole screen with other text, as the next step is; of giving up the text is longer.
+# A view of an exercise is a new screen of text, as the next step is; the text after giving up is longer.
 CHECKED, VIEW = 4 * KB, 4 * KB
-# Opening a panel moves what is below it: all but title and keys is sent once, of an explanation the marks once more.
+# A panel moves everything below it, so all but title and keys is sent once, and the marks of an explanation twice.
 EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1280, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
@@ -49,42 +49,42 @@ def course() -> Course:
 
 @pytest.fixture
 def environ(home: Path) -> dict[str, str]:
-    """The environment of somebody who has come by SSH, except that frames are not counted."""
+    """Return the environment of a learner on SSH, except that frames are not counted."""
     return {**os.environ, "TERM": "xterm"}
 
 
 def task(course: Course, number: str) -> tuple[Lesson, ExerciseStep]:
-    """An exercise with its lesson."""
+    """Return an exercise and its lesson."""
     lesson, exercise = course.exercise(number)
     assert isinstance(exercise, ExerciseStep)
     return lesson, exercise
 
 
 def stand_at(lesson: str, step: str) -> None:
-    """Make a learner who was at this step."""
+    """Save the position of a learner at this step."""
     progress = Progress.open()
     progress.set_position(lesson, step)
     progress.close()
 
 
 def ready(terminal: Pty) -> Callable[[], bool]:
-    """Whether the map is there and PyTorch loaded."""
+    """Return a condition: the map is shown and PyTorch is loaded."""
     return lambda: LAST in terminal.text and "loading" not in terminal.text
 
 
 def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
-    """Continue at a step, when the worker is there (`warm`) or at once."""
+    """Continue at a step, as soon as the worker is ready (`warm`) or at once."""
     terminal.send(b"", ready(terminal) if warm else LAST, LOADING, quiet=0.1)
     terminal.send(ENTER, lambda: terminal.screen.display[0].startswith(f" {title}"), quiet=0.1)
 
 
 def processes_of(home: Path) -> set[int]:
-    """All processes that were started with this home directory."""
+    """Return all processes that were started with this home directory."""
     mark, found = f"HOME={home}\0".encode(), set()
-    for place in Path("/proc").iterdir():
+    for folder in Path("/proc").iterdir():
         try:
-            if place.name.isdigit() and mark in (place / "environ").read_bytes():
-                found.add(int(place.name))
+            if folder.name.isdigit() and mark in (folder / "environ").read_bytes():
+                found.add(int(folder.name))
         except OSError:  # it has ended, or belongs to somebody else
             pass
     return found
@@ -101,7 +101,7 @@ def await_none(home: Path, seconds: float = 10) -> None:
 # Bytes --------------------------------------------------------------------------------------------------------------
 
 
-def test_start_and_silence(environ: dict[str, str]) -> None:
+def test_starting_sends_little_and_idling_nothing(environ: dict[str, str]) -> None:
     with Pty(TUTOR, environ) as terminal:
         sent = terminal.send(b"", ready(terminal), LOADING)
         assert len(sent) <= START
@@ -110,7 +110,7 @@ def test_start_and_silence(environ: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", ["attention-classes", "weight-split"])
 def test_next_step(name: str, course: Course, environ: dict[str, str]) -> None:
-    """Every step of a lesson, and the first of the one after it: what is recorded, and then what is live."""
+    """Go through the steps of a lesson and on to the next one, first with recorded results, then with live ones."""
     lesson = course.lesson(name)
     after = course.lessons[course.lessons.index(lesson) + 1]
     steps = [(lesson, step) for step in lesson.steps] + [(after, after.steps[0])]
@@ -118,18 +118,18 @@ def test_next_step(name: str, course: Course, environ: dict[str, str]) -> None:
     with Pty(TUTOR, environ) as terminal:
         open_step(terminal, lesson.steps[0].title)
 
-        def shows(title: str, place: str, live: bool) -> Callable[[], bool]:
+        def shows(title: str, position: str, live: bool) -> Callable[[], bool]:
             def there() -> bool:
                 first = terminal.screen.display[0]
-                return first.startswith(f" {title}") and place in first and ("   live" in terminal.text or not live)
+                return first.startswith(f" {title}") and position in first and ("   live" in terminal.text or not live)
 
             return there
 
         spent = {}
         for where, step in steps[1:]:
-            place = f"lesson {where.number}   step {where.index(step.id) + 1} of"
+            position = f"lesson {where.number}   step {where.index(step.id) + 1} of"
             live = isinstance(step, RunningStep) and bool(step.show)
-            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, place, live), quiet=0.1))
+            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, position, live), quiet=0.1))
         assert {key: size for key, size in spent.items() if size > NEXT} == {}
         assert terminal.quiet(0.2) == b""
 
@@ -190,7 +190,7 @@ def test_explanations(lesson: str, step: str, course: Course, environ: dict[str,
         for key in (RIGHT, RIGHT, LEFT):
             assert len(terminal.send(key, quiet=0.15)) <= ARROW
         for key in (ENTER, BACKSPACE):
-            # All of the panel is other text.
+            # All text of the panel is new.
             assert len(terminal.send(key, quiet=0.15)) <= FURTHER
         assert terminal.screen.display[2] == way
         assert len(terminal.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
@@ -221,7 +221,7 @@ def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         open_step(terminal, exercise.title, warm=False)
-        # The most that can be to draw: no task, and code in every line.
+        # The fullest screen: no task, and code in every line.
         terminal.send(CTRL_T, "ctrl+t: unfold", quiet=0.1)
         terminal.send(ENTER, "esc: map", quiet=0.1)
         terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
@@ -230,9 +230,9 @@ def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
 
 
 def test_many_keys_at_once_are_painted_together(course: Course, environ: dict[str, str]) -> None:
-    """Text that scrolls the code aside repaints all of it, but not for each character.
+    """Text that scrolls the code sideways repaints all of it, but not for each character.
 
-    A busy machine may need the time for a second paint, or a third.
+    On a busy machine there may be a second or a third paint.
     """
     lesson, exercise = task(course, "3.3")
     stand_at(lesson.id, exercise.id)
@@ -252,8 +252,8 @@ def test_the_views_of_an_exercise(course: Course, environ: dict[str, str]) -> No
         assert len(terminal.send(F5, "Not yet", quiet=0.3)) <= CHECKED
         assert len(terminal.send(F6, "esc editor", quiet=0.3)) <= VIEW
         assert len(terminal.send(ESCAPE, "Not yet", quiet=0.3)) <= VIEW
-        for place in range(len(exercise.hints)):
-            assert len(terminal.send(F3, f"Hint {place + 1} of", quiet=0.2)) <= NEXT
+        for index in range(len(exercise.hints)):
+            assert len(terminal.send(F3, f"Hint {index + 1} of", quiet=0.2)) <= NEXT
         terminal.send(F3, "f3 again", quiet=0.2)
         assert len(terminal.send(F3, "You gave up", quiet=0.5)) <= VIEW
         assert len(terminal.send(b"u", "Taken back", quiet=0.3)) <= VIEW
@@ -271,7 +271,7 @@ SAYS = {"fails": "exit status 3", "deletes": "left no file", "is killed": "SIGKI
 
 
 @pytest.mark.parametrize("what", EDITORS)
-def test_an_editor_of_ones_own(what: str, course: Course, environ: dict[str, str], tmp_path: Path) -> None:
+def test_the_learners_own_editor(what: str, course: Course, environ: dict[str, str], tmp_path: Path) -> None:
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     program = tmp_path / "my editor.py"
@@ -282,7 +282,7 @@ def test_an_editor_of_ones_own(what: str, course: Course, environ: dict[str, str
     with Pty(TUTOR, environ) as terminal:
         open_step(terminal, exercise.title)
         before = terminal.screen.display
-        # It has the terminal for itself, whose lines work as anywhere.
+        # The editor has the terminal to itself, in its usual line mode.
         terminal.send(CTRL_O, "now editing", quiet=0.2)
         terminal.resize(100, 30)
         sign = SAYS.get(what, "# from outside")
@@ -300,10 +300,10 @@ def test_an_editor_of_ones_own(what: str, course: Course, environ: dict[str, str
     assert left == ([f"{exercise.starter}# half"] if what == "fails" else [])
 
 
-def test_a_line_that_is_lost_while_an_editor_runs(
+def test_a_connection_lost_while_an_editor_runs(
     course: Course, environ: dict[str, str], home: Path, tmp_path: Path
 ) -> None:
-    """An editor that saves on the way out has saved for the tutor as well."""
+    """Code that an editor saves as it ends is saved in the tutor too."""
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     program = tmp_path / "editor.py"
@@ -335,7 +335,7 @@ def test_no_color(environ: dict[str, str]) -> None:
 # Input --------------------------------------------------------------------------------------------------------------
 
 STEP = "causal-mask/causal-weights"
-# Where something is typed: an exercise or a step, the keys that lead there, and the line that shows what was typed.
+# For each pane: an exercise or a step, the keys that lead to the pane, and the line that shows the typed text.
 INPUTS = {
     "editor": ("3.1", ENTER, r"^ *\d+ .*13$"),
     "prompt": (STEP, b"p", r"^ 13\n enter run"),
@@ -345,10 +345,10 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize("place", INPUTS)
-def test_keys_do_not_overtake_text(place: str, course: Course, environ: dict[str, str]) -> None:
-    """Nor does text overtake the keys that lead to where it belongs. All of it arrives in one read."""
-    name, way, shown = INPUTS[place]
+@pytest.mark.parametrize("pane", INPUTS)
+def test_keys_do_not_overtake_text(pane: str, course: Course, environ: dict[str, str]) -> None:
+    """Text does not overtake the keys that lead to its pane either, even if all of it arrives in one read."""
+    name, way, expected = INPUTS[pane]
     if "/" in name:
         lesson_id, _, step_id = name.partition("/")
         title = course.lesson(lesson_id).step(step_id).title
@@ -360,7 +360,7 @@ def test_keys_do_not_overtake_text(place: str, course: Course, environ: dict[str
         open_step(terminal, title)
         terminal.send(
             way + b"12" + BACKSPACE + b"3",
-            lambda: re.search(shown, terminal.text, re.MULTILINE) is not None,
+            lambda: re.search(expected, terminal.text, re.MULTILINE) is not None,
             quiet=0.1,
         )
 
@@ -378,28 +378,30 @@ def test_no_terminal_gets_text(environ: dict[str, str]) -> None:
 # Odd places and odd bytes -------------------------------------------------------------------------------------------
 
 
-def test_bytes_that_are_no_text(environ: dict[str, str]) -> None:
-    """https://github.com/Textualize/textual/issues/6456 and 6668"""
+def test_bytes_that_are_not_text(environ: dict[str, str]) -> None:
+    """Bytes that are not UTF-8 do not end the tutor: https://github.com/Textualize/textual/issues/6456 and 6668."""
     with Pty(TUTOR, environ) as terminal:
         terminal.send(b"", LAST, quiet=0.1)
-        # Letters of an old terminal, half a letter, a mouse report of an old kind.
-        for place, odd in enumerate((b"\xff", b"\xe9", b"\xd0", b"\x1b[M \xa5\xa5"), 1):
+        # Letters in an old encoding, half a letter, and an old kind of mouse report.
+        for index, odd in enumerate((b"\xff", b"\xe9", b"\xd0", b"\x1b[M \xa5\xa5"), 1):
             terminal.send(odd + b"z", silent=True, quiet=0.1)
             terminal.send(DOWN, quiet=0.1)
-            assert terminal.screen.buffer[2 + place][1].reverse
+            assert terminal.screen.buffer[2 + index][1].reverse
 
 
-def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict[str, str], tmp_path: Path) -> None:
-    """A learner's own torch.py is not taken for the library, and the process that draws loads neither."""
+def test_starting_in_a_folder_with_a_file_named_torch(course: Course, environ: dict[str, str], tmp_path: Path) -> None:
+    """A learner's own torch.py is not taken for the library, and the screen's process loads neither of them."""
     for name in ("torch", "attention"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
     lesson, exercise = task(course, "3.1")
-    shown = [step for step in lesson.steps[: lesson.index(exercise.id)] if isinstance(step, RunStep) and step.show]
-    stand_at(lesson.id, shown[-1].id)
+    with_tensors = [
+        step for step in lesson.steps[: lesson.index(exercise.id)] if isinstance(step, RunStep) and step.show
+    ]
+    stand_at(lesson.id, with_tensors[-1].id)
     with Pty(TUTOR, environ, cwd=tmp_path) as terminal:
-        open_step(terminal, shown[-1].title)
+        open_step(terminal, with_tensors[-1].title)
         terminal.send(b"", "   live", silent=True, quiet=0.1)
-        for step in lesson.steps[lesson.index(shown[-1].id) + 1 : lesson.index(exercise.id) + 1]:
+        for step in lesson.steps[lesson.index(with_tensors[-1].id) + 1 : lesson.index(exercise.id) + 1]:
             terminal.send(F8, f" {step.title}  ", quiet=0.1)
         terminal.send(F5, "Not yet", quiet=0.1)
         loaded = Path(f"/proc/{terminal.pid}/maps").read_text()
@@ -411,7 +413,7 @@ def test_another_folder_and_no_torch_in_the_screen(course: Course, environ: dict
 
 
 def check_something_endless(terminal: Pty, exercise: ExerciseStep) -> None:
-    """Be in the middle of judging code that never ends."""
+    """Start a check of code that never ends, and wait until it runs."""
     open_step(terminal, exercise.title)
     terminal.send(ENTER, "esc: map", quiet=0.1)
     terminal.send(b"\x1b[200~\nwhile True: pass\x1b[201~", "while True", quiet=0.1)
@@ -419,7 +421,7 @@ def check_something_endless(terminal: Pty, exercise: ExerciseStep) -> None:
 
 
 def assert_kept(exercise: ExerciseStep, lesson: str) -> None:
-    """The code and the place are on disk."""
+    """Assert that the code and the learner's position are on disk."""
     progress = Progress.open()
     draft = progress.draft(exercise.exercise)
     assert draft is not None
@@ -444,7 +446,7 @@ def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], hom
     assert_kept(exercise, lesson.id)
 
 
-def test_nothing_survives_a_kill(course: Course, environ: dict[str, str], home: Path) -> None:
+def test_no_process_survives_a_kill(course: Course, environ: dict[str, str], home: Path) -> None:
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:

@@ -18,7 +18,7 @@ def test_every_step_draws_what_it_shows() -> None:
     assert walk.walk(COURSE.lessons) == []
 
 
-def test_what_is_wrong_would_be_seen() -> None:
+def test_problems_of_a_step_are_found() -> None:
     lesson = COURSE.lesson("one-query")
     run, exercise = lesson.step("scores"), lesson.exercises[-1]
     assert isinstance(run, RunningStep)

@@ -49,7 +49,7 @@ GIVES_WAY = {("step.flip", "exercise.difference"), ("difference.flip", "exercise
 
 
 def characters(keys: str) -> list[str]:
-    """The keys that type a character."""
+    """Return the keys that type a character."""
     named = [CHARACTERS.get(key, key) for key in keys.split(",")]
     return [each for each in named if len(each) == 1]
 
@@ -72,7 +72,7 @@ def test_no_two_actions_of_a_context_share_a_key(context: str) -> None:
 @pytest.mark.parametrize("layout", [RUSSIAN, GREEK, UKRAINIAN])
 @pytest.mark.parametrize("context", BOUND)
 def test_no_two_actions_of_a_context_collide_in_any_layout(context: str, layout: str) -> None:
-    """What one key types with another layout must not be what another key types."""
+    """A character that one key types in some layout must not be bound to a different key."""
     owners: dict[str, set[str]] = {}
     for action in of_context(context):
         for stroke in action.strokes:
@@ -98,7 +98,7 @@ def test_no_character_is_taken_from_an_outer_action_by_accident(chain: tuple[str
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, GREEK, UKRAINIAN])
-def test_a_layout_has_what_every_key_types(layout: str) -> None:
+def test_a_layout_lists_a_character_for_every_key(layout: str) -> None:
     assert len(layout) == len(QWERTY)
     assert len(set(QWERTY)) == len(QWERTY)
 
@@ -107,7 +107,7 @@ def test_twins() -> None:
     assert twins("n") == ("т",)
     assert twins("U") == ("Г",)
     assert twins("{") == ("Х",)
-    # On this key it types a comma, which is another key of QWERTY.
+    # This key types a comma there, which is a different key of QWERTY.
     assert twins("?") == ()
     assert twins("é") == twins("f5") == ()
     assert twins("s", (RUSSIAN, UKRAINIAN, GREEK)) == ("ы", "і", "σ")
@@ -140,7 +140,7 @@ def test_bindings() -> None:
 
 
 def bound_classes() -> list[type[DOMNode]]:
-    """The classes of the tutor that bind keys themselves."""
+    """Return the classes of the tutor that bind keys."""
     found = {
         kind
         for module in modules_of("tui")
@@ -209,7 +209,7 @@ TYPED = re.compile(
 
 
 def texts(path: Path) -> list[str]:
-    """The strings of a module that are no docstrings."""
+    """Return the strings of a module other than docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in docstrings)
@@ -230,14 +230,14 @@ def entries() -> list[Entry]:
 
 
 def test_every_action_with_a_sentence_is_in_the_help() -> None:
-    told = {id for entry in entries() for id in entry.actions}
-    # Who reads the help knows how to get there.
-    assert {action.id for action in TABLE if action.help} - told == {"tutor.help"}
+    ids = {id for entry in entries() for id in entry.actions}
+    # A learner who reads the help knows the keys that open it.
+    assert {action.id for action in TABLE if action.help} - ids == {"tutor.help"}
 
 
 def test_every_action_with_a_sentence_is_in_the_readme() -> None:
-    told = {id for section in readme.SECTIONS for entry in readme.entries(section) for id in entry.actions}
-    assert {action.id for action in TABLE if action.help} - told == set()
+    ids = {id for section in readme.SECTIONS for entry in readme.entries(section) for id in entry.actions}
+    assert {action.id for action in TABLE if action.help} - ids == set()
 
 
 def test_labels_name_keys_of_their_context() -> None:

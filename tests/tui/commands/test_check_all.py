@@ -46,7 +46,7 @@ def test_check_all(command: Command) -> None:
     assert data["gone"] == ["of-old"]
 
     progress = Progress.open()
-    # It writes no attempts.
+    # No attempt is recorded.
     assert progress.export() == before
     progress.add_attempt("same-numbers", "x = 1", "passed")
     progress.close()
@@ -58,7 +58,7 @@ def test_check_all(command: Command) -> None:
     assert [item["passed"] for item in document(command("check-all", "--json"), 1)["exercises"]] == [False, True]
 
 
-def test_check_all_without_what_is_still_in_the_course(command: Command) -> None:
+def test_check_all_without_any_exercise_of_the_course(command: Command) -> None:
     progress = Progress.open()
     progress.add_attempt("of-old", "x = 1", "passed")
     progress.close()
@@ -68,7 +68,7 @@ def test_check_all_without_what_is_still_in_the_course(command: Command) -> None
     assert out.startswith("gone ")
 
 
-def test_check_all_says_each_verdict_as_it_comes(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_all_prints_each_verdict_as_it_arrives(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress.open()
     for name in ("same-numbers", "two-wide"):
         progress.add_attempt(name, "x", "passed")
@@ -86,7 +86,7 @@ def test_check_all_says_each_verdict_as_it_comes(command: Command, monkeypatch: 
 
 
 class Judge:
-    """Passes `right`."""
+    """A session whose checks pass the code `right`."""
 
     def check(self, exercise: ExerciseStep, source: str) -> Judgement:
         verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not \x1b so.")

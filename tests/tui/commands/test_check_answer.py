@@ -1,4 +1,4 @@
-"""The verb `check`: what scripts depend on, and what is kept of an answer."""
+"""The verb `check`: its output and exit codes, and what it records."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_check(command: Command, tmp_path: Path, number: str) -> None:
         (b"print('\\x1b[2J[/nope]')\nraise ValueError('\\x1b[2J[/nope]')\n", "error", 2),
     ],
 )
-def test_check_of_what_is_no_answer(command: Command, source: bytes, verdict: str, line: int | None) -> None:
+def test_check_of_a_file_that_is_not_an_answer(command: Command, source: bytes, verdict: str, line: int | None) -> None:
     data = document(command("check", "3.2", "-", "--json", given=source), status=1)
     assert (data["verdict"], data["line"], data["passed"]) == (verdict, line, False)
     assert data["message"]
@@ -71,7 +71,7 @@ def test_check_from_standard_input(command: Command) -> None:
     assert command("check", "3.2", "-", given=exercise.solution.encode())[0] == 0
 
 
-def test_check_is_kept_in_progress(command: Command) -> None:
+def test_a_check_is_recorded_in_the_progress(command: Command) -> None:
     exercise = task("3.2")
     for source in (exercise.starter, exercise.solution, "x = '\udcff'"):
         command("check", "two-wide", "-", given=source.encode("utf-8", "surrogateescape"))
@@ -82,13 +82,13 @@ def test_check_is_kept_in_progress(command: Command) -> None:
     assert progress.passed("two-wide")
     assert progress.state("stacked-heads", "two-wide") == "done"
     progress.close()
-    # A wrong answer afterwards takes nothing away.
+    # A wrong answer afterwards does not undo that.
     command("check", "two-wide", "-", given=exercise.starter.encode())
     listed = listed_exercise(document(command("list", "--json")), "two-wide")
     assert (listed["state"], listed["passed"]) == ("done", True)
 
 
-def test_mistakes_that_were_named_and_the_sentence_are_kept(command: Command) -> None:
+def test_named_mistakes_and_the_message_are_recorded(command: Command) -> None:
     exercise = task("two-wide")
     data = document(command("check", "two-wide", "-", "--json", given=exercise.starter.encode()), 1)
     progress = Progress.open()
@@ -98,7 +98,7 @@ def test_mistakes_that_were_named_and_the_sentence_are_kept(command: Command) ->
     assert attempt.mistakes == tuple(item["id"] for item in data["mistakes"]) != ()
 
 
-def test_check_with_a_seed_can_be_made_again(command: Command) -> None:
+def test_a_check_with_a_seed_is_repeatable(command: Command) -> None:
     given = b"def build(d_in, context_length):\n    return None\n"
     seeds = [
         document(command("check", "two-wide", "-", "--json", *seed, given=given), 1)["seed"]
@@ -111,7 +111,7 @@ def test_check_with_a_seed_can_be_made_again(command: Command) -> None:
     assert "invalid int value: 'x'" in err
 
 
-def test_check_without_a_seed_asks_for_none(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_without_a_seed_passes_none_on(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def check(self: WarmSession, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
@@ -124,7 +124,7 @@ def test_check_without_a_seed_asks_for_none(command: Command, monkeypatch: pytes
     assert asked == [None, 0]
 
 
-def test_check_that_was_stopped_is_no_attempt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_was_stopped_is_not_an_attempt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = Judgement("two-wide", "error", "Stopped by you.", stopped=True)
     monkeypatch.setattr(WarmSession, "check", lambda *_: stopped)
     assert command("check", "two-wide", "-", given=b"x = 1")[0] == 1
@@ -147,11 +147,11 @@ def test_challenge_that_is_passed_in_the_shell_tests_out_of_the_lesson(
     assert progress.state(lesson.id, lesson.challenge.id) == "done"
     assert {progress.state(lesson.id, step.id) for step in lesson.steps} == {"done", "skipped"}
     progress.close()
-    # Once more, nothing else follows.
+    # A second pass has no further consequences.
     assert "tested out" not in command("check", name, "-", given=b"x = 1")[1]
 
 
-def test_progress_that_cannot_be_saved_is_told(
+def test_progress_that_cannot_be_saved_is_reported(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -1,4 +1,4 @@
-"""The command line as a whole: wrong usage, failures of ours, and the command as a process."""
+"""The command line as a whole: wrong usage, internal errors, and the command as a process."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_worker_that_cannot_start(command: Command, monkeypatch: pytest.MonkeyPa
     assert err == "attn-tutor: PyTorch could not be loaded: ImportError: libgomp.so.1.\n"
 
 
-def test_mistake_of_ours_is_not_called_a_wrong_answer(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_does_not_exit_like_a_wrong_answer(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("ours")
 
@@ -142,7 +142,7 @@ def test_without_a_terminal_the_course_is_printed() -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_dumb_terminal_gets_the_linear_form() -> None:
+def test_a_dumb_terminal_gets_linear_text() -> None:
     master, slave = pty.openpty()
     environ = {**os.environ, "TERM": "dumb"}
     with subprocess.Popen(COMMAND, cwd=ROOT, env=environ, stdin=slave, stdout=slave, stderr=slave) as running:
@@ -154,7 +154,9 @@ def test_dumb_terminal_gets_the_linear_form() -> None:
     assert "\x1b" not in sent
 
 
-def test_learner_in_the_middle_gets_their_lesson(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learner_in_the_middle_of_a_lesson_gets_that_lesson(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TERM", "dumb")
     progress = Progress.open()
     progress.set_position("dropout", "ones")
@@ -165,7 +167,7 @@ def test_learner_in_the_middle_gets_their_lesson(command: Command, monkeypatch: 
     assert all(f"Lesson {lesson.number}: " not in out for lesson in COURSE.lessons if lesson.id != "dropout")
 
 
-def test_reader_that_leaves_early() -> None:
+def test_a_reader_that_stops_early() -> None:
     with subprocess.Popen(
         [*COMMAND, "run", "one-query"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
@@ -179,8 +181,8 @@ def test_reader_that_leaves_early() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("lint", "--quick"), ("export", "-")])
-def test_full_disk_is_our_failure(arguments: Sequence[str], unbuffered: str) -> None:
-    """Whether it is told of a line or, of what is in a buffer, at the end."""
+def test_a_full_disk_is_a_failure(arguments: Sequence[str], unbuffered: str) -> None:
+    """The error may come with a line or, if output is buffered, at the end."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}, stdout=full,
@@ -197,13 +199,13 @@ def test_full_disk_is_our_failure(arguments: Sequence[str], unbuffered: str) -> 
         ("list >&-", "standard output is closed"),
     ],
 )
-def test_stream_that_is_closed(line: str, sentence: str) -> None:
+def test_a_closed_stream(line: str, sentence: str) -> None:
     shell = f'exec "{sys.executable}" -m tui {line}'
     done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"attn-tutor: {sentence}\n")
 
 
-def test_torch_that_is_not_there(tmp_path: Path) -> None:
+def test_without_torch(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('no such thing')")
     done = process("run", "1", environ={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 3

@@ -18,7 +18,7 @@ from tui.render.numbers import exact
 
 
 def tensor(values: tuple[float, ...] | None, shape: tuple[int, ...], dtype: str = "float32", name: str = "x") -> Tensor:
-    labels = tuple(tuple(f"{axis}{place}" for place in range(size)) for axis, size in zip("abcd", shape, strict=False))
+    labels = tuple(tuple(f"{axis}{index}" for index in range(size)) for axis, size in zip("abcd", shape, strict=False))
     axes = ("batch", "head", "query", "key")[-len(shape) :] if shape else ()
     return Tensor(name, "weight", dtype, shape, axes, labels, 0.0, 1.0, values)
 
@@ -99,11 +99,11 @@ RESULTS = {
 
 
 def test_lesson() -> None:
-    made = documents.lesson(LESSON, RESULTS)
-    assert (made["lesson"], made["title"]) == ("made", "Made")
-    why, one, two, task = made["steps"]
-    assert [step["id"] for step in made["steps"]] == ["why", "one", "two", "doubling"]
-    assert [step["kind"] for step in made["steps"]] == ["read", "run", "run", "exercise"]
+    document = documents.lesson(LESSON, RESULTS)
+    assert (document["lesson"], document["title"]) == ("made", "Made")
+    why, one, two, task = document["steps"]
+    assert [step["id"] for step in document["steps"]] == ["why", "one", "two", "doubling"]
+    assert [step["kind"] for step in document["steps"]] == ["read", "run", "run", "exercise"]
     assert why == {
         "id": "why",
         "kind": "read",
@@ -120,26 +120,26 @@ def test_lesson() -> None:
     assert one["tensors"] == {"x": documents.tensor(RESULTS["one"].tensors[0])}
     assert two["error"] == {"kind": "error", "message": "NameError", "line": 3}
     assert (task["stdout"], task["error"], task["tensors"]) == ("", None, {})
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
 def test_one_step_of_a_lesson() -> None:
-    made = documents.lesson(LESSON, RESULTS, "two")
-    assert [step["id"] for step in made["steps"]] == ["two"]
+    document = documents.lesson(LESSON, RESULTS, "two")
+    assert [step["id"] for step in document["steps"]] == ["two"]
 
 
-def test_step_that_was_not_reached_is_empty() -> None:
-    made = documents.lesson(LESSON, {})
-    assert all((step["stdout"], step["error"], step["tensors"]) == ("", None, {}) for step in made["steps"])
-    assert made["steps"][0]["prose"] == "Because of …."
+def test_a_step_that_was_not_reached_is_empty() -> None:
+    document = documents.lesson(LESSON, {})
+    assert all((step["stdout"], step["error"], step["tensors"]) == ("", None, {}) for step in document["steps"])
+    assert document["steps"][0]["prose"] == "Because of …."
 
 
 def test_judgement() -> None:
     checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
     named = (NamedMistake("m34", "something", "It is wrong."), NamedMistake("m35", "more", "So is this."))
     given = Judgement("one", "failed", "values: They differ.", 3, named, None, checks, 0.25, "printed\n", 7)
-    made = documents.judgement(given)
-    assert made == {
+    document = documents.judgement(given)
+    assert document == {
         "exercise": "one",
         "passed": False,
         "verdict": "failed",
@@ -162,5 +162,5 @@ def test_judgement() -> None:
 
 
 def test_passed_judgement() -> None:
-    made = documents.judgement(Judgement("one", "passed", "All checks pass."))
-    assert (made["passed"], made["line"], made["mistake"], made["checks"]) == (True, None, None, [])
+    document = documents.judgement(Judgement("one", "passed", "All checks pass."))
+    assert (document["passed"], document["line"], document["mistake"], document["checks"]) == (True, None, None, [])

@@ -27,7 +27,7 @@ def progress() -> Iterator[Progress]:
         ("done", True, True, "passed, due for review"),
         ("skipped", False, False, "skipped"),
         ("skipped", False, True, "skipped, due for review"),
-        # By a file that was checked, say.
+        # A skipped exercise can be passed, for example by a check of a file.
         ("skipped", True, False, "passed"),
     ],
 )

@@ -25,7 +25,7 @@ def test_explain_as_text(command: Command) -> None:
         "    inputs[1,0] = 0.55   line 4 of the setup: 0.55",
         "      Written in the code.",
     ]
-    # As deep as that without being asked, and a number each once.
+    # The default depth, with each number explained once.
     assert out.count("      Written in the code.") == 6
     assert max(map(len, out.splitlines())) <= 80
     assert command(*SCORE, "--depth", "1")[1].splitlines() == out.splitlines()[:3]
@@ -39,11 +39,11 @@ def test_explain_as_json(command: Command) -> None:
     assert {"tensor", "index", "value", "op", "formula", "line", "operands"} <= set(data)
     assert (data["tensor"], data["index"], data["op"], data["line"]) == ("scores", [1, 2], "matmul", 1)
     assert data["value"] == pytest.approx(1.4754)
-    assert data["formula"] == " + ".join(f"inputs[1,{place}] * inputs[2,{place}]" for place in range(3))
+    assert data["formula"] == " + ".join(f"inputs[1,{index}] * inputs[2,{index}]" for index in range(3))
     assert [(item["tensor"], item["index"], item["operands"], item["more"]) for item in data["operands"]] == [
-        ("inputs", [row, place], [], False) for place in range(3) for row in (1, 2)
+        ("inputs", [row, index], [], False) for index in range(3) for row in (1, 2)
     ]
-    # All of it without --depth, as much as that with it.
+    # The full tree without --depth, and that many levels with it.
     flat = document(command(*SCORE, "--json", "--depth", "1"))["operands"]
     assert [item["value"] for item in flat] == [item["value"] for item in data["operands"]]
     deep = document(command("explain", "all-queries", "context", "context", "1,0", "--json"))
@@ -65,7 +65,7 @@ def test_explain_any_expression(command: Command) -> None:
     assert data["value"] == pytest.approx(6.5617, abs=1e-4)
 
 
-def test_explain_a_file_of_ones_own(command: Command, tmp_path: Path) -> None:
+def test_explain_a_learners_own_file(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\n")
     status, out, err = command("explain", file, "-", "b", "1")
@@ -124,15 +124,17 @@ def test_a_number_is_told_again_where_more_of_it_is_known(command: Command, tmp_
         (("nowhere.py", "-", "x", "0"), "cannot read nowhere.py: No such file or directory"),
     ],
 )
-def test_explain_what_is_not_there(command: Command, arguments: Sequence[str], sentence: str) -> None:
+def test_explain_a_step_or_tensor_that_does_not_exist(
+    command: Command, arguments: Sequence[str], sentence: str
+) -> None:
     status, out, err = command("explain", *arguments)
     assert (status, out) == (2, "")
     assert sentence in err
     assert "Traceback" not in err
 
 
-def test_explain_a_name_that_there_is_not(command: Command) -> None:
-    """Only the code that runs knows its names, so it is no wrong usage."""
+def test_explain_a_name_that_the_code_does_not_define(command: Command) -> None:
+    """This is not a usage error, because only the running code knows its names."""
     status, out, err = command("explain", "all-queries", "product", "nothing", "0")
     assert (status, out) == (1, "")
     assert "name 'nothing' is not defined" in err

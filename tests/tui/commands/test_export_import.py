@@ -1,4 +1,4 @@
-"""The verbs `export` and `import`: progress goes out and comes in."""
+"""The verbs `export` and `import`: progress is written to a file and merged from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lessons.learner.progress import Progress
 from tests.tui.commands.command_line import Command, document, listed_lesson
 
 
-def test_progress_goes_out_and_comes_in(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exported_progress_can_be_imported(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress.open()
     progress.set_state("one-query", "why", "done")
     progress.save_draft("two-wide", "def build():\n    pass  # Ω\n")
@@ -34,7 +34,7 @@ def test_progress_goes_out_and_comes_in(command: Command, tmp_path: Path, monkey
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b"null", b"{}", b'{"format": "other"}', b"\xff\xfe\xff", b"[" * 100_000]
 )
-def test_import_of_something_else(command: Command, data: bytes) -> None:
+def test_import_of_a_file_that_is_not_an_export(command: Command, data: bytes) -> None:
     status, out, err = command("import", "-", given=data)
     assert (status, out) == (2, "")
     assert err.startswith("attn-tutor: - is not an export of attn-tutor (")

@@ -35,7 +35,7 @@ def test_list_as_json(command: Command) -> None:
     assert data["position"] is None
 
 
-def test_list_tells_progress(command: Command) -> None:
+def test_list_shows_progress(command: Command) -> None:
     progress = Progress.open()
     progress.set_state("one-query", "why", "done")
     progress.set_state("one-query", "inputs", "seen")
@@ -54,19 +54,21 @@ def test_list_tells_progress(command: Command) -> None:
     first = COURSE.lessons[0]
     assert lines[0] == f"{first.number}. {first.title}  [{first.id}]"
     start = lines.index("1. Attention for one word  [one-query]") + 1
-    told = {line.split()[0]: line.split()[-1] for line in lines[start : start + len(COURSE.lesson("one-query").steps)]}
-    assert [told[step] for step in ("why", "inputs", "third-row")] == ["done", "started", "skipped"]
+    statuses = {
+        line.split()[0]: line.split()[-1] for line in lines[start : start + len(COURSE.lesson("one-query").steps)]
+    }
+    assert [statuses[step] for step in ("why", "inputs", "third-row")] == ["done", "started", "skipped"]
     assert [line for line in lines if "two-wide" in line][-1].endswith(" two numbers               passed")
 
 
-def test_list_tells_what_is_due_for_review(command: Command) -> None:
+def test_list_shows_what_is_due_for_review(command: Command) -> None:
     progress = Progress.open()
     progress.add_attempt("two-wide", "code", "failed")
     progress.give_up("same-numbers")
     progress.set_state("attention-classes", "same-numbers", "skipped")
     progress.close()
 
-    def told(name: str) -> str:
+    def status_of(name: str) -> str:
         return [line for line in command("list")[1].splitlines() if line.startswith(f"     {name} ")][-1]
 
     data = document(command("list", "--json"))
@@ -74,8 +76,8 @@ def test_list_tells_what_is_due_for_review(command: Command) -> None:
         exercise = listed_exercise(data, name)
         assert (exercise["due"], exercise["passed"]) == (True, False)
         assert datetime.fromisoformat(exercise["review"]) <= datetime.now(UTC)
-    assert told("two-wide").endswith(" two numbers               due for review")
-    assert told("same-numbers").endswith("  skipped, due for review")
+    assert status_of("two-wide").endswith(" two numbers               due for review")
+    assert status_of("same-numbers").endswith("  skipped, due for review")
 
     progress = Progress.open()
     progress.add_attempt("two-wide", "code", "passed")
@@ -83,7 +85,7 @@ def test_list_tells_what_is_due_for_review(command: Command) -> None:
     exercise = listed_exercise(document(command("list", "--json")), "two-wide")
     assert (exercise["due"], exercise["passed"]) == (False, True)
     assert datetime.fromisoformat(exercise["review"]) > datetime.now(UTC)
-    assert told("two-wide").endswith(" passed")
+    assert status_of("two-wide").endswith(" passed")
 
 
 def test_list_of_knobs(command: Command) -> None:

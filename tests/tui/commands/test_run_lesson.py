@@ -80,7 +80,7 @@ def test_numbers_that_json_does_not_have(command: Command, one_step: Callable[[s
     assert step["tensors"]["x"]["values"] == ["nan", "inf", "-inf", 1.0]
 
 
-def test_output_of_a_program_stays_text(command: Command, one_step: Callable[[str], None]) -> None:
+def test_output_of_a_program_is_escaped(command: Command, one_step: Callable[[str], None]) -> None:
     one_step("x = 1\nprint('\\x1b[2J\\x07[bold]x[/nope] \\u202e \\udcff')")
     status, out, _ = command("run", "1")
     assert status == 0
@@ -90,7 +90,7 @@ def test_output_of_a_program_stays_text(command: Command, one_step: Callable[[st
     assert step["stdout"].startswith("\x1b[2J")
 
 
-def test_output_that_has_ascii_only(
+def test_output_to_an_ascii_terminal(
     command: Command, one_step: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_step("x = torch.zeros(2, 2)\nprint('Ω 漢')")
@@ -141,13 +141,13 @@ def test_run_with_changes(command: Command) -> None:
     assert "weights  5×5" in out
 
 
-def test_run_without_changes_says_nothing_of_them(command: Command) -> None:
+def test_run_without_changes_does_not_mention_them(command: Command) -> None:
     data = document(command("run", "1", "--step", "inputs", "--json"))
     assert data["changes"] == {"knobs": {}, "cells": []}
     assert "change" not in command("run", "1", "--step", "inputs")[1]
 
 
-def test_change_that_could_not_be_made_is_told(command: Command) -> None:
+def test_a_change_that_could_not_be_made_is_reported(command: Command) -> None:
     arguments = ("run", "causal-mask", "--step", "keep", "--cell", "keep[9,9]=1")
     (step,) = document(command(*arguments, "--json"), status=1)["steps"]
     sentence = "Your change keep[9,9] = 1 was not made: there is no such cell, since keep is 6 by 6."
@@ -157,6 +157,6 @@ def test_change_that_could_not_be_made_is_told(command: Command) -> None:
     assert sentence in " ".join(out.split())
 
 
-def test_refusal_of_the_module_is_told(command: Command) -> None:
+def test_a_refusal_by_the_module_is_reported(command: Command) -> None:
     data = document(command("run", "multi-head-class", "--step", "run", "--set", "module-heads=3", "--json"), status=1)
     assert "cannot be split into num_heads=3 equal heads" in data["steps"][0]["error"]["message"]

@@ -1,4 +1,4 @@
-"""When a file counts as saved, and what is read of it: real files."""
+"""When a file counts as saved, and what is read from it, with real files."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ A, B = FileFingerprint(1, 1, 1), FileFingerprint(2, 2, 1)
         ([A, A, A], [1]),
         ([A, B, B, B], [2]),
         ([None, None, A, A], [3]),
-        # Written in pieces.
+        # The file is written in pieces.
         ([A, A, B, FileFingerprint(3, 3, 1), FileFingerprint(4, 3, 1), FileFingerprint(4, 3, 1)], [1, 5]),
-        # Gone for a moment, then another file, or the same.
+        # The file disappears for a moment, then comes back as a new file or the same one.
         ([A, A, None, FileFingerprint(1, 1, 2), FileFingerprint(1, 1, 2)], [1, 4]),
         ([A, A, None, A, A], [1]),
-        # The same size at another time, and another file of the same time.
+        # The same size at a different time, and a different file of the same time.
         ([A, A, FileFingerprint(1, 2, 1), FileFingerprint(1, 2, 1)], [1, 3]),
         ([A, A, FileFingerprint(1, 1, 9), FileFingerprint(1, 1, 9)], [1, 3]),
     ],
 )
-def test_two_looks_in_a_row_have_to_agree(looks: list[FileFingerprint | None], judged: list[int]) -> None:
+def test_a_file_is_settled_when_two_looks_agree(looks: list[FileFingerprint | None], judged: list[int]) -> None:
     settling = Settling()
     found = []
-    for place, each in enumerate(looks):
+    for index, each in enumerate(looks):
         if settling.settled(each):
             assert each is not None
             settling.judge(each)
-            found.append(place)
+            found.append(index)
     assert found == judged
 
 
-def test_what_was_judged_at_the_start_is_not_judged() -> None:
+def test_a_file_known_at_the_start_is_not_judged() -> None:
     settling = Settling(A)
     assert [settling.settled(each) for each in (A, A, B, B)] == [False, False, False, True]
 
 
-def test_what_settled_is_asked_again_until_it_is_judged() -> None:
+def test_a_settled_file_is_offered_until_it_is_judged() -> None:
     settling = Settling()
     assert [settling.settled(A) for _ in range(4)] == [False, True, True, True]
 
 
-def test_look_finds_files_only(tmp_path: Path) -> None:
+def test_look_finds_only_ordinary_files(tmp_path: Path) -> None:
     file = tmp_path / "file"
     assert look(file) is None
     file.write_text("abc")
@@ -76,7 +76,7 @@ def test_read(tmp_path: Path) -> None:
         found = look(file)
         assert found is not None
         assert read(file, found) == text
-    # Another file than the one that was found.
+    # The file is not the one that the look has found.
     assert read(file, A) is None
     file.unlink()
     with pytest.raises(FileNotFoundError):
@@ -85,8 +85,8 @@ def test_read(tmp_path: Path) -> None:
 
 def test_a_file_is_made_and_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    made = create(file, "a\r\nЖ\n")
-    assert (made, file.read_bytes()) == (look(file), "a\r\nЖ\n".encode())
+    fingerprint = create(file, "a\r\nЖ\n")
+    assert (fingerprint, file.read_bytes()) == (look(file), "a\r\nЖ\n".encode())
     assert create(file, "other") is None
     assert file.read_bytes() == "a\r\nЖ\n".encode()
     link = tmp_path / "link"

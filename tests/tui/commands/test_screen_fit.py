@@ -10,11 +10,11 @@ from tui.commands import screen_fit
 
 
 def lesson_with(folder: Path, prose: str, code: str) -> list[Finding]:
-    place = folder / "01-first"
-    place.mkdir(exist_ok=True)
+    lesson_folder = folder / "01-first"
+    lesson_folder.mkdir(exist_ok=True)
     step = f"  - id: one\n    kind: run\n    title: One\n    prose: {prose}\n    code: |\n{code}"
-    (place / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
-    return screen_fit.findings([load_lesson(place)])
+    (lesson_folder / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
+    return screen_fit.findings([load_lesson(lesson_folder)])
 
 
 def test_a_text_that_is_too_long_is_found(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_text_that_is_too_long_is_found(tmp_path: Path) -> None:
     assert "lines of text get a place of" in found.problem
 
 
-def test_a_question_whose_matrices_are_not_seen(tmp_path: Path) -> None:
+def test_a_question_whose_matrices_do_not_fit(tmp_path: Path) -> None:
     folder = tmp_path / "01-first"
     (folder / "exercises").mkdir(parents=True)
     option = "word " * 30

@@ -1,4 +1,4 @@
-"""What a learner has tried: diffs, entries, times."""
+"""The verb `history`: diffs, entries, times."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def in_kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [
         ("", "", []),
         ("a\n", "a\n", []),
-        # The end of the last line, and the way in which lines end, are no change worth telling.
+        # The end of the last line and the kind of line ends do not count as changes.
         ("a\n", "a", []),
         ("a\r\nb\r\n", "a\nb\n", []),
         ("", "a\n", ["@@ -0,0 +1 @@", "+a"]),
         ("a\n", "", ["@@ -1 +0,0 @@", "-a"]),
         ("a\n\n", "a\n", ["@@ -1,2 +1 @@", " a", "-"]),
-        # No other line ends than those of a program.
+        # Only the line ends of Python count as line ends.
         ("a\x0cb\n", "a\x0cc\n", ["@@ -1 +1 @@", "-a\ufffdb", "+a\ufffdc"]),
     ],
 )
@@ -89,7 +89,7 @@ def test_colors() -> None:
 # Entries -------------------------------------------------------------------------------------------------------------
 
 
-def test_attempts_and_what_was_kept_stand_by_their_times(progress: Progress) -> None:
+def test_attempts_and_archived_code_are_sorted_by_time(progress: Progress) -> None:
     progress.archive("two-wide", "k = 1", "watch")
     progress.add_attempt("two-wide", "a = 1", "failed")
     progress.archive("two-wide", "k = 2", "gave-up")
@@ -113,7 +113,7 @@ def test_unknown_exercise(progress: Progress) -> None:
         exercise_history(COURSE, progress, "9.9")
 
 
-def test_code_beside_that_of_another_session_can_be_had(progress: Progress) -> None:
+def test_code_archived_for_another_session_can_be_shown(progress: Progress) -> None:
     progress.save_draft("two-wide", "x = 1")
     other = Progress.open()
     other.save_draft("two-wide", "x = 2")
@@ -123,7 +123,7 @@ def test_code_beside_that_of_another_session_can_be_had(progress: Progress) -> N
     assert any(line.endswith("kept beside the code of another session") for line in past.lines())
 
 
-def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
+def test_archived_code_without_attempts_can_be_shown(progress: Progress) -> None:
     progress.archive("of-old", "x = 1", "reset")
     past = exercise_history(COURSE, progress, "of-old")
     assert past.exercise is None
@@ -131,12 +131,12 @@ def test_what_was_only_kept_can_be_had(progress: Progress) -> None:
 
 
 @pytest.mark.usefixtures("in_kolkata")
-def test_times_are_those_of_the_clock_on_the_wall() -> None:
+def test_times_are_local() -> None:
     assert list(table([("a", Attempt("", "passed", NOON))])) == ["2024-01-01 17:30  a  passed"]
 
 
 @pytest.mark.parametrize("moment", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
-def test_time_of_a_damaged_file(moment: str) -> None:
+def test_a_damaged_time(moment: str) -> None:
     assert list(table([("a", Attempt("", "crash", moment))])) == ["some time         a  crash"]
 
 
@@ -153,7 +153,7 @@ def test_table_is_aligned_and_clean() -> None:
 
 @pytest.fixture
 def tried() -> None:
-    """Two attempts at an exercise, code that was kept, and an attempt at another."""
+    """Record two attempts at an exercise, archived code, and an attempt at a different exercise."""
     progress = Progress.open()
     progress.add_attempt("two-wide", "a = 1\nb = 2\n", "failed", "no-scale,softmax-rows", "Not so.")
     progress.archive("two-wide", "a = 3\n", "reset")
@@ -179,7 +179,7 @@ def test_history_of_all(command: Command) -> None:
     ]
 
 
-def test_history_of_nothing(command: Command) -> None:
+def test_history_without_attempts(command: Command) -> None:
     assert command("history") == (0, "Nothing has been checked yet.\n", "")
     assert document(command("history", "--json")) == {"attempts": []}
     status, out, err = command("history", "3.2")
@@ -208,7 +208,7 @@ def test_history_of_one(command: Command) -> None:
 
 
 @pytest.mark.usefixtures("tried")
-def test_history_of_an_exercise_that_is_gone(command: Command) -> None:
+def test_history_of_an_exercise_that_was_removed(command: Command) -> None:
     status, out, err = command("history", "of-old")
     assert (status, err) == (0, "")
     assert out.startswith("of-old: not in the course any more\n\n1  ")

@@ -1,4 +1,4 @@
-"""`attn-tutor train`: a line for each snapshot, or a document; how it ends, and with which status."""
+"""The verb `train`: a line or a document for each snapshot, the end, and the exit code."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ OTHER = lesson_of(code_step("one", "x = 1"), id="other", number=2)
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
-    """What the command uses: three snapshots, then the end."""
-    made = FakeSession()
+    """Replace the session of the command by a fake one with three snapshots and the end."""
+    fake = FakeSession()
     for event in (*PICTURES, None):
-        made.events.put(event)
-    monkeypatch.setattr(lessons.engine.session, "Session", lambda: made)
+        fake.events.put(event)
+    monkeypatch.setattr(lessons.engine.session, "Session", lambda: fake)
     monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: Course(lessons=(LESSON, OTHER)))
-    return made
+    return fake
 
 
 def test_a_line_for_each_snapshot(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +56,7 @@ def test_documents(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> 
     assert len(entries) == 4
 
 
-def test_what_is_no_number_in_json(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_that_json_lacks(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     session.events.get()
     session.events.get()
     session.events.get()
@@ -101,12 +101,12 @@ SEED = {"kind": "seed", "name": "seed", "label": "Seed", "in": ["again"]}
         ([], ["train", "again"], "train"),
         (["seed=7"], [], "again"),
         (["seed=7"], ["again"], "again"),
-        # The other one comes after it: what is trained first goes into that too.
+        # The other step comes later, and uses what is trained first.
         (["rate=0.1"], [], "train"),
         (["rate=0.1"], ["train"], "again"),
     ],
 )
-def test_which_step_is_meant(
+def test_the_default_step(
     session: FakeSession, monkeypatch: pytest.MonkeyPatch, settings: list[str], own: list[str], meant: str
 ) -> None:
     lesson = lesson_of(
@@ -120,7 +120,7 @@ def test_which_step_is_meant(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "output"),
     [
         (["2"], "lesson 'other' trains nothing"),
         (["9"], "there is no lesson '9'"),
@@ -128,9 +128,11 @@ def test_which_step_is_meant(
         (["1", "--set", "rate=7"], "'rate' cannot be 7"),
     ],
 )
-def test_wrong_usage(session: FakeSession, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str) -> None:
+def test_wrong_usage(
+    session: FakeSession, capsys: pytest.CaptureFixture[str], arguments: list[str], output: str
+) -> None:
     assert cli.main(["train", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert output in capsys.readouterr().err
     assert not session.asked
 
 
@@ -139,9 +141,9 @@ def test_a_failure(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> 
         session.events.get()
     session.events.put(Failure("error", "ValueError: no.", 2))
     assert cli.main(["train", "1"]) == 1
-    told = capsys.readouterr()
-    assert told.err == "attn-tutor: the training did not come to its end (line 2): ValueError: no.\n"
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert output.err == "attn-tutor: the training did not come to its end (line 2): ValueError: no.\n"
+    assert output.out == ""
 
 
 def test_no_worker(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""A file that is judged each time it is saved: real files, a session without a worker, and one real run."""
+"""The verb `watch`: real files and a session without a worker, and the command as a process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATIENCE = 20.0
 
 
 class FakeSession(Session):
-    """Passes `right`, fails anything else. While `held` is clear, a check that has begun waits to be stopped."""
+    """A session that passes `right` and fails anything else; while `held` is clear, a check waits to be stopped."""
 
     def __init__(self) -> None:
         self.began: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -83,7 +83,7 @@ class FakeSession(Session):
 
 
 class Running:
-    """A watch in a thread of its own, and what it says."""
+    """A watch in a thread of its own, and the lines that it prints."""
 
     def __init__(
         self, path: Path, once: bool = False, lesson: Lesson = LESSON, exercise: ExerciseStep = EXERCISE
@@ -105,27 +105,27 @@ class Running:
         self._thread.start()
 
     def hear(self, text: str) -> list[str]:
-        """Waits for a line with this text; all lines up to it."""
+        """Wait for a line with this text, and return all lines up to it."""
         heard = [self.said.get(timeout=PATIENCE)]
         while text not in heard[-1]:
             heard.append(self.said.get(timeout=PATIENCE))
         return heard
 
     def save(self, text: str) -> None:
-        """As an editor does: a new file takes the place of the old one, so that no look finds half of it."""
+        """Save code as an editor does: a new file replaces the old one, so that no look finds half of it."""
         new = self.path.with_name("new")
         new.write_text(text)
         new.replace(self.path)
 
     def wait(self) -> Ending:
-        """Waits until it has ended by itself."""
+        """Wait until the watch has ended by itself."""
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         assert self.session.closed
         return self.endings[0]
 
     def end(self) -> Ending:
-        """Ends it with ctrl+c, so to speak."""
+        """End the watch as Ctrl+C does."""
         self.watch.events.put(signal.SIGINT)
         return self.wait()
 
@@ -137,7 +137,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., Running]]:
-    """Starts watches, and ends them."""
+    """Return a function that starts a watch; end all watches afterwards."""
     running: list[Running] = []
 
     def begin(prepare: Callable[[Running], object] = lambda _: None, once: bool = False) -> Running:
@@ -160,7 +160,7 @@ Start = Callable[..., Running]
 # Watching ------------------------------------------------------------------------------------------------------------
 
 
-def test_each_save_is_checked_and_kept(start: Start) -> None:
+def test_each_save_is_checked_and_recorded(start: Start) -> None:
     one = start()
     assert one.hear("Ctrl+C") == [f"{one.path} was made, with the starter.",
                                   f"{one.path} is checked each time you save it. Ctrl+C ends this."]  # fmt: skip
@@ -183,7 +183,7 @@ def test_each_save_is_checked_and_kept(start: Start) -> None:
     ]
     assert one.progress.draft("two-wide") == "right"
     assert one.progress.state(LESSON.id, EXERCISE.id) == "done"
-    # The starter, and what is saved while one watches, is no draft that could be lost.
+    # The starter and code saved during a watch are not drafts that could be lost.
     assert one.progress.archived("two-wide") == []
 
 
@@ -204,15 +204,15 @@ def test_a_file_is_made_with_the_draft(start: Start) -> None:
     one = start(lambda one: one.progress.save_draft("two-wide", "my draft"))
     one.hear("was made, with your draft.")
     assert one.path.read_text() == "my draft"
-    # It has not been saved by anybody.
+    # Nobody has saved the file.
     one.save("right")
     one.hear("PASSED")
     assert one.session.began.get(timeout=PATIENCE) == "right"
-    # The draft goes on in the file.
+    # The file continues the draft.
     assert one.progress.archived("two-wide") == []
 
 
-def test_a_file_that_is_there_is_checked_at_once(path: Path, start: Start) -> None:
+def test_an_existing_file_is_checked_at_once(path: Path, start: Start) -> None:
     path.write_text("mine")
 
     def other_draft(one: Running) -> None:
@@ -222,20 +222,22 @@ def test_a_file_that_is_there_is_checked_at_once(path: Path, start: Start) -> No
     one.hear("Not so: mine")
     assert path.read_text() == "mine"
     assert one.progress.draft("two-wide") == "mine"
-    assert [(kept.code, kept.why) for kept in one.progress.archived("two-wide")] == [("on the screen", "watch")]
+    assert [(archived.code, archived.why) for archived in one.progress.archived("two-wide")] == [
+        ("on the screen", "watch")
+    ]
 
 
-def test_a_draft_of_the_screen_that_comes_meanwhile_is_kept(start: Start) -> None:
+def test_a_draft_saved_on_the_screen_meanwhile_is_archived(start: Start) -> None:
     one = start()
     one.save("one")
     one.hear("Not so: one")
     one.progress.save_draft("two-wide", "on the screen")
     one.save("two")
     one.hear("Not so: two")
-    assert [kept.code for kept in one.progress.archived("two-wide")] == ["on the screen"]
+    assert [archived.code for archived in one.progress.archived("two-wide")] == ["on the screen"]
 
 
-def test_the_starter_is_no_answer(path: Path, start: Start) -> None:
+def test_the_starter_is_not_an_answer(path: Path, start: Start) -> None:
     path.write_text(EXERCISE.starter)
     one = start()
     one.hear("This is the starter still, so it was not checked.")
@@ -256,7 +258,7 @@ def test_a_change_stops_the_check_that_runs(start: Start) -> None:
     one = start(lambda one: one.session.held.clear())
     one.save("slow")
     assert one.session.began.get(timeout=PATIENCE) == "slow"
-    # It may be told to stop before it has begun, when that does nothing yet.
+    # The check may be asked to stop before it has started, which has no effect yet.
     one.session.deaf = 3
     one.save("right")
     one.hear("was changed meanwhile")
@@ -267,7 +269,7 @@ def test_a_change_stops_the_check_that_runs(start: Start) -> None:
     assert one.progress.draft("two-wide") == "right"
 
 
-def test_of_many_changes_the_last_counts(start: Start) -> None:
+def test_only_the_last_of_many_changes_counts(start: Start) -> None:
     one = start(lambda one: one.session.held.clear())
     one.save("slow")
     assert one.session.began.get(timeout=PATIENCE) == "slow"
@@ -295,7 +297,7 @@ def test_a_check_that_ended_before_it_could_be_stopped_counts(start: Start) -> N
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
-    """Waits until something is so that nobody says."""
+    """Wait for a condition that no event announces."""
     for _ in range(int(PATIENCE / 0.005)):
         if holds():
             return
@@ -303,7 +305,7 @@ def wait_for(holds: Callable[[], bool]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_a_file_that_is_gone_is_waited_for(start: Start) -> None:
+def test_a_file_that_disappears_is_waited_for(start: Start) -> None:
     one = start()
     one.hear("Ctrl+C")
     one.path.unlink()
@@ -314,7 +316,7 @@ def test_a_file_that_is_gone_is_waited_for(start: Start) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_cannot_be_read_is_told_once(path: Path, start: Start) -> None:
+def test_a_file_that_cannot_be_read_is_reported_once(path: Path, start: Start) -> None:
     path.write_text("x")
     path.chmod(0)
     one = start()
@@ -324,7 +326,7 @@ def test_a_file_that_cannot_be_read_is_told_once(path: Path, start: Start) -> No
     assert not any("cannot be read" in line for line in heard)
 
 
-def test_trouble_with_reading_is_told_once(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_reading_is_reported_once(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     one = start()
     one.hear("Ctrl+C")
     failed: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -342,7 +344,7 @@ def test_trouble_with_reading_is_told_once(start: Start, monkeypatch: pytest.Mon
     assert sum("cannot be read: Input/output error" in line for line in heard) == 1
 
 
-def test_worker_that_fails_ends_nothing(start: Start) -> None:
+def test_a_worker_that_fails_does_not_end_the_watch(start: Start) -> None:
     def broken(one: Running) -> None:
         one.session.problem = "PyTorch could not be loaded: no such thing."
 
@@ -355,14 +357,14 @@ def test_worker_that_fails_ends_nothing(start: Start) -> None:
     assert len(one.progress.attempts("two-wide")) == 1
 
 
-def test_loading_is_told(start: Start) -> None:
+def test_loading_is_announced(start: Start) -> None:
     one = start(lambda one: setattr(one.session, "loaded", False))
     one.save("right")
     one.hear("PyTorch is still loading; then it is checked.")
     one.hear("PASSED")
 
 
-def test_a_mistake_of_ours_ends_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_ends_the_watch(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> Judgement:
         raise RuntimeError("ours")
 
@@ -376,7 +378,7 @@ def test_a_mistake_of_ours_ends_it(path: Path, monkeypatch: pytest.MonkeyPatch) 
     one.progress.close()
 
 
-def test_hostile_names_move_no_cursor(tmp_path: Path, start: Start) -> None:
+def test_control_characters_in_a_name_are_removed(tmp_path: Path, start: Start) -> None:
     one = Running(tmp_path / "a\x1b[2J\nb.py")
     one.start()
     assert one.hear("Ctrl+C")[-1].startswith(f"{tmp_path}/a\ufffd[2J\ufffdb.py is checked")
@@ -385,7 +387,7 @@ def test_hostile_names_move_no_cursor(tmp_path: Path, start: Start) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_it_and_the_check_that_runs(start: Start, number: signal.Signals) -> None:
+def test_a_signal_ends_the_watch_and_its_check(start: Start, number: signal.Signals) -> None:
     one = start(lambda one: one.session.held.clear())
     one.save("slow")
     assert one.session.began.get(timeout=PATIENCE) == "slow"
@@ -405,7 +407,7 @@ def test_once(path: Path, start: Start, code: str, passed: bool) -> None:
     assert len(one.progress.attempts("two-wide")) == 1
 
 
-def test_once_waits_for_what_somebody_has_worked_on(start: Start) -> None:
+def test_once_waits_until_the_file_is_edited(start: Start) -> None:
     one = start(once=True)
     one.hear("It is checked when you save it.")
     one.save("right")
@@ -421,7 +423,7 @@ def test_once_with_a_worker_that_fails(path: Path, start: Start) -> None:
 # Signals -------------------------------------------------------------------------------------------------------------
 
 
-def test_signals_become_events_once() -> None:
+def test_only_the_first_signal_becomes_an_event() -> None:
     events: queue.SimpleQueue[module.Event] = queue.SimpleQueue()
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     with signals(events):
@@ -434,7 +436,7 @@ def test_signals_become_events_once() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
-def test_a_hang_up_that_is_ignored_stays_so() -> None:
+def test_an_ignored_hangup_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with signals(queue.SimpleQueue()):
@@ -448,7 +450,7 @@ def test_a_hang_up_that_is_ignored_stays_so() -> None:
 
 
 class Process:
-    """The command in a folder of its own, and what it prints."""
+    """The command as a process in a folder of its own, and the lines that it prints."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.file = folder / "two-wide.py"
@@ -458,7 +460,7 @@ class Process:
         )  # fmt: skip
 
     def hear(self, text: str) -> str:
-        """Waits for a line with this text, and gives all lines up to it."""
+        """Wait for a line with this text, and return all lines up to it."""
         assert self.running.stdout is not None
         heard = ""
         for line in self.running.stdout:
@@ -473,7 +475,7 @@ class Process:
 
 
 def children(pid: int) -> set[int]:
-    """The processes that a process has started, with all that they have started."""
+    """Return all descendants of a process."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -496,9 +498,10 @@ SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(60)\n"
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
-    ("number", "status", "said"), [(signal.SIGINT, 0, True), (signal.SIGTERM, 143, True), (signal.SIGHUP, 129, False)]
+    ("number", "status", "names_file"),
+    [(signal.SIGINT, 0, True), (signal.SIGTERM, 143, True), (signal.SIGHUP, 129, False)],
 )
-def test_a_real_run(tmp_path: Path, number: signal.Signals, status: int, said: bool) -> None:
+def test_a_watch_as_a_process(tmp_path: Path, number: signal.Signals, status: int, names_file: bool) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     process = Process(folder)
@@ -521,7 +524,7 @@ def test_a_real_run(tmp_path: Path, number: signal.Signals, status: int, said: b
         process.running.kill()
         process.running.wait()
     assert code == status
-    assert (f"Your code is in {process.file}, and it is your draft in the tutor.\n" in rest) == said
+    assert (f"Your code is in {process.file}, and it is your draft in the tutor.\n" in rest) == names_file
     assert "Traceback" not in rest
     wait_for(lambda: not alive(pids))
     progress = Progress.open()
@@ -532,15 +535,15 @@ def test_a_real_run(tmp_path: Path, number: signal.Signals, status: int, said: b
 
 
 @pytest.mark.parametrize(("source", "status"), [(EXERCISE.solution, 0), (EXERCISE.starter, 1)])
-def test_a_real_run_once(tmp_path: Path, source: str, status: int) -> None:
+def test_a_watch_as_a_process_with_once(tmp_path: Path, source: str, status: int) -> None:
     file = tmp_path / "mine.py"
     file.write_text(source)
     process = Process(tmp_path, "mine.py", "--once")
     try:
-        code, said = process.end()
+        code, output = process.end()
     finally:
         process.running.kill()
         process.running.wait()
     assert code == status
-    assert ("PASSED  two-wide" in said.splitlines()) == (status == 0)
+    assert ("PASSED  two-wide" in output.splitlines()) == (status == 0)
     assert file.read_text() == source

@@ -24,7 +24,7 @@ def test_every_kind_of_the_format_has_a_line() -> None:
     assert set(STEP_KINDS) == set(KINDS)
 
 
-def test_what_nothing_is_known_of_until_it_is_asked_for_is_an_exercise() -> None:
+def test_an_exercise_runs_only_on_request() -> None:
     for kind, model in KINDS.items():
         changes_hold = STEP_KINDS[kind].runner is Runner.WITH_CHANGES
         assert changes_hold != model.is_exercise, kind

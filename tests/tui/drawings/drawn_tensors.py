@@ -15,7 +15,7 @@ PLAIN = Terminal(depth="none")
 
 
 def scene(
-    shown: Tensor,
+    example: Tensor,
     width: int = 60,
     height: int | None = None,
     row: int = 0,
@@ -27,12 +27,12 @@ def scene(
     note: str = "",
 ) -> Scene:
     """Build the scene for a drawing, by default at its natural height."""
-    drawing, colors = drawing_of(shown), palette(terminal)
-    face = Face.of(shown, colors)
-    lead = (0,) * len(shown.lead_shape) if lead is None else lead
+    drawing, colors = drawing_of(example), palette(terminal)
+    face = Face.of(example, colors)
+    lead = (0,) * len(example.lead_shape) if lead is None else lead
     height = drawing.natural_size(face)[1] if height is None else height
-    place = drawing.layout(face, width, height, row, col, top, 0, lead)
-    return Scene(face, place, colors, lead, row, col, note)
+    grid_layout = drawing.layout(face, width, height, row, col, top, 0, lead)
+    return Scene(face, grid_layout, colors, lead, row, col, note)
 
 
 def text(drawing: Scene) -> str:

@@ -1,4 +1,4 @@
-"""Bars: how long they are, what is drawn, what keys do."""
+"""Bars: their length, the drawing, and the keys."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_bars_of_whole_cells() -> None:
 
 
 @given(st.lists(st.floats(width=32), min_size=1, max_size=6), st.integers(1, 70), st.booleans())
-def test_no_bar_is_longer_than_its_room(values: list[float], width: int, unicode: bool) -> None:
+def test_no_bar_is_longer_than_its_space(values: list[float], width: int, unicode: bool) -> None:
     finite = [value for value in values if abs(value) != inf and value == value]
     ruler = Ruler.of(min(finite, default=None), max(finite, default=None), width, unicode)
     for value in values:
@@ -137,7 +137,7 @@ def test_nothing_but_zeros() -> None:
     assert text(scene(zeros)).splitlines()[1] == "                        by hand ▐0.0000▌"
 
 
-def test_one_number_and_no_number_and_too_many() -> None:
+def test_one_number_none_and_too_many() -> None:
     one = replace(tensor("loss", (2.5,), ()), draw="bars")
     assert text(scene(one, 30)).splitlines()[1] == " ▐2.5000▌ ███████████████████"
     assert drawing_of(times()) is BARS
@@ -146,13 +146,13 @@ def test_one_number_and_no_number_and_too_many() -> None:
 
 
 def test_more_than_fit() -> None:
-    labels = tuple(f"variant {place}" for place in range(40))
-    many = replace(tensor("many", [float(place) for place in range(40)], (40,), ("index",), (labels,)), draw="bars")
+    labels = tuple(f"variant {index}" for index in range(40))
+    many = replace(tensor("many", [float(index) for index in range(40)], (40,), ("index",), (labels,)), draw="bars")
     lines = text(scene(many, height=12, col=20)).splitlines()
     assert len(lines) == 12
     assert "variant 15" in lines[1]
     assert lines[-1].strip() == "+15 above  +15 below"
-    # The group is told again where it goes on above.
+    # The group is named again if it starts above the visible lines.
     drawn = text(scene(groups(), 50, height=4, row=2, col=1))
     assert drawn.splitlines()[1:] == [
         " 256  a      nan                   │",
@@ -164,13 +164,13 @@ def test_more_than_fit() -> None:
 @pytest.mark.parametrize("width", [12, 20, 40, 80, 132])
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
-    for shown in (times(), groups()):
-        drawing = scene(shown, width, terminal=Terminal(depth=depth))
+    for example in (times(), groups()):
+        drawing = scene(example, width, terminal=Terminal(depth=depth))
         for y in range(drawing.layout.height):
             assert sum(cell_len(part) for part, _ in bars.draw(drawing, y)) == width
 
 
-def test_cell_and_place_belong_together() -> None:
+def test_cell_at_inverts_cursor_at() -> None:
     drawing = scene(groups(), 50, row=1, col=1)
     assert cursor_text(drawing).startswith("-4.0000")
     assert bars.cell_at(drawing, 20, 4) == (1, 1)
@@ -180,12 +180,12 @@ def test_cell_and_place_belong_together() -> None:
 
 def test_description() -> None:
     drawing = scene(groups())
-    said = bars.describe(drawing.face, (), 1, 1, -4.0)
-    assert said == "seconds[1,1] = -4.0   group: 128 (query 1)   bar: b (index 1)"
+    description = bars.describe(drawing.face, (), 1, 1, -4.0)
+    assert description == "seconds[1,1] = -4.0   group: 128 (query 1)   bar: b (index 1)"
     assert bars.describe(scene(times()).face, (), 0, 0, 12.3) == "times[0] = 12.3   bar: by hand (index 0)"
 
 
-def test_below_zero_is_told_by_color_too() -> None:
+def test_negative_bars_have_a_color() -> None:
     ways: tuple[Depth, ...] = ("16", "256", "truecolor")
     for depth in ways:
         assert bars._bar_style(palette(Terminal(depth=depth)), below=True) != bars._bar_style(
@@ -221,7 +221,7 @@ async def test_arrows_walk_the_groups() -> None:
         assert app.matrix.index == (0, 1)
 
 
-async def test_a_move_is_sent_up_to_the_numbers_only() -> None:
+async def test_a_move_repaints_up_to_the_numbers_only() -> None:
     app = MatrixApp(times())
     async with app.run_test(size=(80, 24)) as pilot:
         app.watch_refreshes()

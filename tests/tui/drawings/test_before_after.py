@@ -30,7 +30,7 @@ def result(*tensors: Tensor) -> StepResult:
     return StepResult("one", tensors=tensors)
 
 
-def test_nothing_is_changed() -> None:
+def test_without_changes() -> None:
     assert contents(None, result(BEFORE, OTHER), "difference", [CELL]) == (MatrixContent(BEFORE), MatrixContent(OTHER))
 
 
@@ -53,20 +53,20 @@ def test_after_before_and_the_difference() -> None:
 @pytest.mark.parametrize(
     ("mode", "expected"), [("after", OTHER_SHAPE), ("difference", OTHER_SHAPE), ("before", "before")]
 )
-def test_another_shape_cannot_be_compared(mode: before_after.Mode, expected: str) -> None:
+def test_a_different_shape_cannot_be_compared(mode: before_after.Mode, expected: str) -> None:
     wide = tensor("scores", (1, 3), (1.0, 2.0, 3.0))
     [found] = contents(result(BEFORE), result(wide), mode)
     assert (found.caption, found.tensor, found.changed) == (expected, BEFORE if mode == "before" else wide, NO_CELLS)
 
 
 @pytest.mark.parametrize("mode", before_after.MODES)
-def test_of_large_tensors_only_the_numbers_after_are_here(mode: before_after.Mode) -> None:
+def test_large_tensors_show_only_the_numbers_after(mode: before_after.Mode) -> None:
     other = replace(HUGE, window=Window((), 0, 0, ((1.0, 3.0),)))
     assert contents(result(HUGE), result(other), mode) == (MatrixContent(other, f"after; {TOO_LARGE}"),)
 
 
 @pytest.mark.parametrize("mode", before_after.MODES)
-def test_what_was_not_there_before(mode: before_after.Mode) -> None:
+def test_a_tensor_that_is_new(mode: before_after.Mode) -> None:
     assert contents(result(OTHER), result(AFTER), mode, [CELL]) == (
         MatrixContent(AFTER, "after", set=Cells(patterns=((0, 1),))),
     )

@@ -1,4 +1,4 @@
-"""Curves: their dots, axes and marks, with numbers of every kind; and how they share a place."""
+"""Curves: their dots, axes and marks, with numbers of every kind, and the arrangement of several curves."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def lines(plot: Plot, width: int = 40, height: int = 6, *, unicode: bool = True)
 
 
 def dots(plot: Plot, width: int = 40, height: int = 6, *, unicode: bool = True) -> list[str]:
-    """What stands right of the axis, without the axis of the steps."""
+    """Return the dots to the right of the vertical axis, without the axis of steps."""
     side = "┤│" if unicode else "+|"
     rows = lines(plot, width, height, unicode=unicode)[1:-1]
     return [row[next(at for at, sign in enumerate(row) if sign in side) + 1 :] for row in rows]
 
 
 def columns(plot: Plot, row: int, **how: bool) -> list[int]:
-    """Where there is something in a row."""
+    """Return the columns of a row that contain a dot."""
     return [at for at, sign in enumerate(dots(plot, **how)[row]) if sign != " "]
 
 
@@ -43,7 +43,7 @@ def test_a_curve_in_full() -> None:
     assert found[-1].strip() == "└0──────────────▲500───────1000─"
 
 
-def test_it_falls_from_the_left_to_the_right() -> None:
+def test_a_falling_curve_falls() -> None:
     plot = Plot("loss", FALLING, 1000, 40)
     tops = [min(columns(plot, row)) for row in range(4)]
     assert tops == sorted(tops)
@@ -62,7 +62,7 @@ def test_ascii_has_three_heights_a_line() -> None:
 
 
 @pytest.mark.parametrize("unicode", [True, False])
-def test_one_point_is_one_sign(unicode: bool) -> None:
+def test_one_point_is_one_character(unicode: bool) -> None:
     found = "".join(dots(Plot("loss", ((0, 0.5),), 100, 0), unicode=unicode))
     assert len(found.strip()) == 1
 
@@ -73,17 +73,17 @@ def test_a_constant_is_a_flat_line_between_two_bounds(value: float) -> None:
     filled = [row for row in range(4) if columns(plot, row)]
     assert len(filled) == 1
     low, high = bounds([value])
-    # What is never negative has no axis below 0.
+    # Numbers that are never negative have no axis below 0.
     assert filled[0] in (1, 2) if value else filled[0] == 3
     assert low < value < high if value else low == value < high
 
 
 @pytest.mark.parametrize("width", range(NARROWEST, 40))
-def test_the_name_is_read_where_there_is_hardly_room(width: int) -> None:
+def test_the_name_stays_readable_in_little_room(width: int) -> None:
     assert lines(Plot("Previous", ((0, 0.5),), 300, 0), width)[0].split() == ["Previous", "0.5000"]
 
 
-def test_nothing_yet_has_axes_and_no_dot() -> None:
+def test_a_curve_without_points_has_axes_and_no_dot() -> None:
     found = lines(Plot("loss", (), 1000))
     assert found[0].strip() == "loss"
     assert set("".join(dots(Plot("loss", (), 1000)))) == {" "}
@@ -93,22 +93,22 @@ def test_nothing_yet_has_axes_and_no_dot() -> None:
 
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("broken", [nan, inf, -inf])
-def test_what_is_not_finite_breaks_the_line_and_is_marked(broken: float, unicode: bool) -> None:
+def test_a_number_that_is_not_finite_breaks_the_curve_and_is_marked(broken: float, unicode: bool) -> None:
     plot = Plot("loss", ((0, 1.0), (20, 1.0), (40, broken), (60, broken), (80, 1.0), (100, 1.0)), 100, 2)
     found = dots(plot, unicode=unicode)
     assert found[3].count("!") == 2
-    # The dots are on one height; between 20 and 80 there is none.
+    # All dots have the same height, and there is none between 20 and 80.
     [row] = [row for row in found[:3] if row.strip()]
     assert " " * 10 in row.strip()
     assert lines(plot, unicode=unicode)[0].split() == ["loss", str(broken)]
 
 
-def test_nothing_finite_at_all() -> None:
+def test_a_curve_without_finite_numbers() -> None:
     found = dots(Plot("loss", ((0, nan), (10, nan)), 10, 0))
     assert set("".join(found)) == {" ", "!"}
 
 
-def test_two_far_apart_are_joined() -> None:
+def test_distant_points_are_joined() -> None:
     """A curve that goes from one corner to the other fills every column."""
     plot = Plot("loss", ((0, 0.0), (100, 1.0)), 100, 0)
     assert sorted({at for row in range(4) for at in columns(plot, row)}) == list(range(31))
@@ -128,19 +128,19 @@ def test_the_mark_has_its_step_beside_it_where_there_is_room(step: int, axis: st
 
 
 @pytest.mark.parametrize("step", range(0, 301, 5))
-def test_the_mark_does_not_stand_in_a_number(step: int) -> None:
+def test_the_mark_is_not_drawn_inside_a_number(step: int) -> None:
     axis = lines(Plot("loss", ((step, 1.0),), 300, 0), 40)[-1]
     assert set(re.findall("[0-9]+", axis)) <= {"0", str(step), "300"}
     assert "300" in axis or step > 260
 
 
-def test_the_axis_seldom_changes_while_numbers_come() -> None:
-    """Each other axis sends the whole drawing again."""
+def test_the_axis_seldom_changes_as_numbers_arrive() -> None:
+    """A new axis repaints the whole drawing."""
     found = {bounds([value for _, value in FALLING[:count]]) for count in range(2, 42)}
     assert len(found) <= 3
 
 
-def test_an_axis_begins_at_0_unless_there_is_little_to_see_then() -> None:
+def test_an_axis_begins_at_0_unless_that_would_flatten_the_curve() -> None:
     assert bounds([2.8, 3.57]) == (0, 4)
     assert bounds([0.1, 0.46]) == pytest.approx((0, 0.6))
     assert bounds([3.5, 3.57])[0] > 3
@@ -148,7 +148,7 @@ def test_an_axis_begins_at_0_unless_there_is_little_to_see_then() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True)))
-def test_bounds_hold_all_that_is_finite(values: list[float]) -> None:
+def test_bounds_contain_all_finite_numbers(values: list[float]) -> None:
     low, high = bounds(values)
     assert isfinite(low)
     assert isfinite(high)
@@ -163,7 +163,7 @@ def test_bounds_hold_all_that_is_finite(values: list[float]) -> None:
     st.integers(LOWEST, 12),
     st.booleans(),
 )
-def test_every_line_is_as_wide_as_its_place(
+def test_every_line_is_as_wide_as_its_slot(
     points: list[tuple[int, float]], width: int, height: int, unicode: bool
 ) -> None:
     plot = Plot("a name that is rather long", tuple(points), 100, len(points) - 1 if points else None)
@@ -172,11 +172,11 @@ def test_every_line_is_as_wide_as_its_place(
     assert {cell_len(line) for line in found} == {width}
 
 
-def test_places() -> None:
+def test_slots() -> None:
     assert arrange(2, 80, WANTED) == (CurveSlot(0, 0, 40, 6), CurveSlot(40, 0, 40, 6))
     assert arrange(2, 56, 14) == (CurveSlot(0, 0, 56, 7), CurveSlot(0, 7, 56, 7))
     assert arrange(3, 80, WANTED)[2] == CurveSlot(52, 0, 26, 6)
-    # Where there is no room for both, there is for the first.
+    # If there is no room for both curves, the first one is shown.
     assert arrange(2, 30, LOWEST) == (CurveSlot(0, 0, 30, 4),)
     assert arrange(2, 10, 20) == arrange(2, 80, 2) == arrange(0, 80, 20) == ()
 
@@ -210,5 +210,5 @@ async def test_the_widget_repaints_only_lines_that_differ() -> None:
         app.curves.render_line = lambda y, draw=app.curves.render_line: (asked.append(y), draw(y))[1]  # type: ignore
         app.curves.show((Plot("loss", FALLING[:20], 1000, 18), Plot("score", ((0, 0.0), (1000, 1.0)), 1000, 1)))
         await pilot.pause()
-        # A different snapshot is in view: its number, and the mark below.
+        # A different snapshot is current, so its number and the mark below change.
         assert set(asked) == {0, 5}

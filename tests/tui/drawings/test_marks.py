@@ -1,4 +1,4 @@
-"""Marked cells: which they are, and that they show without color and without moving anything."""
+"""Marked cells: which cells are marked, and that marks are visible without color and move nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALL = Marks(operands=Cells(((1, None),)), changed=Cells(((0, 3),), frozenset([3 
 
 
 def row(marks: Marks, shape: tuple[int, ...], lead: tuple[int, ...], at: int, count: int = 6) -> list[int]:
-    """The senses of the first cells of a row."""
+    """Return the marks of the first cells of a row."""
     return list(Marked(marks, shape).row(lead, at, 0, count))
 
 
@@ -46,11 +46,11 @@ def test_vectors_and_scalars() -> None:
     assert row(Marks(Cells(((),))), (), (), 0, 1) == [OPERAND]
 
 
-def test_a_pattern_of_another_tensor_marks_nothing() -> None:
+def test_a_pattern_for_a_different_number_of_axes_marks_nothing() -> None:
     assert row(Marks(Cells(((1,), (1, 1, 1)))), (6, 6), (), 1) == []
 
 
-def test_only_what_is_in_view() -> None:
+def test_only_visible_columns_are_marked() -> None:
     assert Marked(Marks(Cells(((5, 7), (5, range(30, 40))))), (64, 64)).row((), 5, 7, 2) == [OPERAND, 0]
     assert Marked(Marks(Cells(((5, 7), (5, range(30, 40))))), (64, 64)).row((), 5, 8, 2) == ()
 
@@ -85,7 +85,7 @@ def test_the_rarest_sense_gives_the_sign() -> None:
 # How they look
 
 
-def test_marks_stand_in_the_gap() -> None:
+def test_marks_are_drawn_in_the_gap_before_the_digits() -> None:
     plain = scene(scores(), row=5, col=5)
     marked = replace(plain, marked=Marked(ALL, (6, 6)))
     lines = text(marked).splitlines()
@@ -118,7 +118,7 @@ def test_operands_are_underlined_on_the_color_of_their_cell(depth: Depth) -> Non
     assert style.bgcolor == (ground.bgcolor if ground else None)
 
 
-def test_what_a_mask_hides_is_not_dim_if_it_is_marked() -> None:
+def test_a_masked_cell_is_not_dim_if_it_is_marked() -> None:
     masked = of_words("masked", [[float("-inf")] * 6] * 6)
     runs = draw(replace(scene(masked, row=5, col=5), marked=Marked(ALL, (6, 6))), 3)
     ((_, style),) = [run for run in runs if "►" in run[0]]

@@ -1,4 +1,4 @@
-"""Memory: where elements lie, what is drawn of it, what keys do."""
+"""Tensors drawn as memory: the positions of elements, the drawing, and the keys."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def inputs() -> Tensor:
 
 
 def turned() -> Tensor:
-    values = tuple(NUMBERS[place] for place in (0, 3, 1, 4, 2, 5))
+    values = tuple(NUMBERS[index] for index in (0, 3, 1, 4, 2, 5))
     return stored("turned", values, (3, 2), MemoryLayout((1, 3), 0, 6, False, "A"))
 
 
 def part() -> Tensor:
-    values = tuple(NUMBERS[place] for place in (1, 2, 4, 5))
+    values = tuple(NUMBERS[index] for index in (1, 2, 4, 5))
     return stored("part", values, (2, 2), MemoryLayout((3, 1), 1, 6, False, "A"))
 
 
@@ -53,16 +53,16 @@ def batch() -> Tensor:
 # Where elements lie
 
 
-def test_places() -> None:
+def test_positions() -> None:
     assert memory_text.elements(turned()) == {0: (0, 0), 3: (0, 1), 1: (1, 0), 4: (1, 1), 2: (2, 0), 5: (2, 1)}
     assert sorted(memory_text.elements(part())) == [1, 2, 4, 5]
-    # Where several indices lie at one place, the first is told.
+    # If several indices share a position, the first one is named.
     twice = stored("twice", (1.0, 2.0, 1.0, 2.0), (2, 2), MemoryLayout((0, 1), 0, 2, False, "A"))
     assert memory_text.elements(twice) == {0: (0, 0), 1: (0, 1)}
 
 
 @pytest.mark.parametrize(
-    ("layout", "index", "said"),
+    ("layout", "index", "text"),
     [
         (ROWS, (1, 2), "offset = 1*3 + 2*1 = 5"),
         (MemoryLayout((3, 1), 1, 6, False), (0, 1), "offset = 1 + 0*3 + 1*1 = 2"),
@@ -71,8 +71,8 @@ def test_places() -> None:
         (MemoryLayout((1,), 0, 3, True), (2,), "offset = 2*1 = 2"),
     ],
 )
-def test_sums(layout: MemoryLayout, index: tuple[int, ...], said: str) -> None:
-    assert memory_text.sum_text(layout, index) == said
+def test_sums(layout: MemoryLayout, index: tuple[int, ...], text: str) -> None:
+    assert memory_text.sum_text(layout, index) == text
 
 
 def test_facts() -> None:
@@ -80,7 +80,7 @@ def test_facts() -> None:
     assert memory_text.facts(part())[1:] == ("not contiguous", "offset 1", "storage A: 4 of 6 numbers")
 
 
-def test_what_is_too_large_is_a_matrix() -> None:
+def test_a_tensor_that_is_too_large_is_drawn_as_a_matrix() -> None:
     assert drawing_of(inputs()) is MEMORY
     assert drawing_of(replace(inputs(), layout=None)) is MATRIX
     assert drawing_of(replace(inputs(), layout=replace(ROWS, size=97))) is MATRIX
@@ -100,7 +100,7 @@ def test_a_row_lies_together() -> None:
     )
 
 
-def test_a_row_of_the_transpose_jumps() -> None:
+def test_a_row_of_the_transpose_is_scattered() -> None:
     drawing = scene(turned(), 70, row=1, col=1)
     assert text(drawing).splitlines()[1] == " strides (1, 3)   not contiguous   offset 0   storage A: 6 numbers"
     assert text(drawing).splitlines()[3] == "         0.4300 (0.1500) 0.8900  0.5500 ▐0.8700▌ 0.6600"
@@ -108,13 +108,13 @@ def test_a_row_of_the_transpose_jumps() -> None:
     assert memory_strip.describe(drawing.face, (), 1, 1, 0.87) == "turned[1,1] = 0.87   offset = 1*1 + 1*3 = 4"
 
 
-def test_what_is_not_of_the_tensor_is_a_dot() -> None:
+def test_storage_outside_of_the_tensor_is_a_dot() -> None:
     lines = text(scene(part(), 70, row=0, col=1, terminal=ASCII)).splitlines()
     assert lines[3] == "              . (0.1500)[0.8900]      .  0.8700  0.6600"
     assert "\n".join(lines).isascii()
 
 
-def test_lines_are_labelled_with_their_first_place() -> None:
+def test_lines_are_labeled_with_their_first_position() -> None:
     lines = text(scene(batch(), 70, row=1, col=1, lead=(1,))).splitlines()
     assert lines[1] == " batch 1 of 2   [ ] batch"
     assert lines[3].startswith(" offset  +0  +1")
@@ -122,7 +122,7 @@ def test_lines_are_labelled_with_their_first_place() -> None:
     assert lines[5].endswith("12  13  14  15 (16)▐17▌(18)(19) 20  21  22  23")
 
 
-def test_the_cursor_is_in_view() -> None:
+def test_the_cursor_is_visible() -> None:
     drawing = scene(batch(), 30, 5, row=2, col=3, lead=(1,))
     lines = text(drawing).splitlines()
     assert len(lines) == 5
@@ -143,8 +143,8 @@ def test_marks() -> None:
 @pytest.mark.parametrize("width", [16, 30, 80, 132])
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 def test_lines_are_as_wide_as_the_screen(width: int, depth: Depth) -> None:
-    for shown in (inputs(), turned(), part(), batch()):
-        drawing = scene(shown, width, terminal=Terminal(depth=depth))
+    for example in (inputs(), turned(), part(), batch()):
+        drawing = scene(example, width, terminal=Terminal(depth=depth))
         for y in range(drawing.layout.height):
             assert sum(cell_len(piece) for piece, _ in memory_strip.draw(drawing, y)) == width
 
@@ -179,7 +179,7 @@ async def test_keys_walk_the_leading_indices() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("right_square_bracket", "down")
         assert app.matrix.describe() == "x[1,1,0] = 16   offset = 1*12 + 1*4 + 0*1 = 16"
-        # What lies under the mouse belongs to another leading index.
+        # The element under the mouse has a different leading index.
         await pilot.click(app.matrix, offset=(10, 4))
         assert app.matrix.index == (1, 1, 0)
 

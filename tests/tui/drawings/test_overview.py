@@ -1,4 +1,4 @@
-"""A matrix from further away: blocks, all heads, and the way there and back."""
+"""A zoomed-out matrix: blocks, all heads, and the keys that lead there and back."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from tui.tty.terminal import Depth, Terminal
 from tui.widgets.matrix import MatrixView
 
 
-def face(shown: Tensor, terminal: Terminal = PLAIN) -> Face:
-    return Face.of(shown, palette(terminal))
+def face(example: Tensor, terminal: Terminal = PLAIN) -> Face:
+    return Face.of(example, palette(terminal))
 
 
 def causal(lead: tuple[int, ...], rows: int, cols: int, how: How, size: int = 1024) -> Blocks:
-    """Blocks of a causal matrix in which the row of a block tells its value: 1 / (row + 1)."""
+    """Return the blocks of a causal matrix in which each value follows from its row: 1 / (row + 1)."""
     starts = [(row, col) for row in range(0, size, rows) for col in range(0, size, cols)]
     across = -(-size // cols)
     values = [1 / (row + 1) if col <= row + rows - 1 else 0.0 for row, col in starts]
-    grid = tuple(tuple(values[place : place + across]) for place in range(0, len(values), across))
+    grid = tuple(tuple(values[index : index + across]) for index in range(0, len(values), across))
     peaks = tuple(
-        tuple((row + 1 if row + 1 < size else row, col) for row, col in starts[place : place + across])
-        for place in range(0, len(starts), across)
+        tuple((row + 1 if row + 1 < size else row, col) for row, col in starts[index : index + across])
+        for index in range(0, len(starts), across)
     )
     return Blocks(lead, rows, cols, how, grid, peaks)
 
 
 def overview_scene(
-    shown: Tensor,
+    example: Tensor,
     width: int = 80,
     height: int = 14,
     row: int = 0,
@@ -58,20 +58,20 @@ def overview_scene(
     level: str = "blocks",
     marks: Marks = NO_MARKS,
 ) -> Scene | Heads:
-    """An overview with the cursor on a cell."""
-    cells = scene(shown, width, height, row, col, terminal=terminal)
+    """Return the scene of an overview with the cursor on a cell."""
+    cells = scene(example, width, height, row, col, terminal=terminal)
     zoom = Zoom()
     zoom.level, zoom.how, zoom.shades = level, how, shades  # type: ignore[assignment]
     for lead, rows, cols, _ in zoom.missing(cells) if answered else ():
-        zoom.add(causal(lead, rows, cols, how, shown.shape[-1]))
+        zoom.add(causal(lead, rows, cols, how, example.shape[-1]))
     return zoom.scene(cells, marks)
 
 
-def text(shown: Scene | Heads) -> str:
+def text(scene: Scene | Heads) -> str:
     lines = []
-    for y in range(shown.layout.height):
-        runs = draw_heads(shown, y) if isinstance(shown, Heads) else draw(shown, y)
-        assert sum(cell_len(part) for part, _ in runs) == shown.layout.width
+    for y in range(scene.layout.height):
+        runs = draw_heads(scene, y) if isinstance(scene, Heads) else draw(scene, y)
+        assert sum(cell_len(part) for part, _ in runs) == scene.layout.width
         lines.append("".join(part for part, _ in runs).rstrip())
     return "\n".join(lines).rstrip()
 
@@ -97,16 +97,16 @@ def test_division(width: int, height: int, shades: bool | None, plan: BlockPlan)
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(12, 200), st.integers(4, 60), st.booleans())
 def test_all_blocks_fit(rows: int, cols: int, width: int, height: int, shades: bool) -> None:
-    shown = Tensor("w", "weight", "float32", (rows, cols), (), (), 0.0, 1.0, None)
-    cells = scene(shown, width, height)
+    example = Tensor("w", "weight", "float32", (rows, cols), (), (), 0.0, 1.0, None)
+    cells = scene(example, width, height)
     zoom = Zoom()
     zoom.level, zoom.shades = "blocks", shades
-    place = zoom.scene(cells, NO_MARKS).layout
-    assert zoom.division(cells).shape((rows, cols)) == (place.rows, place.cols)
-    assert place.hint < 0
+    grid_layout = zoom.scene(cells, NO_MARKS).layout
+    assert zoom.division(cells).shape((rows, cols)) == (grid_layout.rows, grid_layout.cols)
+    assert grid_layout.hint < 0
 
 
-def test_sizes_are_easy_to_reckon_with() -> None:
+def test_block_sizes_are_easy_to_calculate_with() -> None:
     assert [overview._round(size) for size in (1, 2, 3, 5, 9, 11, 63, 65, 94, 129)] == [
         1, 2, 3, 5, 10, 12, 64, 80, 96, 160,
     ]  # fmt: skip
@@ -149,16 +149,16 @@ def test_shades_in_ascii() -> None:
 
 
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
-def test_signs_are_not_told_by_color_alone(depth: Depth) -> None:
+def test_signs_do_not_rely_on_color_alone(depth: Depth) -> None:
     grid = ((-1.0, 1.0, nan, inf, -inf), (0.5, 0.0, -0.5, 0.5, 0.0))
-    shown = tensor("v", [value for row in grid for value in row], (2, 5), ("token", "dim"), kind="vector")
-    lines = text(overview_scene(shown, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()
+    example = tensor("v", [value for row in grid for value in row], (2, 5), ("token", "dim"), kind="vector")
+    lines = text(overview_scene(example, 14, 5, shades=True, row=1, col=4, terminal=Terminal(depth=depth))).splitlines()
     ends = {"none": ("-█", "██"), "16": ("-█", "██")}.get(depth, ("- ", "  "))
     assert lines[2].startswith(f" 0 {ends[0]}{ends[1]}!!!!")
     assert lines[3].endswith("[]")
 
 
-def test_numbers_that_have_not_come_are_dots() -> None:
+def test_missing_numbers_are_dots() -> None:
     lines = text(overview_scene(large(), row=100, answered=False)).splitlines()
     assert lines[3].split() == ["0", *["·"] * 8]
     shaded = text(overview_scene(large(), row=100, answered=False, shades=True)).splitlines()
@@ -180,23 +180,23 @@ def test_a_mask_and_whole_numbers() -> None:
     mask = tensor("mask", values, (60, 60), kind="mask", dtype="bool")
     assert " 1■" in text(overview_scene(mask))
     assert " 0.8500" in text(overview_scene(mask, how="mean"))
-    counts = tensor("counts", [float(place) for place in range(3600)], (60, 60), kind="vector", dtype="int64")
+    counts = tensor("counts", [float(index) for index in range(3600)], (60, 60), kind="vector", dtype="int64")
     assert " 3599" in text(overview_scene(counts))
 
 
 def test_blocks_in_words() -> None:
-    shown = face(large())
+    source = face(large())
     division = BlockPlan(96, 128, 7)
     blocks = causal((3,), 96, 128, "max")
     assert (
-        overview.describe(shown, division, "max", blocks, (3,), (1000, 200))
+        overview.describe(source, division, "max", blocks, (3,), (1000, 200))
         == "max of weights[3,960:1024,128:256] = 0.0010405828   at [961,128]"
     )
     assert (
-        overview.describe(shown, division, "mean", replace(blocks, how="mean"), (3,), (5, 5))
+        overview.describe(source, division, "mean", replace(blocks, how="mean"), (3,), (5, 5))
         == "mean of weights[3,0:96,0:128] = 1   greatest at [1,0]"
     )
-    assert overview.describe(shown, division, "max", None, (3,), (5, 5)) == "max of weights[3,0:96,0:128] = …"
+    assert overview.describe(source, division, "max", None, (3,), (5, 5)) == "max of weights[3,0:96,0:128] = …"
     vector = Tensor("v", "vector", "float32", (5000,), (), (), 0.0, 1.0, None)
     found = blocks_of((), [[float(col) for col in range(5000)]], 1, 1000, "max")
     assert (
@@ -227,20 +227,20 @@ def test_all_heads() -> None:
 
 
 def test_a_head_is_found_where_its_thumbnail_is() -> None:
-    shown = overview_scene(large(), level="heads")
-    assert isinstance(shown, Heads)
-    assert [shown.head_at(*place) for place in ((2, 2), (14, 4), (70, 13), (79, 3), (5, 1))] == [0, 1, 11, None, None]
-    assert shown.title_at == (2, 2)
+    heads = overview_scene(large(), level="heads")
+    assert isinstance(heads, Heads)
+    assert [heads.head_at(*point) for point in ((2, 2), (14, 4), (70, 13), (79, 3), (5, 1))] == [0, 1, 11, None, None]
+    assert heads.title_at == (2, 2)
 
 
 # The widget
 
 
 class OverviewApp(MatrixApp):
-    """A matrix whose blocks and rows are answered."""
+    """An app with a matrix whose questions about blocks and rows are answered."""
 
-    def __init__(self, shown: Tensor | None, terminal: Terminal = PLAIN, answers: bool = True) -> None:
-        super().__init__(shown, terminal, answers)
+    def __init__(self, example: Tensor | None, terminal: Terminal = PLAIN, answers: bool = True) -> None:
+        super().__init__(example, terminal, answers)
         self.blocks: list[tuple[tuple[int, ...], int, int, How]] = []
         self.rows: list[tuple[tuple[int, ...], int]] = []
 
@@ -267,7 +267,7 @@ async def test_the_overview_and_back() -> None:
         assert app.matrix.hints[0] == "arrows block"
         assert "max of 56×128" in app.lines[0]
         assert app.matrix.describe().startswith("max of weights[0,0:56,0:128] = 1.0")
-        # Looking from further away moves nothing.
+        # Zooming out does not move the cursor.
         assert app.matrix.cursor == (1, 1)
         await pilot.press("щ")
         assert app.blocks[1:] == [((0,), 56, 128, "mean")]
@@ -276,7 +276,7 @@ async def test_the_overview_and_back() -> None:
         assert app.matrix.cursor == (1, 1)
         assert app.matrix.describe().startswith("weights[0,1,1] = ")
         await pilot.press("o")
-        # They are still here.
+        # The blocks are still stored.
         assert len(app.blocks) == 2
 
 
@@ -289,7 +289,7 @@ async def test_the_cursor_walks_blocks_and_looks_into_one() -> None:
         await pilot.press("enter")
         assert app.matrix.hints[0] == "arrows cell"
         assert app.matrix.cursor == (57, 128)
-        # The block begins at the corner of the view.
+        # The visible part begins with the block.
         assert app.lines[3].split()[0] == "56"
         assert app.lines[2].split()[1] == "128"
         await pilot.press("minus", "end", "pagedown", "plus")
@@ -357,7 +357,7 @@ async def test_shades_or_numbers() -> None:
         assert app.lines[3].startswith("    0 ▐ 1.0000▌")
 
 
-async def test_what_is_in_view_needs_no_overview() -> None:
+async def test_a_matrix_that_is_fully_visible_needs_no_overview() -> None:
     app = OverviewApp(scores())
     async with app.run_test() as pilot:
         await pilot.press("o")
@@ -368,7 +368,7 @@ async def test_what_is_in_view_needs_no_overview() -> None:
         assert app.matrix.describe().startswith("scores[0,1]")
 
 
-async def test_enter_and_escape_are_left_to_others_in_the_cells() -> None:
+async def test_enter_and_escape_are_left_to_other_widgets_while_cells_are_shown() -> None:
     app = OverviewApp(large())
     async with app.run_test() as pilot:
         for action in ("enter_block", "cells"):
@@ -392,7 +392,7 @@ async def test_all_heads_of_small_matrices() -> None:
         assert app.matrix.describe().startswith("w[1,1,0,0] = 144.0")
 
 
-async def test_what_does_not_come_is_asked_for_again() -> None:
+async def test_blocks_that_do_not_arrive_are_requested_again() -> None:
     app = OverviewApp(large(), answers=False)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("o", "down", "right")
@@ -408,7 +408,7 @@ async def test_what_does_not_come_is_asked_for_again() -> None:
         assert not app.matrix.describe().endswith("= …")
 
 
-async def test_other_values_are_asked_for_and_another_shape_ends_it() -> None:
+async def test_new_values_are_requested_and_a_new_shape_ends_the_overview() -> None:
     app = OverviewApp(large())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("o")
@@ -421,7 +421,7 @@ async def test_other_values_are_asked_for_and_another_shape_ends_it() -> None:
         assert app.matrix.describe().startswith("scores[0,0] =")
 
 
-async def test_another_size_is_another_overview() -> None:
+async def test_a_different_size_makes_a_different_overview() -> None:
     app = OverviewApp(large())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("minus", "minus")
@@ -458,7 +458,7 @@ async def test_statistics_follow_the_cursor() -> None:
         assert app.matrix.describe().startswith("weights[0,0,1] = ")
 
 
-async def test_statistics_of_what_is_here() -> None:
+async def test_statistics_of_a_loaded_tensor() -> None:
     app = OverviewApp(scores())
     async with app.run_test() as pilot:
         await pilot.press("t")
@@ -468,7 +468,7 @@ async def test_statistics_of_what_is_here() -> None:
         assert app.matrix.describe().startswith("v[0] = 0.25")
 
 
-async def test_statistics_that_do_not_come() -> None:
+async def test_statistics_that_do_not_arrive() -> None:
     app = OverviewApp(large(), answers=False)
     async with app.run_test() as pilot:
         await pilot.press("t")

@@ -1,4 +1,4 @@
-"""Where the parts of a question stand, on any screen."""
+"""The layout of a question on screens of all sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINES = st.integers(0, 40)
 ANSWERS = st.builds(AnswerLines, LINES, LINES, st.integers(0, 1), LINES)
 
 
-def test_what_is_typed_stays_and_how_to_answer_goes_first() -> None:
+def test_the_entry_line_stays_and_the_form_goes_first() -> None:
     answer = AnswerLines(form=1, options=4, entry=1, word=3)
     assert answer.within(9, remark=False) == answer
     assert answer.within(8, remark=False) == AnswerLines(0, 4, 1, 3)
@@ -27,7 +27,7 @@ def test_a_remark_takes_a_line_of_the_options() -> None:
 
 
 @given(ANSWERS, LINES, st.booleans())
-def test_the_answer_never_gets_more_than_there_is(answer: AnswerLines, room: int, remark: bool) -> None:
+def test_the_answer_box_never_gets_more_lines_than_there_are(answer: AnswerLines, room: int, remark: bool) -> None:
     got = answer.within(room, remark=remark)
     assert got.total <= room
     assert min(got.form, got.options, got.entry, got.word) >= 0
@@ -40,7 +40,7 @@ def test_beside_an_explanation_the_answer_is_shown_where_there_is_room() -> None
 
 
 @given(st.integers(20, 200), st.integers(4, 60), LINES, LINES, ANSWERS)
-def test_nothing_stands_below_the_screen(width: int, height: int, prose: int, code: int, answer: AnswerLines) -> None:
+def test_everything_fits_on_the_screen(width: int, height: int, prose: int, code: int, answer: AnswerLines) -> None:
     layout = lay_out(width, height, Needs(prose, code, 0, ((30, 8),), 20, 20), answer, 0)
     assert layout.wide == (width >= WIDE)
     if not layout.wide:

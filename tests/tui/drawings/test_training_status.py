@@ -1,4 +1,4 @@
-"""A training as it is looked at, without a screen: the current snapshot, the clock, the lines, the slots."""
+"""A training without a screen: the current snapshot, the clock, the status, and the layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CURVES = (Curve(name="loss", label="loss", expr="0"), Curve(name="score", label=
 
 
 class Clock:
-    """A clock that a test sets."""
+    """A clock whose time a test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -33,39 +33,39 @@ def snapshot(done: int, total: int = 40, **numbers: float) -> TrainingSnapshot:
 
 
 def replay(*done: int, clock: Clock | None = None, running: bool = False) -> TrainingReplay:
-    made = (
+    training = (
         TrainingReplay(state="starting", clock=clock or Clock())
         if running
         else TrainingReplay([snapshot(each) for each in done])
     )
     for each in done if running else ():
-        made.add(snapshot(each))
-    return made
+        training.add(snapshot(each))
+    return training
 
 
-def test_the_newest_snapshot_is_in_view_until_the_learner_looks_back() -> None:
-    made = replay(0, 10, 20, running=True)
-    assert made.current == snapshot(20)
-    made.look(-1)
-    made.add(snapshot(30))
-    assert made.current == snapshot(10)
-    assert not made.following
-    made.look(1)
-    made.look(1)
-    assert made.following
-    made.add(snapshot(40))
-    assert made.current == snapshot(40)
+def test_the_newest_snapshot_is_current_until_the_learner_looks_back() -> None:
+    training = replay(0, 10, 20, running=True)
+    assert training.current == snapshot(20)
+    training.look(-1)
+    training.add(snapshot(30))
+    assert training.current == snapshot(10)
+    assert not training.following
+    training.look(1)
+    training.look(1)
+    assert training.following
+    training.add(snapshot(40))
+    assert training.current == snapshot(40)
 
 
-def test_nobody_looks_beyond_the_ends() -> None:
-    made = replay(0, 10, 20)
-    made.look(-1000)
-    assert made.current == snapshot(0)
-    made.look(-1)
-    assert made.current == snapshot(0)
-    made.look(1000)
-    made.look(1)
-    assert made.current == snapshot(20)
+def test_looking_stops_at_the_ends() -> None:
+    training = replay(0, 10, 20)
+    training.look(-1000)
+    assert training.current == snapshot(0)
+    training.look(-1)
+    assert training.current == snapshot(0)
+    training.look(1000)
+    training.look(1)
+    assert training.current == snapshot(20)
     empty = TrainingReplay()
     empty.look(-1)
     assert empty.current is None
@@ -74,32 +74,32 @@ def test_nobody_looks_beyond_the_ends() -> None:
 
 def test_the_clock_runs_from_the_first_snapshot_and_not_in_pauses() -> None:
     clock = Clock()
-    made = TrainingReplay(state="starting", clock=clock)
+    training = TrainingReplay(state="starting", clock=clock)
     clock.now += 5
-    assert made.seconds == 0
-    made.add(snapshot(0))
-    assert made.left is None
+    assert training.seconds == 0
+    training.add(snapshot(0))
+    assert training.left is None
     clock.now += 4
-    made.add(snapshot(10))
-    assert made.seconds == pytest.approx(4)
-    assert made.left == pytest.approx(12)
-    made.pause()
+    training.add(snapshot(10))
+    assert training.seconds == pytest.approx(4)
+    assert training.left == pytest.approx(12)
+    training.pause()
     clock.now += 100
-    # One that was on its way.
-    made.add(snapshot(20))
-    assert made.state == "paused"
-    assert made.seconds == pytest.approx(4)
-    assert made.left == pytest.approx(4)
-    made.resume()
+    # This snapshot was on its way when the training was paused.
+    training.add(snapshot(20))
+    assert training.state == "paused"
+    assert training.seconds == pytest.approx(4)
+    assert training.left == pytest.approx(4)
+    training.resume()
     clock.now += 4
-    assert made.seconds == 8
-    made.end(Training(tuple(made.snapshots), seconds=108.0))
+    assert training.seconds == 8
+    training.end(Training(tuple(training.snapshots), seconds=108.0))
     clock.now += 100
-    assert (made.state, made.seconds) == ("trained", 8)
+    assert (training.state, training.seconds) == ("trained", 8)
 
 
 @pytest.mark.parametrize(
-    ("training", "state"),
+    ("outcome", "state"),
     [
         (Training((), seconds=3.0), "trained"),
         (Training((), stopped=True), "stopped"),
@@ -107,36 +107,36 @@ def test_the_clock_runs_from_the_first_snapshot_and_not_in_pauses() -> None:
         (Training((), Failure("timeout", "Too long.")), "failed"),
     ],
 )
-def test_how_it_ends(training: Training, state: str) -> None:
-    made = replay(0, 10, running=True)
-    made.stop()
-    assert made.busy
-    made.end(training)
-    assert made.state == state
-    assert not made.busy
-    # Nothing that was seen is lost.
-    assert [each.done for each in made.snapshots] == [0, 10]
-    assert (made.failure is not None) == (state == "failed")
+def test_how_a_training_ends(outcome: Training, state: str) -> None:
+    training = replay(0, 10, running=True)
+    training.stop()
+    assert training.busy
+    training.end(outcome)
+    assert training.state == state
+    assert not training.busy
+    # No snapshot is lost.
+    assert [each.done for each in training.snapshots] == [0, 10]
+    assert (training.failure is not None) == (state == "failed")
 
 
-def test_what_has_ended_neither_waits_nor_stops() -> None:
-    made = replay(0, 10)
-    for act in (made.pause, made.resume, made.stop):
+def test_a_training_that_has_ended_cannot_be_paused_or_stopped() -> None:
+    training = replay(0, 10)
+    for act in (training.pause, training.resume, training.stop):
         act()
-        assert made.state == "recorded"
+        assert training.state == "recorded"
 
 
 def test_plots() -> None:
-    made = replay(0, 10, 20)
-    made.add(snapshot(30, loss=1.5))
-    made.look(-1)
-    loss, score = plots(made, CURVES)
+    training = replay(0, 10, 20)
+    training.add(snapshot(30, loss=1.5))
+    training.look(-1)
+    loss, score = plots(training, CURVES)
     assert (loss.label, loss.total, loss.here) == ("loss", 40, 2)
     assert loss.points == ((0, 4.0), (10, 3.0), (20, 2.0), (30, 1.5))
     assert score.points == ((0, 0.0), (10, 0.25), (20, 0.5))
-    made.look(1)
-    # The snapshot in view does not have this number.
-    assert plots(made, CURVES)[1].here is None
+    training.look(1)
+    # The current snapshot lacks this number.
+    assert plots(training, CURVES)[1].here is None
     assert plots(TrainingReplay(), CURVES)[0].points == ()
 
 
@@ -149,40 +149,43 @@ def test_the_status() -> None:
     assert training_status(recorded, 38.4).message == "recorded in 20 s   g: train it here, about 38 s"
     assert training_status(TrainingReplay()).message == "not trained yet   g: train it here"
     assert training_status(TrainingReplay()).current == ""
-    made = TrainingReplay(state="starting", clock=clock)
-    assert training_status(made).message == "starting: the steps before it run first"
-    made.add(snapshot(0))
+    training = TrainingReplay(state="starting", clock=clock)
+    assert training_status(training).message == "starting: the steps before it run first"
+    training.add(snapshot(0))
     clock.now += 5
-    made.add(snapshot(10))
-    assert (training_status(made).share, training_status(made).message) == (0.25, "10 of 40   5 s, about 15 s left")
-    assert training_status(made).short == "10 of 40   5 s"
-    assert training_status(made).current == "step 10"
-    made.look(-1)
-    assert training_status(made).current == "step 0   >: newest"
-    made.pause()
-    assert training_status(made).message == "10 of 40   paused after 5 s"
-    assert training_status(made).short == "10 of 40   paused"
-    made.stop()
-    assert training_status(made).message == "10 of 40   stopping"
-    made.end(Training(tuple(made.snapshots), stopped=True))
-    assert training_status(made).message == "stopped after 10 of 40 steps, 5 s: not kept"
-    assert training_status(made).current == "step 0   snapshot 1 of 2"
+    training.add(snapshot(10))
+    assert (training_status(training).share, training_status(training).message) == (
+        0.25,
+        "10 of 40   5 s, about 15 s left",
+    )
+    assert training_status(training).short == "10 of 40   5 s"
+    assert training_status(training).current == "step 10"
+    training.look(-1)
+    assert training_status(training).current == "step 0   >: newest"
+    training.pause()
+    assert training_status(training).message == "10 of 40   paused after 5 s"
+    assert training_status(training).short == "10 of 40   paused"
+    training.stop()
+    assert training_status(training).message == "10 of 40   stopping"
+    training.end(Training(tuple(training.snapshots), stopped=True))
+    assert training_status(training).message == "stopped after 10 of 40 steps, 5 s: not kept"
+    assert training_status(training).current == "step 0   snapshot 1 of 2"
 
 
-def test_what_the_matrix_says() -> None:
+def test_the_note_of_a_matrix() -> None:
     assert note(replay(0, 10)) == "step 10, recorded"
     assert note(replay(0, 10, running=True)) == "step 10"
     assert note(TrainingReplay()) == ""
 
 
-def test_a_line_of_the_command() -> None:
+def test_a_line_for_the_command_line() -> None:
     clock = Clock()
-    made = TrainingReplay(state="starting", clock=clock)
-    made.add(snapshot(0))
+    training = TrainingReplay(state="starting", clock=clock)
+    training.add(snapshot(0))
     clock.now += 70
-    made.add(snapshot(10))
-    told = line(made, made.snapshots[-1], CURVES)
-    assert told == "10 of 40   loss 3.0000   score 0.2500   1 min 10 s, about 3 min 30 s left"
+    training.add(snapshot(10))
+    text = line(training, training.snapshots[-1], CURVES)
+    assert text == "10 of 40   loss 3.0000   score 0.2500   1 min 10 s, about 3 min 30 s left"
 
 
 @pytest.mark.parametrize(
@@ -204,40 +207,40 @@ HEADS = ((90, 27), (90, 27))
 """Two matrices that do not fit into any narrow screen."""
 
 
-def test_at_first_there_is_prose_and_as_much_of_the_matrix_as_fits() -> None:
+def test_prose_comes_first_and_the_matrix_gets_the_rest() -> None:
     needs = Needs(prose=5, code=20, output=0, matrices=HEADS)
-    made = lay_out(80, 20, needs, 2, 0, 0, folded=False)
-    assert (made.prose, made.curves, made.code, made.matrices) == (5, 6, 0, (8, 0))
-    # Who looks at the snapshots has read it.
-    made = lay_out(80, 20, needs, 2, 0, 0, folded=True)
-    assert (made.prose, made.curves, made.matrices) == (0, 6, (13, 0))
-    # And what fits beside them stays.
-    made = lay_out(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0, folded=True)
-    assert (made.prose, made.matrices) == (5, (6,))
+    layout = lay_out(80, 20, needs, 2, 0, 0, folded=False)
+    assert (layout.prose, layout.curves, layout.code, layout.matrices) == (5, 6, 0, (8, 0))
+    # A learner who looks at snapshots has read the prose.
+    layout = lay_out(80, 20, needs, 2, 0, 0, folded=True)
+    assert (layout.prose, layout.curves, layout.matrices) == (0, 6, (13, 0))
+    # Prose that fits beside them stays.
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0, folded=True)
+    assert (layout.prose, layout.matrices) == (5, (6,))
 
 
-def test_curves_are_lower_if_all_is_in_view_then() -> None:
-    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0, folded=False)
-    assert (made.prose, made.curves, made.matrices) == (5, 4, (10,))
-    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=False)
-    assert (made.prose, made.curves, made.matrices) == (5, 6, (8,))
-    # Not when the prose gives way: then they need not be.
-    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=True)
-    assert (made.prose, made.curves, made.matrices) == (0, 8, (11,))
-    made = lay_out(80, 20, Needs(5, 20, 0, ((70, 8),)), 2, 0, 0, folded=True)
-    assert (made.prose, made.curves, made.matrices) == (5, 6, (8,))
+def test_curves_are_lower_if_everything_fits_then() -> None:
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0, folded=False)
+    assert (layout.prose, layout.curves, layout.matrices) == (5, 4, (10,))
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=False)
+    assert (layout.prose, layout.curves, layout.matrices) == (5, 6, (8,))
+    # Curves are not lowered if the prose gives way.
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=True)
+    assert (layout.prose, layout.curves, layout.matrices) == (0, 8, (11,))
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 8),)), 2, 0, 0, folded=True)
+    assert (layout.prose, layout.curves, layout.matrices) == (5, 6, (8,))
 
 
 def test_the_code_comes_with_the_prose() -> None:
-    made = lay_out(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE, folded=False)
-    assert (made.prose, made.word, made.curves, made.code, made.matrices) == (5, 1, 6, 6, (0, 0))
+    layout = lay_out(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE, folded=False)
+    assert (layout.prose, layout.word, layout.curves, layout.code, layout.matrices) == (5, 1, 6, 6, (0, 0))
 
 
-def test_wide_has_the_curves_left_and_the_matrices_right() -> None:
-    made = lay_out(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1, folded=True)
-    assert made.wide
-    assert (made.prose, made.curves, made.code) == (8, 12, 20)
-    assert made.matrices == (0, 48)
+def test_on_a_wide_screen_curves_are_left_and_matrices_right() -> None:
+    layout = lay_out(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1, folded=True)
+    assert layout.wide
+    assert (layout.prose, layout.curves, layout.code) == (8, 12, 20)
+    assert layout.matrices == (0, 48)
 
 
 @given(
@@ -252,7 +255,7 @@ def test_wide_has_the_curves_left_and_the_matrices_right() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_nothing_is_pushed_off_the_screen(
+def test_no_part_is_pushed_off_the_screen(
     width: int,
     height: int,
     prose: int,
@@ -266,17 +269,17 @@ def test_nothing_is_pushed_off_the_screen(
 ) -> None:
     active = min(active, len(matrices) - 1)
     needs = Needs(prose, code, 0, tuple(matrices), 40, 60, panel)
-    made = lay_out(width, height, needs, curves, word, active, folded=folded)
-    parts = (made.prose, made.word, made.curves, made.code, made.output, made.panel, *made.matrices)
+    layout = lay_out(width, height, needs, curves, word, active, folded=folded)
+    parts = (layout.prose, layout.word, layout.curves, layout.code, layout.output, layout.panel, *layout.matrices)
     assert min(parts) >= 0
-    text = made.prose + made.word + made.curves + made.code + made.output
-    assert (text if made.wide else text + sum(made.matrices)) + made.panel <= max(height, 3)
-    assert not made.wide or sum(made.matrices) + made.panel <= max(height, 3)
+    text = layout.prose + layout.word + layout.curves + layout.code + layout.output
+    assert (text if layout.wide else text + sum(layout.matrices)) + layout.panel <= max(height, 3)
+    assert not layout.wide or sum(layout.matrices) + layout.panel <= max(height, 3)
     if matrices and active >= 0 and height >= 16:
-        assert made.matrices[active] > 0
+        assert layout.matrices[active] > 0
 
 
-def test_matrices_share() -> None:
+def test_stacked_matrices_share_the_lines() -> None:
     assert shared(20, [5, 6], 0) == (6, 6)
     assert shared(11, [5, 6], 0) == (5, 6)
     assert shared(8, [5, 6], 1) == (0, 8)

@@ -1,4 +1,4 @@
-"""Code with colors and line numbers."""
+"""Code as styled text: colors and line numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_numbers(theme: str) -> None:
         "4  weights = torch.softmax(scores, dim=-1)",
     ]
     assert rich_code(CODE, theme, numbered=False).plain == CODE.rstrip("\n")
-    # All numbers are as wide as the last one.
+    # All line numbers are as wide as the last one.
     assert rich_code("pass\n" * 10, theme).plain.split("\n")[8:] == [" 9  pass", "10  pass"]
 
 
@@ -44,6 +44,6 @@ def test_sixteen_colors() -> None:
             assert style.color.number < 16
 
 
-def test_brackets_are_no_markup() -> None:
+def test_brackets_are_not_markup() -> None:
     assert rich_code("print('[red]x[/red]')", "ansi_dark").plain == "1  print('[red]x[/red]')"
     assert rich_code("", "ansi_dark", numbered=False).plain == ""

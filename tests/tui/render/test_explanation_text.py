@@ -1,4 +1,4 @@
-"""An explanation in words and digits: what is written is true, and it fits."""
+"""Explanations in words and digits: what is written is true, and it fits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 def arithmetic(text: str) -> Decimal:
-    """What a line of sums and products comes to, exactly as it is written."""
+    """Evaluate a line of sums and products exactly as it is written."""
     text = MORE.sub(r"(\2)", text).replace("·", "*")
     with localcontext(prec=2000):
         found: Decimal = eval(WRITTEN.sub(r"Decimal('\g<0>')", text), {"Decimal": Decimal})
@@ -29,7 +29,7 @@ def arithmetic(text: str) -> Decimal:
 
 
 def all_texts(e: Explanation, unicode: bool) -> str:
-    """Everything that is ever said of an explanation."""
+    """Return all texts that are ever shown for an explanation."""
     lines = [explanation_text.one_line(e, width, unicode=unicode) for width in (20, 80, 200)]
     return "\n".join(
         [*lines, *explanation_text.report(e, unicode), explanation_text.crumbs([e] * 9, "x[:]", unicode, 30)]
@@ -43,7 +43,7 @@ anything = st.one_of(tidy, small, wild)
 
 
 def sums(numbers: st.SearchStrategy[float], most: int = 8) -> st.SearchStrategy[Explanation]:
-    """Dot products of up to so many terms."""
+    """Generate dot products of up to `most` terms."""
     pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=most)
     return pairs.map(lambda found: dot("scores", (1, 2), *zip(*found, strict=True)))
 
@@ -60,13 +60,13 @@ def test_a_dot_product() -> None:
     e = dot("scores", (1, 2), [0.55, 0.87, 0.66], [0.57, 0.85, 0.64])
     assert explanation_text.digits(e) == Digits("0.55·0.57 + 0.87·0.85 + 0.66·0.64", "=", "1.4754")
     assert explanation_text.digits(e, unicode=False) == Digits("0.55 * 0.57 + 0.87 * 0.85 + 0.66 * 0.64", "=", "1.4754")
-    # What is exactly so is said to be so.
+    # An exact result has an equal sign.
     assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).sign == "="
     assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).text == "0.5·0.5 + (-2·3)"
 
 
 @given(dots, st.integers(1, 8))
-def test_equal_signs_are_true_to_the_letter(e: Explanation, most: int) -> None:
+def test_an_equal_sign_means_exactly_equal(e: Explanation, most: int) -> None:
     found = explanation_text.digits(e, most)
     assume(found.result.lstrip("-") != "inf")
     exactly = arithmetic(found.text) == Decimal(found.result) and " more: " not in found.text
@@ -74,10 +74,10 @@ def test_equal_signs_are_true_to_the_letter(e: Explanation, most: int) -> None:
 
 
 @given(sums(st.one_of(tidy, small), 40), st.integers(1, 8))
-def test_what_is_written_comes_out(e: Explanation, most: int) -> None:
-    """Rounded to its digits, the arithmetic on the screen gives the result on the screen."""
+def test_written_digits_evaluate_to_the_written_result(e: Explanation, most: int) -> None:
+    """The written arithmetic, rounded to the digits of the written result, gives that result."""
     assume(e.value == 0 or abs(e.value) >= 0.001)
-    # Where the exact number is as far from one as from the other no digits decide.
+    # If the exact number lies halfway between two roundings, no number of digits decides.
     assume(abs(abs(e.value * 10_000) % 1 - 0.5) > 0.05)
     found = explanation_text.digits(e, most)
     assert abs(arithmetic(found.text) - Decimal(found.result)) <= Decimal("0.00005")
@@ -93,8 +93,8 @@ def test_of_a_long_sum_the_largest_terms_are_kept(e: Explanation, most: int) -> 
     assert found.text.count("·") == len(products) - left_out
     if left_out:
         short = f.shorten(e.formula, e.values, most)
-        kept = [abs(f.evaluate(part, e.values)) for part in (short.formula.parts if most > 1 else [short.formula])]  # type: ignore[union-attr]
-        assert sorted(kept, reverse=True) == products[:most]
+        terms = [abs(f.evaluate(part, e.values)) for part in (short.formula.parts if most > 1 else [short.formula])]  # type: ignore[union-attr]
+        assert sorted(terms, reverse=True) == products[:most]
 
 
 def test_a_dot_product_of_gpt2() -> None:
@@ -109,8 +109,8 @@ def test_a_dot_product_of_gpt2() -> None:
     assert [len(group.positions) for group in explanation_text.groups(e)] == [768, 768]
 
 
-def test_digits_are_added_until_the_sum_comes_out() -> None:
-    """Four decimals of the factors would give 0.0001·1000 = 0.1, not 0.149."""
+def test_operands_get_digits_until_the_sum_is_right() -> None:
+    """With four decimals, the factors would give 0.0001·1000 = 0.1, not 0.149."""
     e = dot("x", (), [0.000149], [1000.0])
     assert explanation_text.digits(e) == Digits("0.000149·1000", "=", "0.149")
 
@@ -152,7 +152,7 @@ def test_odd_numbers(left: list[float], right: list[float], expected: Digits) ->
         (-inf, "float64", 9, "-inf"),
     ],
 )
-def test_numbers_for_people(value: float, dtype: str, decimals: int, expected: str) -> None:
+def test_readable_numbers(value: float, dtype: str, decimals: int, expected: str) -> None:
     assert explanation_text.readable(value, dtype, decimals) == expected
 
 
@@ -206,20 +206,20 @@ def test_a_dot_product_and_a_bias() -> None:
 
 
 def test_long_sums() -> None:
-    cells = [operand("x", (place,), place / 4) for place in range(1, 6)]
+    cells = [operand("x", (index,), index / 4) for index in range(1, 6)]
     total = f.add(*map(f.OperandRef, range(5)))
     squares = f.add(*(f.Op("**", (f.OperandRef(at), f.Number(2.0))) for at in range(5)))
 
-    def said(formula: f.Formula, unicode: bool = True) -> list[str]:
+    def text_of(formula: f.Formula, unicode: bool = True) -> list[str]:
         e = explanation("t", (), f.evaluate(formula, [cell.value for cell in cells]), formula, cells, op="sum")
         found = explanation_text.digits(e, 2, unicode)
         return [explanation_text.symbols(e, unicode), f"{found.text} {found.sign} {found.result}"]
 
-    assert said(total) == ["sum(x[:])", "1 + 1.25 + (3 more: 1.5) ≈ 3.75"]
-    assert said(f.Op("/", (total, f.Number(5.0)))) == ["sum(x[:]) / 5", "(1 + 1.25 + (3 more: 1.5)) / 5 ≈ 0.75"]
-    assert said(f.call("max", *map(f.OperandRef, range(5)))) == ["max(x[:])", "max(1, 1.25, (3 more: 0.75)) ≈ 1.25"]
-    assert said(squares) == ["x[1]^2 + x[2]^2 + x[3]^2 + … (5 terms)", "1^2 + 1.25^2 + (3 more: 0.875) ≈ 3.4375"]
-    assert said(f.call("sqrt", squares), unicode=False) == [
+    assert text_of(total) == ["sum(x[:])", "1 + 1.25 + (3 more: 1.5) ≈ 3.75"]
+    assert text_of(f.Op("/", (total, f.Number(5.0)))) == ["sum(x[:]) / 5", "(1 + 1.25 + (3 more: 1.5)) / 5 ≈ 0.75"]
+    assert text_of(f.call("max", *map(f.OperandRef, range(5)))) == ["max(x[:])", "max(1, 1.25, (3 more: 0.75)) ≈ 1.25"]
+    assert text_of(squares) == ["x[1]^2 + x[2]^2 + x[3]^2 + … (5 terms)", "1^2 + 1.25^2 + (3 more: 0.875) ≈ 3.4375"]
+    assert text_of(f.call("sqrt", squares), unicode=False) == [
         "sqrt(x[1]**2 + x[2]**2 + x[3]**2 + ... (5 terms))",
         "sqrt(1**2 + 1.25**2 + (3 more: 0.875)) ~ 1.8540",
     ]
@@ -231,14 +231,14 @@ def test_long_sums() -> None:
 @given(dots)
 def test_every_operand_is_in_a_row(e: Explanation) -> None:
     for varied in (e, *VARIED):
-        places = [place for group in explanation_text.groups(varied) for place in group.positions]
-        assert sorted(set(places)) == list(range(len(varied.operands)))
+        indices = [index for group in explanation_text.groups(varied) for index in group.positions]
+        assert sorted(set(indices)) == list(range(len(varied.operands)))
 
 
 def test_rows_of_a_dot_product() -> None:
     e = dot("x", (), [1.0, 2.0], [3.0, 4.0])
     assert explanation_text.groups(e) == (Group("queries", "queries[0,:]", (0, 2)), Group("keys", "keys[1,:]", (1, 3)))
-    # A row with itself, and the rounds of a loop.
+    # A row multiplied with itself, and iterations of a loop.
     square = explanation("x", (), 1.0, f.multiply(f.OperandRef(0), f.OperandRef(0)), [operand("y", (0,), 1.0)])
     assert [group.positions for group in explanation_text.groups(square)] == [(0,), (0,)]
     rounds = explanation(
@@ -265,11 +265,11 @@ def test_patterns(indices: list[tuple[int, ...]], expected: str) -> None:
 # Lines --------------------------------------------------------------------------------------------------------------
 
 
-def test_one_line_says_as_much_as_fits() -> None:
+def test_one_line_contains_as_much_as_fits() -> None:
     e = VARIED[0]
-    said = {explanation_text.one_line(e, width, "product") for width in range(20, 201)}
+    texts = {explanation_text.one_line(e, width, "product") for width in range(20, 201)}
     symbols, digits, line = "queries[0,:]·keys[1,:]", "0.5512·0.57 + 0.87·(-0.85)", "   line 4"
-    assert said == {
+    assert texts == {
         f"scores[1,2] = {symbols} = {digits} ≈ -0.4253{line}",
         f"scores[1,2] = {symbols} = {digits} ≈ -0.4253",
         f"scores[1,2] = {digits} ≈ -0.4253{line}",
@@ -286,7 +286,7 @@ def test_one_line_fits_or_is_the_shortest(e: Explanation, width: int) -> None:
         assert len(line) <= width or line == explanation_text.one_line(each, 20, "product")
 
 
-def test_one_line_of_numbers_made_from_nothing() -> None:
+def test_one_line_of_numbers_without_operands() -> None:
     inputs, drawn = VARIED[-2:]
     assert explanation_text.one_line(inputs, 80, "inputs") == "inputs[1,0] = 0.55   written in the code   line 3"
     assert explanation_text.one_line(inputs, 30, "inputs") == "inputs[1,0] = 0.55   line 3"
@@ -295,7 +295,7 @@ def test_one_line_of_numbers_made_from_nothing() -> None:
     assert explanation_text.one_line(drawn, 40) == "W_query[0,0] = 0.2961   drawn at random"
 
 
-def test_nothing_is_said_twice() -> None:
+def test_nothing_is_repeated() -> None:
     by_name = {e.name: explanation_text.one_line(e, 200) for e in VARIED}
     assert by_name["flat"] == "flat[3] = scores[1,0] = 0.5"
     assert by_name["masked"] == "masked[0,1] = float('-inf') if mask[0,1] else scores[0,1] = -inf"
@@ -372,7 +372,7 @@ def test_crumbs() -> None:
 
 @given(st.integers(1, 30), st.integers(1, 120))
 def test_crumbs_keep_both_ends(count: int, width: int) -> None:
-    way = [leaf("x", (place,), 1.0) for place in range(count)]
+    way = [leaf("x", (index,), 1.0) for index in range(count)]
     text = explanation_text.crumbs(way, width=width)
     assert text.startswith("x[0]")
     assert text.endswith(f"x[{count - 1}]")

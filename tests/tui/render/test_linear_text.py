@@ -44,7 +44,7 @@ def tensor(
         shape=shape,
         values=values,
         axes=("batch", "head", "query", "key")[4 - len(shape) :] if axes is None else axes,
-        labels=tuple(tuple(f"k{place}" for place in range(size)) for size in shape) if labels is None else labels,
+        labels=tuple(tuple(f"k{index}" for index in range(size)) for size in shape) if labels is None else labels,
         **usual | fields,
     )
 
@@ -63,8 +63,8 @@ def expected(lines: str) -> str:
 
 def test_matrix() -> None:
     words = ("Your", "journey")
-    shown = tensor((0.25, 0.75, 1.0, 0.0), (2, 2), (words, words), name="weights")
-    assert text(linear_text.matrix(shown)) == expected("""
+    example = tensor((0.25, 0.75, 1.0, 0.0), (2, 2), (words, words), name="weights")
+    assert text(linear_text.matrix(example)) == expected("""
         weights  2×2  rows: query, columns: key  from 0 to 1
                       Your  journey
              Your   0.2500   0.7500
@@ -73,8 +73,8 @@ def test_matrix() -> None:
 
 
 def test_vector() -> None:
-    shown = tensor((1.5, -2.0), (2,), (("d0", "d1"),), ("dim",), kind="vector")
-    assert text(linear_text.matrix(shown)) == expected("""
+    example = tensor((1.5, -2.0), (2,), (("d0", "d1"),), ("dim",), kind="vector")
+    assert text(linear_text.matrix(example)) == expected("""
         x  2  columns: dim  from -2 to 1.5
                  d0       d1
              1.5000  -2.0000
@@ -89,8 +89,8 @@ def test_single_number() -> None:
 
 
 def test_mask_of_booleans() -> None:
-    shown = tensor((1, 0, 1, 1), (2, 2), (("a", "b"), ("a", "b")), kind="mask", dtype="bool", low=0.0, high=1.0)
-    assert text(linear_text.matrix(shown)) == expected("""
+    example = tensor((1, 0, 1, 1), (2, 2), (("a", "b"), ("a", "b")), kind="mask", dtype="bool", low=0.0, high=1.0)
+    assert text(linear_text.matrix(example)) == expected("""
         x  2×2  rows: query, columns: key  from 0 to 1
              a  b
           a  1  0
@@ -98,16 +98,16 @@ def test_mask_of_booleans() -> None:
     """)
 
 
-def test_range_has_three_digits_and_whole_numbers_all() -> None:
-    shown = tensor((0.123456, 1234.5678), (2,))
-    assert next(linear_text.matrix(shown)).endswith("  from 0.123 to 1.23e+03")
-    shown = tensor((-7, 1769472), (2,), dtype="int64")
-    assert next(linear_text.matrix(shown)).endswith("  from -7 to 1769472")
+def test_bounds_have_three_digits_unless_they_are_integers() -> None:
+    example = tensor((0.123456, 1234.5678), (2,))
+    assert next(linear_text.matrix(example)).endswith("  from 0.123 to 1.23e+03")
+    example = tensor((-7, 1769472), (2,), dtype="int64")
+    assert next(linear_text.matrix(example)).endswith("  from -7 to 1769472")
 
 
 def test_infinity_and_nan() -> None:
-    shown = tensor((0.5, float("-inf"), float("nan"), float("inf")), (2, 2), (("a", "b"), ("a", "b")))
-    assert text(linear_text.matrix(shown)) == expected("""
+    example = tensor((0.5, float("-inf"), float("nan"), float("inf")), (2, 2), (("a", "b"), ("a", "b")))
+    assert text(linear_text.matrix(example)) == expected("""
         x  2×2  rows: query, columns: key  from 0.5 to 0.5
                   a       b
           a  0.5000    -inf
@@ -115,15 +115,15 @@ def test_infinity_and_nan() -> None:
     """)
 
 
-def test_nothing_finite() -> None:
+def test_without_finite_values() -> None:
     lines = list(linear_text.matrix(tensor((float("nan"),), (1,))))
     assert lines[0] == "x  1  columns: key"
     assert lines[-1].split() == ["nan"]
 
 
 def test_leading_axes_become_tables() -> None:
-    shown = tensor(tuple(range(8)), (2, 2, 1, 2), dtype="int64")
-    assert text(linear_text.matrix(shown)) == expected("""
+    example = tensor(tuple(range(8)), (2, 2, 1, 2), dtype="int64")
+    assert text(linear_text.matrix(example)) == expected("""
         x  2×2×1×2  rows: query, columns: key  from 0 to 7
           batch 0, head 0:
               k0  k1
@@ -147,20 +147,22 @@ def test_empty_tensor(shape: tuple[int, ...]) -> None:
 
 
 def test_columns_that_do_not_fit_follow_below() -> None:
-    shown = tensor(tuple(range(60)), (2, 30), dtype="int64")
-    lines = list(linear_text.matrix(shown, width=40))
+    example = tensor(tuple(range(60)), (2, 30), dtype="int64")
+    lines = list(linear_text.matrix(example, width=40))
     assert max(map(len, lines[1:])) <= 40
     tops = [word for line in lines[1::3] for word in line.split()]
-    assert tops == [f"k{place}" for place in range(30)]
+    assert tops == [f"k{index}" for index in range(30)]
     first_row = [word for line in lines[2::3] for word in line.split()[1:]]
-    assert first_row == [str(place) for place in range(30)]
+    assert first_row == [str(index) for index in range(30)]
 
 
 def test_large_tensor_shows_its_corner_and_says_so() -> None:
     rows = tuple(tuple(float(row * 100 + col) for col in range(32)) for row in range(32))
     window = Window((0, 0), 0, 0, rows)
-    shown = tensor(None, (1, 12, 1024, 1024), axes=("batch", "head", "query", "key"), low=0.0, high=1e4, window=window)
-    lines = list(linear_text.matrix(shown))
+    example = tensor(
+        None, (1, 12, 1024, 1024), axes=("batch", "head", "query", "key"), low=0.0, high=1e4, window=window
+    )
+    lines = list(linear_text.matrix(example))
     assert max(map(len, lines)) <= linear_text.WIDTH
     assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0 to 1e+04"
     assert len(lines) == 2 + linear_text.MOST_ROWS + 1
@@ -177,8 +179,8 @@ def test_large_vector() -> None:
 
 def test_wide_and_odd_labels_keep_the_columns_straight() -> None:
     labels = ("漢字漢字漢字漢字漢字漢字", "a very long label indeed", "\x1b[2J", " x ", "")
-    shown = tensor(tuple(float(value) for value in range(25)), (5, 5), (labels, labels))
-    lines = list(linear_text.matrix(shown))
+    example = tensor(tuple(float(value) for value in range(25)), (5, 5), (labels, labels))
+    lines = list(linear_text.matrix(example))
     assert len({cell_len(line) for line in lines[1:]}) == 1
     assert all(character.isprintable() for line in lines for character in line)
     # Two labels never touch.
@@ -258,7 +260,7 @@ def test_lesson() -> None:
     """)
 
 
-def test_question_is_asked_and_not_answered() -> None:
+def test_a_question_is_printed_without_its_answer() -> None:
     question = ChoiceStep.model_validate(
         {
             "id": "ask", "kind": "choice", "exercise": "which", "title": "Which", "prose": "Which one?",
@@ -270,15 +272,15 @@ def test_question_is_asked_and_not_answered() -> None:
             ],
         }
     )  # fmt: skip
-    shown = text(linear_text.lesson_step(question, RESULTS["one"], "1 of 1"))
-    assert shown.endswith(
+    output = text(linear_text.lesson_step(question, RESULTS["one"], "1 of 1"))
+    assert output.endswith(
         "  a)  It is 1.00.\n"
         "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
         "      is none. It is none.\n"
         "A question (which). Answer with a letter from a to b, for example: b\n"
     )
-    assert "Code:\n    x = 1\n" in shown
-    assert "Told" not in shown
+    assert "Code:\n    x = 1\n" in output
+    assert "Told" not in output
 
 
 def test_one_step() -> None:
@@ -286,10 +288,10 @@ def test_one_step() -> None:
     assert [line for line in lines if line.startswith("Step ")] == ["Step 2 of 3: One  [one]"]
 
 
-def test_solution_and_hints_are_not_told() -> None:
-    shown = text(linear_text.lesson(LESSON, RESULTS))
-    assert "return 1" not in shown
-    assert "It returns" not in shown
+def test_solution_and_hints_are_not_printed() -> None:
+    output = text(linear_text.lesson(LESSON, RESULTS))
+    assert "return 1" not in output
+    assert "It returns" not in output
 
 
 def test_lesson_without_results_marks_what_is_missing() -> None:
@@ -304,22 +306,22 @@ def test_long_prose_is_wrapped() -> None:
 
 def test_source_of_the_package() -> None:
     step = READ.model_copy(update={"source": "attention.causal:CausalAttention"})
-    shown = text(linear_text.lesson_step(step, RESULTS["why"], "1 of 1"))
-    assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in shown
+    output = text(linear_text.lesson_step(step, RESULTS["why"], "1 of 1"))
+    assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in output
 
 
 @pytest.mark.parametrize(("line", "where"), [(3, " (line 3)"), (None, "")])
 def test_failure(line: int | None, where: str) -> None:
     result = StepResult("one", error=Failure("error", "NameError: name 'x' is not defined", line))
-    shown = text(linear_text.lesson_step(RUN, result, "1 of 1"))
-    assert f"This step did not come to its end{where}: NameError: name 'x' is not defined\n" in shown
+    output = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    assert f"This step did not come to its end{where}: NameError: name 'x' is not defined\n" in output
 
 
-def test_hostile_output_stays_text() -> None:
+def test_hostile_output_is_escaped() -> None:
     result = StepResult("one", stdout=HOSTILE, error=Failure("error", HOSTILE, 1), text={"x:.2f": HOSTILE})
-    shown = text(linear_text.lesson_step(RUN, result, "1 of 1"))
-    assert all(character.isprintable() or character in "\n\t" for character in shown)
-    assert shown.count("[@click=app.quit]x[/] [/nope]") == 3
+    output = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    assert all(character.isprintable() or character in "\n\t" for character in output)
+    assert output.count("[@click=app.quit]x[/] [/nope]") == 3
 
 
 def test_map() -> None:
@@ -379,7 +381,7 @@ def test_mistakes_are_named() -> None:
     """)
 
 
-def test_the_first_difference_is_told() -> None:
+def test_the_first_difference_is_named() -> None:
     value = Judgement(
         "one", "failed", "Not so.", difference=AnswerDifference("scores", 3, tensor((1,), ()), None, ("q", "k"))
     )
@@ -396,29 +398,29 @@ def test_the_first_difference_is_told() -> None:
 def test_program_that_did_not_end(verdict: Any, word: str) -> None:
     checks = tuple(CheckResult(check.name, False) for check in CHECKS)
     value = Judgement("one", verdict, "It stopped.", 4, checks=checks)
-    # Checks that were not made are not called wrong.
+    # Checks that did not run are not called wrong.
     assert text(linear_text.judgement(value)) == f"{word}  one\nIt stopped. (line 4)\n"
 
 
-def test_line_that_the_message_names_is_not_repeated() -> None:
+def test_a_line_number_in_the_message_is_not_repeated() -> None:
     for message in ("Stopped after 1 seconds of computing at line 4.", "Stopped after 2 seconds. It was at line 4."):
         assert text(linear_text.judgement(Judgement("one", "timeout", message, 4))) == f"TOO LONG  one\n{message}\n"
-    # Nor is another line taken for it.
+    # A different line number is not mistaken for it.
     value = Judgement("one", "error", "SyntaxError: '(' of line 42 was never closed", 4)
     assert text(linear_text.judgement(value)).endswith("never closed (line 4)\n")
 
 
-def test_program_without_what_was_asked_for() -> None:
+def test_program_that_lacks_the_required_name() -> None:
     value = Judgement("one", "failed", "Your code does not define `one`.", checks=(CheckResult("shape", False),))
     assert text(linear_text.judgement(value)) == "NOT PASSED  one\nYour code does not define `one`.\n"
 
 
-def test_hostile_verdict_stays_text() -> None:
+def test_a_hostile_verdict_is_escaped() -> None:
     checks = (CheckResult("shape", False, HOSTILE),)
-    shown = text(linear_text.judgement(Judgement("one", "failed", HOSTILE, checks=checks, stdout=HOSTILE)))
-    assert all(character.isprintable() or character in "\n\t" for character in shown)
+    output = text(linear_text.judgement(Judgement("one", "failed", HOSTILE, checks=checks, stdout=HOSTILE)))
+    assert all(character.isprintable() or character in "\n\t" for character in output)
 
 
 def test_long_message_is_wrapped() -> None:
-    shown = list(linear_text.judgement(Judgement("one", "failed", "word " * 100)))
-    assert max(map(len, shown)) <= linear_text.WIDTH
+    output = list(linear_text.judgement(Judgement("one", "failed", "word " * 100)))
+    assert max(map(len, output)) <= linear_text.WIDTH

@@ -45,7 +45,7 @@ def test_numbers_of_a_tensor_have_one_width(
     assert {len(text) for text in texts} <= {form.width}
 
 
-def test_a_mask_whose_values_are_elsewhere_may_hold_fractions() -> None:
+def test_a_mask_whose_values_are_not_loaded_may_hold_fractions() -> None:
     assert number_format("float32", "mask", 0.0, 1.0, None).text(0.5) == "0.5000"
 
 
@@ -58,7 +58,7 @@ def test_any_numbers_fit_their_width(values: list[float], kind: str) -> None:
     assert all(len(form.text(value)) == form.width and "#" not in form.text(value) for value in values)
 
 
-def test_a_number_beyond_the_bounds_is_not_cut() -> None:
+def test_a_number_outside_the_bounds_is_not_cut() -> None:
     assert number_format("float32", "score", 0.0, 1.0).text(123456.0) == "######"
 
 
@@ -100,7 +100,7 @@ def test_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "label"),
     [
         ("journey", "journey"),
         ("внимание", "внимание"),
@@ -121,8 +121,8 @@ def test_short() -> None:
         ("\U000e0041", "\\U000e0041"),
     ],
 )
-def test_visible(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_visible(text: str, label: str) -> None:
+    assert visible(text) == label
 
 
 def test_visible_in_ascii() -> None:
@@ -130,10 +130,10 @@ def test_visible_in_ascii() -> None:
 
 
 @given(st.text(), st.integers(0, 12))
-def test_labels_have_the_width_that_their_characters_add_up_to(text: str, width: int) -> None:
-    shown = visible(text)
-    assert cell_len(shown) == sum(map(cell_len, shown))
-    assert cell_len(truncated(shown, width)) <= width
+def test_the_width_of_a_label_is_the_sum_of_its_characters(text: str, width: int) -> None:
+    label = visible(text)
+    assert cell_len(label) == sum(map(cell_len, label))
+    assert cell_len(truncated(label, width)) <= width
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Values have looks that can be read and told apart."""
+"""The looks of values are readable and distinguishable."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_digits_can_be_read_on_every_background(depth: Depth) -> None:
         assert style.bgcolor
         colors = (style.color, style.bgcolor)
         if depth == "256":
-            # What the terminal gets is the nearest color that it has.
+            # The terminal gets the nearest color that it has.
             colors = (style.color.downgrade(ColorSystem.EIGHT_BIT), style.bgcolor.downgrade(ColorSystem.EIGHT_BIT))
         assert contrast(*(color.get_truecolor() for color in colors)) >= 4.5
 
 
-def test_the_colors_of_256_are_in_its_cube() -> None:
+def test_colors_for_256_are_in_the_color_cube() -> None:
     for style in styles_of(of("256")):
         for color in (style.color, style.bgcolor):
             assert color
@@ -62,7 +62,7 @@ def test_sequential_ramps_get_lighter(depth: Depth, kind: str) -> None:
 @pytest.mark.parametrize("depth", [*COLORED, *PLAIN])
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_ramp_has_few_levels_all_told_apart(depth: Depth, unicode: bool, kind: str) -> None:
+def test_a_ramp_has_few_levels_that_are_all_different(depth: Depth, unicode: bool, kind: str) -> None:
     colors = of(depth, unicode)
     ramp = colors.ramps[kind]
     assert len(ramp) <= LEVELS
@@ -75,7 +75,7 @@ def test_a_ramp_has_few_levels_all_told_apart(depth: Depth, unicode: bool, kind:
 
 @pytest.mark.parametrize("depth", PLAIN)
 @pytest.mark.parametrize("unicode", [True, False])
-def test_without_colors_a_glyph_tells_the_value(depth: Depth, unicode: bool) -> None:
+def test_without_colors_a_glyph_shows_the_value(depth: Depth, unicode: bool) -> None:
     colors = of(depth, unicode)
     for kind in ("score", "weight", "mask"):
         glyphs = [look.glyph for look in colors.ramps[kind]]
@@ -105,7 +105,7 @@ def test_only_zero_is_a_weight_of_level_zero() -> None:
     assert of("16").scale("weight", 0.0, 0.0).level(0.0) == 0
 
 
-def test_a_weight_is_measured_from_zero_and_not_from_the_least() -> None:
+def test_a_weight_is_measured_from_zero() -> None:
     scale = of("16").scale("weight", 0.9, 1.0)
     assert scale.level(0.9) == scale.level(1.0) == 4
 
@@ -122,7 +122,7 @@ def test_a_mask_has_two_levels() -> None:
 
 
 @pytest.mark.parametrize("depth", [*COLORED, *PLAIN])
-def test_what_is_no_number_looks_like_no_number(depth: Depth) -> None:
+def test_nan_and_infinity_have_looks_of_their_own(depth: Depth) -> None:
     colors = of(depth)
     scale = colors.scale("score", 0.0, 1.0)
     assert scale.look(-inf) == colors.hidden
@@ -132,7 +132,7 @@ def test_what_is_no_number_looks_like_no_number(depth: Depth) -> None:
     assert not ramp & {colors.hidden, colors.alarm, colors.unknown}
 
 
-def test_a_kind_that_is_not_known_is_a_vector() -> None:
+def test_an_unknown_kind_is_drawn_as_a_vector() -> None:
     assert of("16").scale("logits", -1.0, 1.0).kind == "vector"
 
 
@@ -159,7 +159,7 @@ def test_swatches_are_the_looks_between_the_bounds(kind: str, low: float, high: 
     st.floats(),
     st.sampled_from(KINDS),
 )
-def test_any_value_has_a_look(one: float, other: float, value: float, kind: str) -> None:
+def test_every_value_has_a_look(one: float, other: float, value: float, kind: str) -> None:
     scale = of("truecolor").scale(kind, min(one, other), max(one, other))
     assert isinstance(scale.look(value), Look)
     assert 1 <= len(scale.swatches()) <= SWATCHES

@@ -29,14 +29,14 @@ def test_markup() -> None:
     assert styled(text) == [("query", "code"), ("every", "emphasis"), ("key", "strong")]
 
 
-def test_emphasis_goes_over_line_breaks() -> None:
+def test_emphasis_spans_line_breaks() -> None:
     text = rich_text("It is *a dot\nproduct*, and `x @\ny` is **code\nor so**.")
     assert text.plain == "It is a dot product, and x @ y is code or so."
     assert styled(text) == [("a dot product", "emphasis"), ("x @ y", "code"), ("code or so", "strong")]
 
 
-def test_stars_and_backquotes_of_their_own() -> None:
-    """A product is no emphasis, and nothing in code is markup."""
+def test_stars_and_backquotes_that_are_not_markup() -> None:
+    """A product is not emphasis, and nothing in code is markup."""
     for prose in ("2 * 3 * 4", "a * b", "* a *", "one ` alone"):
         assert rich_text(prose).plain == prose
         assert styled(rich_text(prose)) == []

@@ -1,4 +1,4 @@
-"""What a row amounts to, in words."""
+"""The statistics of a row as text."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ WEIGHTS = (0.41, 0.2, 0.1, 0.1, 0.09, 0.1)
     ],
 )
 def test_weights(room: int, words: str) -> None:
-    shown = of_words("weights", [WEIGHTS] * 6, "weight")
-    assert row_text(shown, row_stats((), 5, WEIGHTS, 5), room) == words
+    example = of_words("weights", [WEIGHTS] * 6, "weight")
+    assert row_text(example, row_stats((), 5, WEIGHTS, 5), room) == words
 
 
 def test_scores() -> None:
@@ -45,7 +45,7 @@ def test_scores() -> None:
     assert row_text(scores(), stats, 100).endswith("   sum 5.76   from 0.39 to 1.32")
 
 
-def test_columns_without_labels_are_no_values() -> None:
+def test_column_numbers_cannot_be_mistaken_for_values() -> None:
     stats = row_stats((0,), 1000, [1 / 1001] * 1001 + [0.0] * 23, 5)
     text = row_text(large(), stats, 78)
     assert text == "row 1000: [0] 0.000999, [1] 0.000999, [2] 0.000999   entropy 9.97 of 9.97 bits"
@@ -66,6 +66,6 @@ def test_odd_rows() -> None:
 
 
 @given(st.lists(st.floats(), min_size=1, max_size=6), st.integers(0, 90), st.text(max_size=8))
-def test_it_always_fits(values: list[float], room: int, label: str) -> None:
-    shown = tensor("x", values, (1, len(values)), (), ((label,), (label,) * len(values)))
-    assert cell_len(row_text(shown, row_stats((), 0, values, 5), room)) <= room
+def test_a_row_always_fits(values: list[float], room: int, label: str) -> None:
+    example = tensor("x", values, (1, len(values)), (), ((label,), (label,) * len(values)))
+    assert cell_len(row_text(example, row_stats((), 0, values, 5), room)) <= room

@@ -30,7 +30,7 @@ PAIR = LineShapes(2, (SCORES, SCORES), (",",))
         (-9, -9, ""),
     ],
 )
-def test_what_fits(room: int, own_room: int, expected: str) -> None:
+def test_the_longest_form_that_fits(room: int, own_room: int, expected: str) -> None:
     assert text(PRODUCT, room, own_room) == expected
 
 
@@ -39,7 +39,7 @@ def test_ascii() -> None:
     assert all(text(PRODUCT, room, room, unicode=False).isascii() for room in range(99))
 
 
-def test_a_line_that_makes_no_tensor() -> None:
+def test_a_line_that_produces_no_tensor() -> None:
     assert text(PAIR, 12, 12) == "(6,6), (6,6)"
     assert text(PAIR, 11, 11) == ""
 
@@ -65,7 +65,7 @@ def test_beside_the_code() -> None:
 
 
 @pytest.mark.parametrize("width", range(1, 120, 7))
-def test_nothing_becomes_wider_than_it_was(width: int) -> None:
+def test_a_ribbon_never_widens_the_code(width: int) -> None:
     code = rich_code("scores = queries @ keys.T\n# a longer line than that, for once", "ansi_dark")
     before = [len(line) for line in code.plain.split("\n")]
     after = [len(line) for line in with_ribbon(code, (PRODUCT,), width).plain.split("\n")]
@@ -74,7 +74,7 @@ def test_nothing_becomes_wider_than_it_was(width: int) -> None:
 
 def test_the_colors_of_the_code_stay() -> None:
     code = rich_code("import torch", "ansi_dark")
-    made = with_ribbon(code, (LineShapes(1, made=(SCORES,)),), 60)
-    assert made.spans[: len(code.spans)] == code.spans
+    text = with_ribbon(code, (LineShapes(1, made=(SCORES,)),), 60)
+    assert text.spans[: len(code.spans)] == code.spans
     assert with_ribbon(code, (), 60) == code
     assert with_ribbon(Text(), (), 60).plain == ""

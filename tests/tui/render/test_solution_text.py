@@ -24,7 +24,7 @@ COMPARED = AnswerComparison(
 )
 
 
-def test_the_diff_says_whose_each_line_is() -> None:
+def test_the_diff_marks_whose_line_it_is() -> None:
     text = solution_text.code_diff("a = 1\nb = 2\n\n", "a = 1\nc = 3\n")
     assert text.plain.split("\n") == ["  a = 1", "- b = 2", "+ c = 3"]
     assert {
@@ -32,8 +32,8 @@ def test_the_diff_says_whose_each_line_is() -> None:
     } == {"-", "+"}
 
 
-def test_all_of_both_codes_is_there() -> None:
-    same = "\n".join(f"x{place} = {place}" for place in range(30))
+def test_the_diff_contains_all_lines_of_both() -> None:
+    same = "\n".join(f"x{index} = {index}" for index in range(30))
     text = solution_text.code_diff(f"{same}\nend\n", f"{same}\nfinish\n")
     assert text.plain.count("\n") == 31
 
@@ -50,14 +50,14 @@ def test_intermediates() -> None:
     assert solution_text.intermediates(COMPARED).plain.split("\n") == [
         "= scores (6×6): yours s, line 5, equal",
         "+ weights (one number): not in yours",
-        # Once, though it was made twice.
+        # An intermediate that was produced twice is listed once.
         "- queries / 2, line 6 (6×2): only in yours",
         "- own, line 7 (6×2): only in yours",
     ]
     assert solution_text.intermediates(AnswerComparison(())).plain.startswith("Neither")
 
 
-def test_all_of_it() -> None:
+def test_the_full_text() -> None:
     text = solution_text.solution(EXERCISE, EXERCISE.starter, COMPARED).plain
     assert text.startswith("Why it works\nBoth hold the same, √2·2.")
     assert "- a = 1\n+ a = 2" in text

@@ -1,4 +1,4 @@
-"""Where the parts of a step stand."""
+"""The layout of a step on screens of all sizes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 
 
 def column_heights(layout: Arrangement) -> list[int]:
-    """How many lines each column of the screen takes."""
+    """Return the number of lines that each column of the screen takes."""
     text = layout.prose + layout.code + layout.output
     below = sum(layout.matrices)
     return [text + layout.panel, below + layout.panel] if layout.wide else [text + below + layout.panel]
@@ -41,7 +41,7 @@ def height_of(layout: Arrangement, pane: int) -> int:
 
 
 @given(sizes, needs, st.integers(-2, 5))
-def test_nothing_is_negative_or_beyond_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
+def test_all_heights_fit_the_screen(size: tuple[int, int], wanted: Needs, active: int) -> None:
     width, height = size
     layout = arrange(width, height, wanted, active)
     assert min(layout.prose, layout.code, layout.output, *layout.matrices, 0) >= 0
@@ -51,7 +51,7 @@ def test_nothing_is_negative_or_beyond_the_screen(size: tuple[int, int], wanted:
 
 
 @given(sizes, needs, st.integers(-2, 5))
-def test_nobody_gets_lines_that_they_do_not_need(size: tuple[int, int], wanted: Needs, active: int) -> None:
+def test_no_part_gets_more_lines_than_it_needs(size: tuple[int, int], wanted: Needs, active: int) -> None:
     layout = arrange(*size, wanted, active)
     assert layout.prose <= wanted.prose
     assert layout.code <= wanted.code
@@ -61,13 +61,13 @@ def test_nobody_gets_lines_that_they_do_not_need(size: tuple[int, int], wanted: 
 
 
 @given(st.tuples(st.integers(20, 250), st.integers(LEAST, 80)), needs)
-def test_the_chosen_pane_is_seen(size: tuple[int, int], wanted: Needs) -> None:
+def test_the_chosen_pane_is_visible(size: tuple[int, int], wanted: Needs) -> None:
     for pane in panes(wanted):
         assert height_of(arrange(*size, wanted, pane), pane) > 0
 
 
 @given(sizes, needs, st.integers(-2, 5))
-def test_all_at_once_if_it_fits(size: tuple[int, int], wanted: Needs, active: int) -> None:
+def test_everything_is_shown_at_once_if_it_fits(size: tuple[int, int], wanted: Needs, active: int) -> None:
     width, height = size
     text, matrices = wanted.prose + wanted.code + wanted.output, sum(asked for _, asked in wanted.matrices)
     beside = width >= WIDE and bool(wanted.matrices)
@@ -79,32 +79,32 @@ def test_all_at_once_if_it_fits(size: tuple[int, int], wanted: Needs, active: in
 
 
 @given(sizes, needs, st.integers(-2, 5))
-def test_a_matrix_has_its_heading_or_is_not_shown(size: tuple[int, int], wanted: Needs, active: int) -> None:
-    """Only the chosen one may be cut: it scrolls."""
+def test_a_matrix_that_does_not_fit_is_hidden_unless_chosen(size: tuple[int, int], wanted: Needs, active: int) -> None:
+    """Only the chosen matrix may be cut, because it scrolls."""
     layout = arrange(*size, wanted, active)
     cut = [
-        place
-        for place, (got, (_, asked)) in enumerate(zip(layout.matrices, wanted.matrices, strict=True))
+        index
+        for index, (got, (_, asked)) in enumerate(zip(layout.matrices, wanted.matrices, strict=True))
         if 0 < got < asked
     ]
     assert cut in ([], [active if active in range(len(wanted.matrices)) else 0])
 
 
 def test_an_ssh_screen() -> None:
-    """80x24 leaves 20 lines."""
+    """A screen of 80x24 leaves 20 lines to a step."""
     assert arrange(80, 20, Needs(4, 3, 0, (SIX,))) == Arrangement(False, 80, 4, 3, 0, (9,))
-    # The second matrix has to wait, the code need not.
+    # The second matrix does not fit, but the code does.
     two = Needs(4, 3, 0, (SIX, SIX))
     assert arrange(80, 20, two) == Arrangement(False, 80, 4, 3, 0, (9, 0))
     assert arrange(80, 20, two, 1) == Arrangement(False, 80, 4, 3, 0, (0, 9))
-    # Long code: the matrix first, the code when it is chosen.
+    # If the code is long, the matrix comes first, and the code is shown when it is chosen.
     long = Needs(4, 12, 2, (SIX,))
     assert arrange(80, 20, long) == Arrangement(False, 80, 4, 0, 0, (9,))
     assert arrange(80, 20, long, CODE) == Arrangement(False, 80, 4, 12, 2, (0,))
 
 
 def test_a_large_screen() -> None:
-    """160x50: text left, matrices right, everything at once."""
+    """A screen of 160x50 shows everything at once: text on the left, matrices on the right."""
     layout = arrange(160, 46, Needs(6, 20, 3, (SIX, SIX), 70))
     assert layout == Arrangement(True, 70, 6, 20, 3, (10, 9))
     # Without matrices the text has the whole width.
@@ -119,7 +119,7 @@ def test_a_large_screen() -> None:
         (110, 0, 0, 40, 52),
         (160, 70, 70, 40, 70),
         (160, 120, 120, 40, 80),
-        # What stands beside the code takes what the matrix leaves, and never more than half.
+        # A ribbon beside the code gets what the matrix leaves, and never more than half of the screen.
         (160, 60, 75, 40, 75),
         (160, 60, 75, 90, 70),
         (160, 60, 75, 140, 60),
@@ -137,11 +137,11 @@ def test_a_panel_stays_on_the_screen(size: tuple[int, int], wanted: Needs, activ
     layout = arrange(width, height, replace(wanted, panel=True), active)
     assert layout.panel >= 0
     assert max(column_heights(layout)) <= height
-    # Somebody waits for it: it is to be seen where anything is.
+    # The learner has asked for the panel, so it is visible wherever anything is.
     assert layout.panel or height < 3 or layout.wide
 
 
-def test_a_panel_takes_the_place_of_the_prose() -> None:
+def test_a_panel_replaces_the_prose() -> None:
     without = arrange(80, 20, Needs(6, 3, 0, (SIX,)))
     layout = arrange(80, 20, Needs(6, 3, 0, (SIX,), panel=True))
     assert layout.prose == 0

@@ -1,4 +1,4 @@
-"""The judge's word as text."""
+"""The verdict on an answer as styled text."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def test_mistakes_come_first_and_by_name() -> None:
 
 
 def test_an_error_that_is_a_known_mistake_says_both() -> None:
-    told = lines(Judgement("e", "error", "ValueError: no", 4, (NamedMistake("a", "one head", "why"),)))
-    assert told == ["✗ Error, line 4: ValueError: no", "one head (line 4): why"]
+    found = lines(Judgement("e", "error", "ValueError: no", 4, (NamedMistake("a", "one head", "why"),)))
+    assert found == ["✗ Error, line 4: ValueError: no", "one head (line 4): why"]
 
 
-def test_where_the_ways_part() -> None:
+def test_where_the_answer_differs() -> None:
     difference = AnswerDifference("weights", 7, tensor("weights", 1, 2), tensor("weights", 1, 3), ("scores", "queries"))
-    told = lines(Judgement("e", "failed", "x", 7, difference=difference, checks=CHECKS, seed=3, stdout="hello\n\n"))
-    assert told[0] == "✗ Not yet.   d: see where it differs   f3: hint"
-    assert told[3:] == [
+    found = lines(Judgement("e", "failed", "x", 7, difference=difference, checks=CHECKS, seed=3, stdout="hello\n\n"))
+    assert found[0] == "✗ Not yet.   d: see where it differs   f3: hint"
+    assert found[3:] == [
         "The first result that differs: weights, line 7 (agreeing before: scores, queries).",
         "It printed:",
         "hello",
@@ -76,17 +76,17 @@ def test_where_the_ways_part() -> None:
         ("failed", "Not yet"),
     ],
 )
-def test_what_did_not_run(verdict: str, first: str) -> None:
+def test_checks_that_did_not_run(verdict: str, first: str) -> None:
     checks = (CheckResult("shape", False),)
     [line] = lines(Judgement("e", verdict, "it [b]is[/b] `so`", 2, checks=checks))  # type: ignore[arg-type]
     assert line == f"✗ {first}, line 2: it [b]is[/b] `so`"
 
 
-def test_stopped_is_no_verdict() -> None:
+def test_a_stopped_check_has_no_verdict() -> None:
     assert lines(Judgement("e", "error", "Stopped by you.", stopped=True, seed=1)) == ["Stopped by you."]
 
 
-def test_nothing_of_a_program_reaches_the_terminal() -> None:
+def test_control_characters_of_a_program_are_removed() -> None:
     nasty = "\x1b[2J\u202e"
     mistakes = (NamedMistake("a", nasty, nasty),)
     difference = AnswerDifference(nasty, 1, tensor("x", 1, 2), None, (nasty,))
@@ -97,11 +97,11 @@ def test_nothing_of_a_program_reaches_the_terminal() -> None:
 
 
 def test_ascii() -> None:
-    told = verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS, seed=1), help="f3: hint", unicode=False)
-    assert told.plain.isascii()
+    text = verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS, seed=1), help="f3: hint", unicode=False)
+    assert text.plain.isascii()
 
 
-def test_aged() -> None:
+def test_a_verdict_on_earlier_code_is_dimmed() -> None:
     text = verdict_text.dimmed(verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
     assert text.plain.split("\n")[0] == "✗ Not yet.   f3: hint   (of earlier code)"
     assert [span.style for span in text.spans] == [Style(dim=True)]

@@ -1,4 +1,4 @@
-"""Journeys through exercises: what the judge says, help, running, editing, passing over and coming back."""
+"""Journeys through exercises: verdicts, help, scratch runs, editing, skipping and coming back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lessons.learner.progress import Progress
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import SSH, Learner, at, near, task, tutor, typed
+from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
 from tui.screens.workbench import Workbench
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
@@ -39,12 +39,12 @@ PARTING = Judgement(
 
 
 def solved(learner: Learner) -> str:
-    """What the view of the solution holds."""
+    """Return the text of the solution view."""
     return learner.app.query_one("#solved", TextPane).text
 
 
 def view(learner: Learner) -> str:
-    """The view of the exercise that is shown."""
+    """Return the id of the current view of the exercise."""
     return learner.app.query_one(Workbench).topic
 
 
@@ -65,7 +65,7 @@ async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
         await learner.press("f5")
         await learner.sees("✗ Not yet.", "not transposed (line 5): Use .T.", "5✗ def transfer(v1, v2):")
         assert learner.verdict.endswith(f"seed 7: attn-tutor check {NAME} FILE --seed 7 repeats this")
-        # With other code the line is another.
+        # With different code, the line is a different one.
         await learner.press("enter", "x")
         await learner.sees("(of earlier code)", "5  def transfer", lambda: "5✗" not in learner.text)
     progress = Progress.open()
@@ -87,7 +87,7 @@ async def test_a_verdict_with_more_lines_is_one_key_away_from_the_editor() -> No
         assert learner.focus == "editor"
 
 
-async def test_a_check_that_was_stopped_is_no_attempt() -> None:
+async def test_a_stopped_check_is_not_an_attempt() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
@@ -102,36 +102,36 @@ async def test_a_check_that_was_stopped_is_no_attempt() -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50)])
-async def test_where_it_differs(size: tuple[int, int]) -> None:
+async def test_the_first_difference_is_shown(size: tuple[int, int]) -> None:
     session = FakeSession()
     session.wrong_judgement = PARTING
     async with tutor(session, size=size) as learner:
         await learner.goes_to(LESSON, STEP_ID)
-        # Before a check has told it, the key means nothing.
+        # Before a check has found a difference, the key does nothing.
         await learner.press("d")
         assert view(learner) == "exercise"
         await learner.press("enter", "down", "f5")
         await learner.sees("d: see where it differs", "The first result that differs: weights, line 5")
-        place = editor(learner).cursor_location
+        cursor = editor(learner).cursor_location
         await learner.press("d", "backspace", "f5")
         await learner.sees("d: see where it differs", lambda: "earlier" not in learner.text)
         await learner.press("escape", "d")
         await learner.sees("Where it differs", "weights  2×2", "yours", "2.0000", "expected")
-        # The cursor is on the first wrong cell; equal ones are not marked, nor is what is nearly equal.
+        # The cursor is on the first wrong cell; equal and nearly equal cells are not marked.
         await learner.sees("weights[0,1]: yours 2.0   expected 2.5   difference -0.5", "•")
         assert learner.text.count("•") in (1, 3)
-        for shown in ("expected", "difference", "yours"):
+        for caption in ("expected", "difference", "yours"):
             await learner.press("d")
-            await learner.sees(shown, lambda: len(learner.lines) == size[1])
+            await learner.sees(caption, lambda: len(learner.lines) == size[1])
         await learner.press("left")
         await learner.sees("weights[0,0]: yours 1.0   expected 1.0   difference 0")
         await learner.press("escape")
         await learner.sees(lambda: view(learner) == "exercise", lambda: learner.focus == "verdict")
         await learner.press("enter")
-        assert editor(learner).cursor_location == place
+        assert editor(learner).cursor_location == cursor
 
 
-async def test_a_result_that_the_model_answer_does_not_have() -> None:
+async def test_a_result_that_the_model_answer_lacks() -> None:
     session = FakeSession()
     session.wrong_judgement = Judgement(NAME, "failed", "no", difference=AnswerDifference("extra", None, YOURS, None))
     async with tutor(session) as learner:
@@ -147,7 +147,7 @@ async def test_a_result_that_the_model_answer_does_not_have() -> None:
 # Help ---------------------------------------------------------------------------------------------------------------
 
 
-async def test_hints_are_there_tomorrow() -> None:
+async def test_hints_are_remembered() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f3", "f3")
@@ -168,7 +168,7 @@ async def test_giving_up_and_taking_it_back() -> None:
         await learner.sees(lambda: "f3 give up" in learner.keys)
         await learner.press("f3")
         await learner.sees("f3 again: give up and see the solution")
-        # Anything else takes the question back.
+        # Any other key cancels giving up.
         await learner.press("enter", "#", "f3")
         await learner.sees("f3 again: give up")
         mine = learner.code
@@ -185,7 +185,7 @@ async def test_giving_up_and_taking_it_back() -> None:
             "= scores (6×6): yours s, line 5, equal",
         ):
             assert each in solved(learner)
-        # The code is as it was, and so is the place.
+        # Code and cursor are unchanged.
         await learner.press("escape")
         await learner.sees(lambda: learner.code == mine, lambda: learner.focus == "editor")
         await learner.press("f3")
@@ -197,18 +197,18 @@ async def test_giving_up_and_taking_it_back() -> None:
         await learner.sees("f3 again: give up")
         await learner.press("f3")
         await learner.sees("You gave up.")
-    # Tomorrow it is still so, and can still be taken back; the code was kept.
+    # In a new session, giving up can still be undone; the code was archived.
     async with tutor(session) as learner:
         await learner.press("enter")
         await learner.sees("You gave up on this one", lambda: learner.code == mine)
         await learner.press("f3")
         await learner.sees("u: take that back")
     progress = Progress.open()
-    assert {(kept.code, kept.why) for kept in progress.archived(NAME)} == {(mine, "gave-up")}
+    assert {(archived.code, archived.why) for archived in progress.archived(NAME)} == {(mine, "gave-up")}
     progress.close()
 
 
-async def test_after_passing_why_it_works() -> None:
+async def test_after_passing_the_solution_says_why_it_works() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.writes(EXERCISE.solution)
@@ -222,14 +222,14 @@ async def test_after_passing_why_it_works() -> None:
         assert view(learner) == "solution"
         assert learner.progress.solution_used(NAME)
         await learner.press("escape")
-        # Also when it was passed some other day.
+        # The same holds for an exercise passed in an earlier session.
         await learner.press("f8", "f7")
         await learner.sees("Passed before.   f5: check   f6: run and look   f3: why it works")
         await learner.press("n")
-        await learner.sees(near(LESSON, STEP_ID, 1))
+        await learner.sees(position_text_near(LESSON, STEP_ID, 1))
 
 
-async def test_what_cannot_be_compared_is_said() -> None:
+async def test_a_comparison_that_fails_is_reported() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
@@ -244,18 +244,18 @@ async def test_what_cannot_be_compared_is_said() -> None:
 # A scratch run ------------------------------------------------------------------------------------------------------
 
 
-async def test_a_scratch_run_and_back_as_it_was() -> None:
+async def test_a_scratch_run_leaves_the_exercise_unchanged() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("enter", "#", "f5")
         await learner.sees("✗ Not yet.")
-        mine, place, word = learner.code, editor(learner).cursor_location, learner.verdict
+        mine, cursor, word = learner.code, editor(learner).cursor_location, learner.verdict
         for back in ("escape", "f6"):
             await learner.press("f6")
             await learner.sees("Your code: ", "live, 2 ms", lambda: view(learner) == "scratch")
             assert "enter explain" in learner.keys
-            # What-if is for lessons.
+            # A scratch run has no what-if changes.
             await learner.press("w")
             assert "What if" not in learner.text
             await learner.press("enter")
@@ -265,7 +265,7 @@ async def test_a_scratch_run_and_back_as_it_was() -> None:
             await learner.sees(lambda: " < " not in learner.text)
             await learner.press(back)
             await learner.sees(lambda: learner.focus == "editor", lambda: learner.verdict == word)
-            assert (learner.code, editor(learner).cursor_location) == (mine, place)
+            assert (learner.code, editor(learner).cursor_location) == (mine, cursor)
     progress = Progress.open()
     assert len(progress.attempts(NAME)) == 1
     progress.close()
@@ -285,13 +285,13 @@ async def test_a_scratch_run_that_fails() -> None:
 
 async def test_a_scratch_run_with_many_matrices() -> None:
     session = FakeSession()
-    session.scratch_result = StepResult(STEP, tensors=tuple(tensor(f"t{place}", (1.0, 2.0)) for place in range(9)))
+    session.scratch_result = StepResult(STEP, tensors=tuple(tensor(f"t{index}", (1.0, 2.0)) for index in range(9)))
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f6")
         await learner.sees("t0  2×1")
-        for place in range(9):
-            await learner.sees(f"t{place}[0,0] = 1")
+        for index in range(9):
+            await learner.sees(f"t{index}[0,0] = 1")
             await learner.press("tab")
         await learner.sees("def transfer")
 
@@ -311,19 +311,19 @@ async def test_a_scratch_run_is_stopped() -> None:
 # The editor ---------------------------------------------------------------------------------------------------------
 
 
-async def test_undo_reaches_back_before_another_step() -> None:
+async def test_undo_works_after_visiting_a_different_step() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("enter", "#", "f8", "f7")
-        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+        await learner.sees(lambda: learner.code == with_typed(EXERCISE.starter, "#"))
         await learner.press("enter", "ctrl+z")
         await learner.sees(lambda: learner.code == EXERCISE.starter)
         await learner.press("ctrl+y")
-        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+        await learner.sees(lambda: learner.code == with_typed(EXERCISE.starter, "#"))
         assert learner.progress.draft(NAME) == learner.code
 
 
-async def test_what_the_starter_took_the_place_of_comes_back_tomorrow() -> None:
+async def test_code_replaced_by_the_starter_can_be_restored_later() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("enter", "#", "f9", "x", "ctrl+z")
@@ -333,11 +333,11 @@ async def test_what_the_starter_took_the_place_of_comes_back_tomorrow() -> None:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.sees(lambda: learner.code == EXERCISE.starter)
         await learner.press("f9")
-        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "#"))
+        await learner.sees(lambda: learner.code == with_typed(EXERCISE.starter, "#"))
 
 
-async def test_an_editor_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the terminal is none that could be given to another program; see `test_pty` for one that is."""
+async def test_the_learners_own_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test has no terminal that it could hand to an editor; `test_pty` tests that."""
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         monkeypatch.delenv("VISUAL", raising=False)
@@ -353,7 +353,7 @@ async def test_an_editor_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         assert learner.code == EXERCISE.starter
 
 
-async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_edit_in_the_learners_own_editor_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
     def edit(words: list[str], name: str, code: str) -> external_editor.Edited:
@@ -367,7 +367,7 @@ async def test_what_was_edited_outside_can_be_undone(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(learner.app, "suspend", nullcontext)
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("enter", "#", "ctrl+o")
-        mine = typed(EXERCISE.starter, "#")
+        mine = with_typed(EXERCISE.starter, "#")
         await learner.sees(lambda: learner.code == f"{mine}# more\n")
         assert learner.progress.draft(NAME) == learner.code
         await learner.press("ctrl+z")
@@ -380,7 +380,7 @@ BOTH_KEPT = ("Another session of yours wrote other code", "f9: the other one (ag
 
 
 def write_elsewhere(code: str, *, seen: bool = False) -> None:
-    """Save code for the exercise in another session, which has opened the draft before, or has not."""
+    """Save code for the exercise in a different session; `seen` says whether it has opened the draft before."""
     with closing(Progress.open()) as elsewhere:
         elsewhere.save_draft(NAME, code, elsewhere.open_draft(NAME).version if seen else "")
 
@@ -393,21 +393,21 @@ async def test_code_of_another_session_is_kept_and_offered() -> None:
         await learner.press("enter", "x")
         await learner.sees(*BOTH_KEPT)
         mine = learner.code
-        assert mine == typed(EXERCISE.starter, "x")
+        assert mine == with_typed(EXERCISE.starter, "x")
         await learner.press("f9")
         await learner.sees(lambda: learner.code == theirs, *BOTH_KEPT)
         await learner.press("f9")
         await learner.sees(lambda: learner.code == mine)
         await learner.press("f9", "y")
         await learner.sees(lambda: learner.code == f"y{theirs}")
-        # To go on with the code of the other session is no conflict.
+        # Continuing with the code of the other session is not a conflict.
         assert learner.progress.draft(NAME) == learner.code
     with closing(Progress.open()) as progress:
         assert progress.draft(NAME) == f"y{theirs}"
         assert [(each.code, each.why) for each in progress.archived(NAME)] == [(theirs, "session"), (mine, "reset")]
 
 
-async def test_code_of_another_session_is_offered_again_tomorrow() -> None:
+async def test_code_of_another_session_is_offered_again_later() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         write_elsewhere("# theirs")
@@ -415,7 +415,7 @@ async def test_code_of_another_session_is_offered_again_tomorrow() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.sees(*BOTH_KEPT, "f5: check")
-        assert learner.code == typed(EXERCISE.starter, "x")
+        assert learner.code == with_typed(EXERCISE.starter, "x")
         await learner.press("f9")
         await learner.sees(lambda: learner.code == "# theirs")
     async with tutor() as learner:
@@ -424,7 +424,7 @@ async def test_code_of_another_session_is_offered_again_tomorrow() -> None:
         assert "Another session" not in learner.verdict
 
 
-async def test_an_exercise_shows_what_another_session_wrote_before() -> None:
+async def test_an_untouched_exercise_shows_what_another_session_writes() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("enter", "x", "escape", "m")
@@ -454,29 +454,29 @@ async def test_a_verdict_is_not_disturbed_by_another_session() -> None:
 # Passing over, testing out, coming back -----------------------------------------------------------------------------
 
 
-async def test_an_exercise_that_is_passed_over_is_skipped() -> None:
+async def test_leaving_an_exercise_unsolved_marks_it_skipped() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("n")
-        await learner.sees("exercise skipped", near(LESSON, STEP_ID, 1))
+        await learner.sees("exercise skipped", position_text_near(LESSON, STEP_ID, 1))
         assert learner.progress.state(LESSON, STEP_ID) == "skipped"
-        # It is said once.
+        # The remark is shown once.
         await learner.press("f7", "n")
-        await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
+        await learner.sees(position_text_near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
         await learner.press("f7", "m")
         await learner.sees("course map")
         assert "» Make v2 agree with v1   exercise 3.1   skipped" in learner.app.query_one("#about", TextPane).text
-        # What was passed is done, and stays so.
+        # A passed exercise is done, and stays done.
         await learner.goes_to(LESSON, STEP_ID)
         await learner.writes(EXERCISE.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.")
         await learner.press("f8")
-        await learner.sees(near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
+        await learner.sees(position_text_near(LESSON, STEP_ID, 1), lambda: "skipped" not in learner.text)
         assert learner.progress.state(LESSON, STEP_ID) == "done"
 
 
-async def test_who_passes_the_challenge_has_tested_out() -> None:
+async def test_passing_the_challenge_tests_out_of_the_lesson() -> None:
     lesson = next(each for each in COURSE.lessons if each.challenge)
     challenge = lesson.challenge
     assert challenge is not None
@@ -485,7 +485,7 @@ async def test_who_passes_the_challenge_has_tested_out() -> None:
         await learner.press(*["down"] * lesson.number)
         await learner.sees(lambda: "c: try the challenge" in learner.app.query_one("#about", TextPane).text)
         await learner.press("c")
-        await learner.sees(at(lesson.id, exercise.id), "This is the challenge of the lesson")
+        await learner.sees(position_text(lesson.id, exercise.id), "This is the challenge of the lesson")
         await learner.writes(exercise.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.", "You have tested out of this lesson: its other")
@@ -496,7 +496,7 @@ async def test_who_passes_the_challenge_has_tested_out() -> None:
         assert "c: try the challenge" not in learner.app.query_one("#about", TextPane).text
 
 
-async def test_who_went_through_the_lesson_has_nothing_to_test_out_of() -> None:
+async def test_a_finished_lesson_is_not_tested_out_of() -> None:
     lesson = next(each for each in COURSE.lessons if each.challenge)
     challenge = lesson.challenge
     assert challenge is not None
@@ -520,15 +520,15 @@ def failed_and_passed_long_ago() -> None:
     data = progress.export()
     progress.close()
     attempts = [
-        {"exercise": NAME, "time": (long_ago + timedelta(minutes=place)).isoformat(), "verdict": verdict, "code": "x"}
-        for place, verdict in enumerate(("failed", "passed"))
+        {"exercise": NAME, "time": (long_ago + timedelta(minutes=index)).isoformat(), "verdict": verdict, "code": "x"}
+        for index, verdict in enumerate(("failed", "passed"))
     ]
     progress = Progress.open()
     progress.restore({**data, "attempts": attempts})
     progress.close()
 
 
-async def test_what_was_missed_comes_back() -> None:
+async def test_a_missed_exercise_comes_back_for_review() -> None:
     failed_and_passed_long_ago()
     async with tutor() as learner:
         about = learner.app.query_one("#about", TextPane)
@@ -536,13 +536,13 @@ async def test_what_was_missed_comes_back() -> None:
         assert "↻ 4. Make v2 agree with v1" in about.text
         await learner.press("v")
         await learner.sees("Once more, from the starter", lambda: learner.code == EXERCISE.starter)
-        # The last answer is kept, and can be had back; hints begin anew.
+        # The last answer is archived and can be restored; hints start again.
         assert learner.progress.archived(NAME)[-1].code == EXERCISE.solution
         assert "f3 hint" in learner.keys
         await learner.press("f9")
         await learner.sees(lambda: learner.code == EXERCISE.solution)
         await learner.press("f9", "enter", "#", "m", "escape", "m", "v")
-        # What was begun goes on.
+        # A review that was started continues.
         await learner.sees("Once more", lambda: "#m" in learner.code)
         await learner.writes(EXERCISE.solution)
         await learner.press("f5")
@@ -553,7 +553,7 @@ async def test_what_was_missed_comes_back() -> None:
         await learner.sees("Nothing is due for review.")
 
 
-async def test_what_one_is_at_for_the_first_time_is_not_due() -> None:
+async def test_an_exercise_in_progress_is_not_due_for_review() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
         await learner.press("f5")
@@ -562,12 +562,12 @@ async def test_what_one_is_at_for_the_first_time_is_not_due() -> None:
         await learner.sees("course map", lambda: "review" not in learner.text)
 
 
-async def test_a_question_is_answered_and_kept() -> None:
+async def test_an_answer_to_a_question_is_recorded() -> None:
     lesson = COURSE.lesson("all-queries")
     step = lesson.step("sums-to-one")
     assert isinstance(step, ChoiceStep)
-    right = next(place for place, option in enumerate(step.options) if option.right)
-    wrong = next(place for place, option in enumerate(step.options) if not option.right)
+    right = next(index for index, option in enumerate(step.options) if option.right)
+    wrong = next(index for index, option in enumerate(step.options) if not option.right)
     async with tutor() as learner:
         progress = learner.progress
         learner.opens(lesson.id, lesson.index(step.id))
@@ -587,7 +587,7 @@ async def test_a_question_is_answered_and_kept() -> None:
     progress.close()
 
 
-async def test_a_question_that_is_passed_over_is_skipped() -> None:
+async def test_leaving_a_question_unanswered_marks_it_skipped() -> None:
     lesson = COURSE.lesson("all-queries")
     async with tutor() as learner:
         learner.opens(lesson.id, lesson.index("sums-to-one"))
@@ -597,13 +597,13 @@ async def test_a_question_that_is_passed_over_is_skipped() -> None:
         assert learner.progress.state(lesson.id, "sums-to-one") == "skipped"
 
 
-async def test_a_question_comes_back_as_if_it_were_new() -> None:
+async def test_a_question_under_review_starts_afresh() -> None:
     lesson = COURSE.lesson("all-queries")
     step = lesson.step("sums-to-one")
     assert isinstance(step, ChoiceStep)
     async with tutor() as learner:
         learner.opens(lesson.id, lesson.index(step.id))
-        right = next(place for place, option in enumerate(step.options) if option.right)
+        right = next(index for index, option in enumerate(step.options) if option.right)
         await learner.sees("Question: ")
         await learner.press("abcdefghi"[right])
         await learner.sees("✓")
@@ -614,11 +614,11 @@ async def test_a_question_comes_back_as_if_it_were_new() -> None:
         await learner.sees("✓")
 
 
-async def test_c_and_v_mean_nothing_elsewhere() -> None:
+async def test_c_and_v_do_nothing_outside_the_map() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, "v1")
         await learner.press("c")
-        await learner.sees(at(LESSON, "v1"))
+        await learner.sees(position_text(LESSON, "v1"))
 
 
 @pytest.mark.parametrize("terminal", [SSH, Terminal(depth="none", unicode=False)])

@@ -8,7 +8,7 @@ import pytest
 
 from lessons.reading import glossary
 from tests.course import COURSE
-from tests.tui.learner import at, task, tutor
+from tests.tui.learner import position_text, task, tutor
 from tui.cli import main
 from tui.screens.glossary_view import GlossaryView
 from tui.tty.terminal import Terminal
@@ -29,9 +29,9 @@ async def test_from_a_step_and_back() -> None:
         await learner.press("down")
         await learner.sees(lambda: learner.app.query_one(GlossaryView).chosen == here[1])
         await learner.press("f2")
-        await learner.sees(at("one-query", "softmax"), lambda: learner.lines[3:12] == before)
+        await learner.sees(position_text("one-query", "softmax"), lambda: learner.lines[3:12] == before)
         assert learner.focus == focus
-        # Keys mean what they meant.
+        # Keys work as before.
         await learner.press("n")
         await learner.sees(lambda: learner.app.parts.steps.index == COURSE.lesson("one-query").index("softmax") + 1)
 
@@ -45,7 +45,7 @@ async def test_search_and_go_to_the_step() -> None:
         lesson, step = found.step.split("/")
         await learner.sees(lambda: COURSE.lesson(lesson).step(step).title in " ".join(learner.text.split()))
         await learner.press("enter")
-        await learner.sees(at(lesson, step))
+        await learner.sees(position_text(lesson, step))
 
 
 async def test_escape_ends_the_search_first() -> None:

@@ -1,4 +1,4 @@
-"""A step on the screen, and the changes that are made there: the view passes them on as plain data."""
+"""The view of a step, and the learner's changes there, which it posts as plain data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ONE, FOUR = (UNCHANGED.with_knob(LESSON, "n", value) for value in (1, 4))
 
 
 class LessonApp(App[None]):
-    """The view alone, and what it has posted."""
+    """An app with the view alone, which keeps the posted messages."""
 
     CSS_PATH = Path(tui.__file__).parent / "app.tcss"
 
@@ -51,8 +51,8 @@ class LessonApp(App[None]):
         return self.view.query_one("#code", TextPane).text
 
 
-async def test_a_result_stands_beside_the_code_that_gave_it() -> None:
-    """A run may end when the learner has changed more already: its code is not that of the newest changes."""
+async def test_a_result_is_shown_with_the_code_that_produced_it() -> None:
+    """A run may end after the learner has made further changes, which its code does not have."""
     app = LessonApp(ChangeHistory().do(ONE))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("w", "right", "right")
@@ -65,14 +65,14 @@ async def test_a_result_stands_beside_the_code_that_gave_it() -> None:
         assert "n = 4" in app.code
 
 
-async def test_changes_go_out_as_a_history_of_their_own() -> None:
+async def test_changes_are_posted_as_a_new_history() -> None:
     before = ChangeHistory().do(ONE)
     app = LessonApp(before)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("w", "right", "right")
         await pilot.pause()
         assert [(event.lesson, event.history.current) for event in app.posted] == [(LESSON, UNCHANGED), (LESSON, FOUR)]
-        # What the view was given is as it was: whoever gave it hears of changes by messages alone.
+        # The history that the view was given is unchanged: its owner hears of changes by messages alone.
         assert before == ChangeHistory().do(ONE)
         assert app.posted[-1].history.undo().undo().current == ONE
         await pilot.press("escape")
@@ -81,7 +81,7 @@ async def test_changes_go_out_as_a_history_of_their_own() -> None:
 
 
 async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
-    """They hold in the next step of the lesson as well, and end with it."""
+    """Changes apply to the next step of the lesson too, and end with the lesson."""
     async with tutor(FakeSession()) as learner:
         await learner.goes_to("all-queries", "product")
         await learner.sees("live, 2 ms")

@@ -1,4 +1,4 @@
-"""The prompt on the screen: what was entered, what came of it, and where the keys go."""
+"""The view of the prompt: inputs, results, and panes."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def tensor(name: str, rows: int = 2, cols: int = 3) -> Tensor:
         (tuple(map(str, range(rows))), tuple(map(str, range(cols)))),
         0.0,
         1.0,
-        tuple(place / (rows * cols) for place in range(rows * cols)),
+        tuple(index / (rows * cols) for index in range(rows * cols)),
     )
 
 
-def played(number: int = 1, **fields: Any) -> PromptResult:
+def prompt_result(number: int = 1, **fields: Any) -> PromptResult:
     return PromptResult(f"play {number}", **({"names": NAMES} | fields))
 
 
@@ -52,31 +52,31 @@ def played(number: int = 1, **fields: Any) -> PromptResult:
 
 
 @pytest.mark.parametrize(
-    ("code", "result", "told"),
+    ("code", "result", "text"),
     [
-        ("2 + 2", played(value="4"), ">>> 2 + 2\n4\n"),
-        ("if 1:\n    print(3)", played(stdout="3\n"), ">>> if 1:\n...     print(3)\n3\n"),
-        ("x", played(tensors=(tensor("x"),)), ">>> x\nx  2×3 float32\n"),
-        ("1/0", played(error=Failure("error", "Z: by zero", 1)), ">>> 1/0\nZ: by zero\n"),
-        ("a\n1/0", played(error=Failure("error", "Z: by zero", 2)), ">>> a\n... 1/0\nline 2: Z: by zero\n"),
-        ("a\nb", played(error=Failure("timeout", "It was at line 2.", 2)), ">>> a\n... b\nIt was at line 2.\n"),
-        ("b", played(stdout="no end", value="4"), ">>> b\nno end\n4\n"),
-        ("b", played(stdout="\x1b[2J"), ">>> b\n\ufffd[2J\n"),
-        ("pass", played(), ">>> pass\n"),
+        ("2 + 2", prompt_result(value="4"), ">>> 2 + 2\n4\n"),
+        ("if 1:\n    print(3)", prompt_result(stdout="3\n"), ">>> if 1:\n...     print(3)\n3\n"),
+        ("x", prompt_result(tensors=(tensor("x"),)), ">>> x\nx  2×3 float32\n"),
+        ("1/0", prompt_result(error=Failure("error", "Z: by zero", 1)), ">>> 1/0\nZ: by zero\n"),
+        ("a\n1/0", prompt_result(error=Failure("error", "Z: by zero", 2)), ">>> a\n... 1/0\nline 2: Z: by zero\n"),
+        ("a\nb", prompt_result(error=Failure("timeout", "It was at line 2.", 2)), ">>> a\n... b\nIt was at line 2.\n"),
+        ("b", prompt_result(stdout="no end", value="4"), ">>> b\nno end\n4\n"),
+        ("b", prompt_result(stdout="\x1b[2J"), ">>> b\n\ufffd[2J\n"),
+        ("pass", prompt_result(), ">>> pass\n"),
     ],
 )
-def test_an_entry(code: str, result: PromptResult, told: str) -> None:
-    assert entry(code, result, "ansi_dark").plain == told
+def test_an_entry(code: str, result: PromptResult, text: str) -> None:
+    assert entry(code, result, "ansi_dark").plain == text
 
 
-def test_of_a_long_output_the_end() -> None:
-    text = entry("x", played(stdout="".join(f"{number}\n" for number in range(1000))), "ansi_dark").plain
+def test_the_end_of_a_long_output_is_shown() -> None:
+    text = entry("x", prompt_result(stdout="".join(f"{number}\n" for number in range(1000))), "ansi_dark").plain
     assert text.split("\n")[1:3] == ["(960 lines more)", "960"]
     assert text.endswith("\n999\n")
 
 
 def test_ascii() -> None:
-    assert entry("x", played(tensors=(tensor("x"),)), "ansi_dark", unicode=False).plain.isascii()
+    assert entry("x", prompt_result(tensors=(tensor("x"),)), "ansi_dark", unicode=False).plain.isascii()
     assert outline(tensor("x"), unicode=False) == "x  2x3 float32"
 
 
@@ -105,8 +105,8 @@ def test_heights(room: int, wanted: list[int], active: int, lines: list[int]) ->
 # The view ------------------------------------------------------------------------------------------------------------
 
 
-class PlayApp(App[None]):
-    """The view alone, and what it posted."""
+class PromptApp(App[None]):
+    """An app with the view alone, which keeps the posted messages."""
 
     CSS_PATH = Path(tui.__file__).parent / "app.tcss"
 
@@ -143,14 +143,14 @@ class PlayApp(App[None]):
         return "\n".join(self.lines)
 
 
-async def enter(app: PlayApp, pilot: Any, code: str, result: PromptResult) -> None:
+async def enter(app: PromptApp, pilot: Any, code: str, result: PromptResult) -> None:
     await pilot.press(*code, "enter")
     app.view.show_result(result)
     await pilot.pause()
 
 
 async def test_an_input_and_its_result() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         assert "inputs (6,3)   scores (6,6)" in app.drawn
         assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
@@ -160,23 +160,23 @@ async def test_an_input_and_its_result() -> None:
         assert event.code == "x"
         assert app.view.waiting
         assert "esc: stop" in app.drawn
-        app.view.show_result(played(tensors=(tensor("x"), tensor("y"))))
+        app.view.show_result(prompt_result(tensors=(tensor("x"), tensor("y"))))
         await pilot.pause()
         assert not app.view.waiting
         assert ">>> x" in app.drawn
         assert [line.strip().partition("  ")[0] for line in app.lines if "2×3   rows" in line] in (["x", "y"], [])
         assert [view.tensor.name for view in app.query(MatrixView) if view.display and view.tensor] == ["x", "y"]
         assert app.view._prompt.has_focus
-        # The last line is the prompt.
+        # The prompt is on the last line.
         await pilot.press(*"next")
         assert app.lines[-1].strip() == "next"
 
 
 async def test_nothing_is_drawn_twice_or_lost_with_several_results() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         for number in range(1, 30):
-            await enter(app, pilot, f"{number}", played(number, value=f"value {number}"))
+            await enter(app, pilot, f"{number}", prompt_result(number, value=f"value {number}"))
         assert "value 29" in app.drawn
         assert app.drawn.count("value 29") == 1
         assert not any(view.display for view in app.query(MatrixView))
@@ -184,14 +184,14 @@ async def test_nothing_is_drawn_twice_or_lost_with_several_results() -> None:
         assert "value 1\n" in pane.text
 
 
-async def test_nothing_more_is_entered_while_something_runs() -> None:
-    app = PlayApp()
+async def test_no_input_is_accepted_while_one_runs() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"a", "enter", *"b", "enter")
         assert app.kinds == ["Entered"]
         await pilot.press("escape")
         assert app.kinds == ["Entered", "Stopped"]
-        app.view.show_result(played(error=Failure("stopped", "Stopped by you.")))
+        app.view.show_result(prompt_result(error=Failure("stopped", "Stopped by you.")))
         await pilot.pause()
         assert "Stopped by you." in app.drawn
         await pilot.press("enter", "escape")
@@ -199,14 +199,14 @@ async def test_nothing_more_is_entered_while_something_runs() -> None:
 
 
 async def test_escape_leaves() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("escape")
         assert app.kinds == ["Closed"]
 
 
-async def test_nothing_could_be_run() -> None:
-    app = PlayApp()
+async def test_an_input_that_could_not_be_run() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"a", "enter")
         app.view.say("There is no PyTorch.")
@@ -218,9 +218,9 @@ async def test_nothing_could_be_run() -> None:
 
 
 async def test_panes() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await enter(app, pilot, "x", played(tensors=(tensor("x"), tensor("y"))))
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x"), tensor("y"))))
         order = []
         for _ in range(4):
             app.view.move_pane(1)
@@ -240,13 +240,13 @@ async def test_panes() -> None:
         assert app.kinds == ["Entered"]
 
 
-async def test_a_matrix_that_is_gone_has_no_keys() -> None:
-    app = PlayApp()
+async def test_a_matrix_that_disappears_loses_its_keys() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x"),)))
         await pilot.press(*"4")
         app.view.move_pane(1)
-        app.view.show_result(played(2, value="4"))
+        app.view.show_result(prompt_result(2, value="4"))
         await pilot.pause()
         assert app.view._prompt.has_focus
 
@@ -270,9 +270,9 @@ def explained() -> Explanation:
 
 
 async def test_a_number_explains_itself() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x"),)))
         app.view.move_pane(1)
         await pilot.press("enter")
         asked = app.posted[-1]
@@ -293,15 +293,15 @@ async def test_a_number_explains_itself() -> None:
         assert not panel.display
         assert app.focused is not None
         assert app.focused.id == "made0"
-        # Another result closes it, since its references may mean nothing any more.
+        # A new result closes the explanation, since its references may be invalid.
         app.view.explain(explained(), further=False)
-        app.view.show_result(played(2, value="4"))
+        app.view.show_result(prompt_result(2, value="4"))
         await pilot.pause()
         assert not panel.display
         assert app.view._prompt.has_focus
 
 
-async def test_large_tensors_ask_for_what_is_missing() -> None:
+async def test_large_tensors_request_missing_values() -> None:
     large = Tensor(
         "big",
         "vector",
@@ -313,9 +313,9 @@ async def test_large_tensors_ask_for_what_is_missing() -> None:
         1.0,
         None,
     )
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await enter(app, pilot, "x", played(3, tensors=(large,)))
+        await enter(app, pilot, "x", prompt_result(3, tensors=(large,)))
         missing = next(event for event in app.posted if isinstance(event, PromptView.Missing))
         assert isinstance(missing.question, WindowQuestion)
         assert missing.question.unit == CodeUnit.input(3)
@@ -323,7 +323,7 @@ async def test_large_tensors_ask_for_what_is_missing() -> None:
 
 
 async def test_an_input_of_several_lines_makes_room() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"if 1:", "enter", *"a", "enter")
         assert app.query_one(PromptInput).size.height == 3
@@ -334,9 +334,9 @@ async def test_an_input_of_several_lines_makes_room() -> None:
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40), (200, 12), (20, 5), (1, 1)])
 async def test_any_size(size: tuple[int, int]) -> None:
-    app = PlayApp(unicode=False)
+    app = PromptApp(unicode=False)
     async with app.run_test(size=size) as pilot:
-        await enter(app, pilot, "x", played(tensors=(tensor("x", 6, 6), tensor("y", 3, 30)), stdout="a\n" * 50))
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x", 6, 6), tensor("y", 3, 30)), stdout="a\n" * 50))
         app.view.move_pane(1)
         await pilot.resize_terminal(size[0] + 7, size[1] + 3)
         await pilot.pause()
@@ -345,18 +345,18 @@ async def test_any_size(size: tuple[int, int]) -> None:
 
 
 async def test_wide_screens_have_matrices_at_the_right() -> None:
-    app = PlayApp()
+    app = PromptApp()
     async with app.run_test(size=(120, 30)) as pilot:
-        await enter(app, pilot, "x", played(tensors=(tensor("x"),)))
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x"),)))
         transcript, matrix = app.query_one("#transcript"), app.query_one("#made0")
         assert matrix.region.x >= transcript.region.right
         assert matrix.region.y == transcript.region.y
 
 
-async def test_opening_again_begins_anew() -> None:
-    app = PlayApp()
+async def test_opening_again_clears_the_prompt() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await enter(app, pilot, "first", played(value="4"))
+        await enter(app, pilot, "first", prompt_result(value="4"))
         app.view.open(LESSON, LESSON.step("context"))
         await pilot.pause()
         assert "first" not in app.drawn

@@ -1,4 +1,4 @@
-"""Questions on the screen: what can be seen when, how they are answered, and what is said then."""
+"""The view of a question: what is visible when, how it is answered, and the verdicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RECORDED = recordings.load(LESSON)
 
 
 class QuestionApp(App[None]):
-    """The view alone, wired as the tutor wires it, with a fake worker."""
+    """An app with the view alone, which judges answers as the tutor does, with a fake worker."""
 
     CSS_PATH = Path(tui.__file__).parent / "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -108,18 +108,18 @@ class QuestionApp(App[None]):
         return "\n".join(self.lines)
 
     @property
-    def place(self) -> str | None:
-        """The ID of what has the keys."""
+    def focus(self) -> str | None:
+        """The id of the widget that has the focus."""
         return self.focused.id if self.focused else None
 
     @property
     def tensors(self) -> list[str]:
-        """The tensors that are shown."""
+        """The names of the visible tensors."""
         return [view.tensor.name for view in self.query(MatrixView) if view.tensor and view.display]
 
     @property
-    def told(self) -> list[tuple[str, int | None]]:
-        """What the view has told of help."""
+    def help_events(self) -> list[tuple[str, int | None]]:
+        """The help that the view has reported: the type of each message, and the number of a hint."""
         return [(type(event).__name__, getattr(event, "n", None)) for event in self.posted]
 
 
@@ -132,7 +132,7 @@ def wrap(text: Text, width: int) -> list[Text]:
 
 def test_lines_of_options() -> None:
     options = [OptionRow("a", Text("One two three four")), OptionRow("b", Text("Five"), Text("Not so."))]
-    assert [(place, line.plain) for place, line in lines(options, 1, 20, wrap)] == [
+    assert [(index, line.plain) for index, line in lines(options, 1, 20, wrap)] == [
         (0, "   a) One two three"),
         (0, "      four"),
         (1, "►✗ b) Five"),
@@ -156,7 +156,7 @@ def test_options_fit_into_their_width(texts: list[tuple[str, str | None]], chose
         for letter, (text, why) in zip("abcdefghi", texts, strict=False)
     ]
     found = lines(options, min(chosen, len(options) - 1), width, wrap)
-    assert {place for place, _ in found} == set(range(len(options)))
+    assert {index for index, _ in found} == set(range(len(options)))
     assert max(line.cell_len for _, line in found) <= width
     assert sum(line.plain.startswith("►") for _, line in found) == 1
 
@@ -170,14 +170,14 @@ async def test_choosing() -> None:
         assert app.lines[0] == " Question 1.1: A hidden key"
         assert "The first score is 0.3125." in app.drawn
         assert "scores = inputs @ inputs.T" in app.drawn
-        assert app.place == "options"
+        assert app.focus == "options"
         assert "►  a) A very small number." in app.lines
         assert "none of them is below 0" not in app.drawn
         await pilot.press("down", "down", "enter")
         assert (app.answered, app.verdicts) == (["c"], ["failed"])
         assert "►✗ c) It stays -inf." in app.lines
         assert "      Weights are shares of a whole, so none of them is below 0." in app.lines
-        # Another one may be tried; a letter answers at once.
+        # A different option may be tried; its letter answers at once.
         await pilot.press("a")
         assert "►✗ a) A very small number." in app.lines
         assert " ✗ c) It stays -inf." in app.lines
@@ -187,8 +187,8 @@ async def test_choosing() -> None:
         assert "A key with weight 0 adds nothing" in app.drawn
         assert " ✓ b) Exactly 0.  The exponential of -inf is 0.0." in app.lines
         assert not app.query_one(Options).display
-        assert app.place == "asked0"
-        # Letters are what they are elsewhere.
+        assert app.focus == "asked0"
+        # Letters have their usual meaning.
         await pilot.press("b", "n")
         assert app.noted == ["back", "next"]
 
@@ -224,7 +224,7 @@ async def test_a_digit_that_may_mean_two_things() -> None:
         assert "✗" not in app.drawn
 
 
-async def test_the_highlighted_option_is_always_seen() -> None:
+async def test_the_highlighted_option_is_always_visible() -> None:
     app = QuestionApp("masking")
     long = [each.model_copy(update={"text": "word " * 30}) for each in app.step.options] * 3  # type: ignore[union-attr]
     app.step = app.step.model_copy(update={"options": tuple(long)})
@@ -243,30 +243,30 @@ async def test_the_highlighted_option_is_always_seen() -> None:
 async def test_predicting_a_number() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 21)) as pilot:
-        assert app.place == "line"
+        assert app.focus == "line"
         assert app.tensors == ["row"]
         assert "0.0280" not in app.drawn
         assert " Answer with a number, for example: 0.25 or 3/7" in app.lines
         await pilot.press(*"0,05", "enter")
         await pilot.press(*"1/11", "enter")
         assert app.answered == ["0,05", "1/11"]
-        # The newest first.
-        place = app.lines.index(" ✗ 1/11   That is the score divided by the sum of the scores, 0.0909. Softmax")
-        assert app.lines[place + 1 : place + 3] == [" takes exponentials first.", " ✗ 0,05   Too large."]
-        assert app.lines[place - 1] == " >"
+        # The newest answer comes first.
+        index = app.lines.index(" ✗ 1/11   That is the score divided by the sum of the scores, 0.0909. Softmax")
+        assert app.lines[index + 1 : index + 3] == [" takes exponentials first.", " ✗ 0,05   Too large."]
+        assert app.lines[index - 1] == " >"
         await pilot.press(*"0.028", "enter")
         assert app.verdicts == ["failed", "failed", "passed"]
         assert " ✓ Right: 0.028   n: go on" in app.lines
         assert "all three add up to 58.9652" in app.drawn
         assert app.tensors == ["row", "shares"]
-        assert app.place == "asked1"
+        assert app.focus == "asked1"
         assert "0.0280" in app.drawn
-        # Nothing more can be answered, and keys work as in a lesson.
+        # The question is closed, and keys work as in a lesson.
         await pilot.press("n")
         assert app.noted == ["next"]
 
 
-async def test_what_cannot_be_read_stays_to_be_mended() -> None:
+async def test_an_unreadable_answer_stays_to_be_corrected() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.press("enter", "space", "enter")
@@ -275,7 +275,7 @@ async def test_what_cannot_be_read_stays_to_be_mended() -> None:
         assert app.verdicts == ["error"]
         assert " This cannot be read as a number." in app.lines
         assert "✗" not in app.drawn
-        # The form is not said twice.
+        # The form is not repeated.
         assert app.drawn.count("for example") == 1
         assert " > nearly" in [line.replace("  ", " ") for line in app.lines]
 
@@ -304,10 +304,10 @@ async def test_leaving_the_line() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.press(*"n0", "escape")
-        assert (app.place, app.noted) == ("asked0", [])
+        assert (app.focus, app.noted) == ("asked0", [])
         await pilot.press("n", "escape")
         assert app.noted == ["next", "map"]
-        # What was typed is still there.
+        # The typed text is still there.
         await pilot.press("tab", "tab", "enter")
         assert app.answered == ["n0"]
 
@@ -318,7 +318,7 @@ async def test_leaving_the_line() -> None:
 async def test_pointing_at_a_hidden_cell() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:
-        assert app.place == "asked1"
+        assert app.focus == "asked1"
         assert "    Your  ▐     ·▌       ·        ·" in app.lines
         assert "weights[0,0] = …" in app.drawn
         await pilot.press("right", "right", "enter")
@@ -326,7 +326,7 @@ async def test_pointing_at_a_hidden_cell() -> None:
         assert " ✗ weights[0, 2]   That weight is 0.3376. Softmax goes along a row." in app.lines
         await pilot.press("left", "down", "down", "enter")
         assert "The row is right; look for another cell of it." in app.drawn
-        # Wrong answers are marked, but tell nothing.
+        # Wrong answers are marked, but their numbers stay hidden.
         assert any(line.startswith("    Your") and "•     ·" in line for line in app.lines)
         await pilot.press("right", "enter")
         assert app.answered == ["0, 2", "2, 1", "2, 2"]
@@ -337,14 +337,14 @@ async def test_pointing_at_a_hidden_cell() -> None:
         assert app.run_of.explained == [("largest", "weights", (2, 2))]
 
 
-async def test_nothing_tells_of_hidden_numbers() -> None:
+async def test_hidden_numbers_are_not_revealed() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:
         for key in ("e", "t", "right", "o", "minus", "plus", "escape", "v", "end", "down"):
             await pilot.press(key)
             assert not any(number in app.drawn for number in ("0.2799", "0.3825", "0.9259", "0.28", "0.93", "0.028"))
         assert app.run_of.explained == []
-        # The numbers of the other matrix explain themselves, and do not go over to this one.
+        # Numbers of the other matrix explain themselves, without switching to this one.
         app.view.move_pane(1)
         await pilot.press("enter")
         assert [name for _, name, _ in app.run_of.explained] == ["scores"]
@@ -360,7 +360,7 @@ async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:
         assert "e explain" in app.view.keys
         await pilot.press("e")
         assert app.run_of.explained == [("largest", "weights", (0, 0))]
-        # While the explanation goes with the cursor nothing is answered.
+        # While the explanation follows the cursor, nothing is answered.
         await pilot.press("tab", "right", "down")
         assert [index for _, _, index in app.run_of.explained] == [(0, 0), (0, 1), (1, 1)]
         assert app.answered == []
@@ -375,7 +375,7 @@ async def test_a_double_click_points() -> None:
         assert app.answered == []
         await pilot.click("#asked1", offset=(31, 4), times=2)
         assert app.answered == ["2, 2"]
-        # Where nothing is to be pointed at it means nothing.
+        # In a question without a cell to point at, a double click does nothing.
         await pilot.click("#asked0", offset=(31, 4), times=2)
         assert app.answered == ["2, 2"]
 
@@ -400,30 +400,30 @@ async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
         for number, hint in enumerate(app.step.hints, 1):
             await pilot.press("f3")
             assert f" Hint {number} of 3: {hint}" in app.lines
-        assert app.told == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
+        assert app.help_events == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
         assert "f3 give up" in app.view.keys
         await pilot.press("f3")
         assert "f3 again: give up and see the answer" in app.drawn
-        assert app.told[3:] == []
+        assert app.help_events[3:] == []
         await pilot.press("f3")
-        assert app.told[3:] == [("GaveUp", None)]
+        assert app.help_events[3:] == [("GaveUp", None)]
         assert "You gave up, so this does not count as passed." in app.drawn
         assert f" The answer: {question_words.answer_text(app.step, RECORDED[step])}" in app.lines
         assert question_words.why(app.step, RECORDED[step]).split()[-1] in app.drawn
-        assert app.tensors == [shown.name for shown in app.step.tensors]
+        assert app.tensors == [tensor.name for tensor in app.step.tensors]
         await pilot.press("f3", "enter")
         assert app.answered == []
         assert app.verdicts == []
 
 
-async def test_an_answer_takes_the_offer_back() -> None:
+async def test_an_answer_cancels_giving_up() -> None:
     app = QuestionApp("share", hints=3)
     async with app.run_test(size=(80, 30)) as pilot:
         assert " Hint 3 of 3: Divide the exponential of the first score by that sum." in app.lines
         await pilot.press("f3", "1", "enter", "f3")
-        assert app.told == []
+        assert app.help_events == []
         await pilot.press("f3")
-        assert app.told == [("GaveUp", None)]
+        assert app.help_events == [("GaveUp", None)]
 
 
 async def test_hints_of_an_earlier_visit_are_shown() -> None:
@@ -433,48 +433,48 @@ async def test_hints_of_an_earlier_visit_are_shown() -> None:
         assert "Hint 2 of 3" in app.drawn
         assert "Hint 3 of 3" not in app.drawn
         await pilot.press("f3")
-        assert app.told == [("HintUsed", 3)]
+        assert app.help_events == [("HintUsed", 3)]
 
 
 @pytest.mark.parametrize("step", EVERY)
 @pytest.mark.parametrize("passed", [True, False])
-async def test_what_was_answered_or_given_up_before(step: str, passed: bool) -> None:
+async def test_a_question_answered_or_given_up_earlier(step: str, passed: bool) -> None:
     app = QuestionApp(step, passed=passed, gave_up=True)
     async with app.run_test(size=(80, 30)) as pilot:
         answer = question_words.answer_text(app.step, RECORDED[step])
-        told = f" ✓ Answered before: {answer}   n: go on" if passed else f" The answer: {answer}"
-        assert told in app.lines
-        assert app.tensors == [shown.name for shown in app.step.tensors]
+        sentence = f" ✓ Answered before: {answer}   n: go on" if passed else f" The answer: {answer}"
+        assert sentence in app.lines
+        assert app.tensors == [tensor.name for tensor in app.step.tensors]
         await pilot.press("enter", "f3")
         assert app.answered == []
-        assert app.told == []
+        assert app.help_events == []
 
 
 # Results -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", EVERY)
-async def test_live_results_leave_everything_as_it_is(step: str) -> None:
+async def test_live_results_keep_the_state_of_a_question(step: str) -> None:
     app = QuestionApp(step)
     async with app.run_test(size=(80, 30)) as pilot:
         keys = {"masking": ["c", "up"], "largest": ["enter", "right"]}.get(step, [*"99 1 1", "enter", *"12"])
         await pilot.press("f3", *keys)
-        before, place = app.lines, app.place
+        before, focus = app.lines, app.focus
         app.show(app.run_of.result(step) or StepResult(step), "live")
         await pilot.pause()
         assert app.lines == [line.replace("recorded", "live").rstrip() for line in before]
-        assert app.place == place
+        assert app.focus == focus
         assert "live" in app.drawn
 
 
-async def test_another_question_begins_anew() -> None:
+async def test_a_different_question_starts_afresh() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 30)) as pilot:
         await pilot.press("f3", *"9", "enter", *"1")
         app.step = LESSON.step("ranking")  # type: ignore[assignment]
         app.show(RECORDED["ranking"], "recorded")
         await pilot.pause()
-        assert app.place == "line"
+        assert app.focus == "line"
         assert " >" in app.lines
         assert "Hint" not in app.drawn
         assert "✗" not in app.drawn
@@ -494,11 +494,11 @@ async def test_a_run_that_failed(step: str) -> None:
             assert "did not come to its end" in app.drawn
         app.view.give_up()
         await pilot.pause()
-        assert app.told == []
+        assert app.help_events == []
         assert "✓" not in app.drawn
 
 
-async def test_a_result_that_is_not_there_yet() -> None:
+async def test_a_result_that_has_not_arrived() -> None:
     app = QuestionApp("share", passed=True)
     async with app.run_test(size=(80, 30)) as pilot:
         app.show(StepResult("share"), "not run yet")
@@ -522,21 +522,21 @@ async def test_every_number_explains_itself(step: str) -> None:
     app = QuestionApp(step)
     async with app.run_test(size=(80, 21)) as pilot:
         for _ in range(5):
-            if app.place == "asked0":
+            if app.focus == "asked0":
                 break
             await pilot.press("tab")
-        assert app.place == "asked0"
+        assert app.focus == "asked0"
         await pilot.press("right", "enter")
         name = app.step.show[0].name
         assert [asked[:2] for asked in app.run_of.explained] == [(step, name)]
-        assert app.place == "explanation"
+        assert app.focus == "explanation"
         assert app.lines[0].startswith(f" {name}[")
         await pilot.press("enter")
         assert "Written in the code." in app.drawn
-        # Back, to the matrix, and on to another number.
+        # Go back, to the matrix, and on to a different number.
         await pilot.press("backspace", "tab", "left")
         assert len(app.run_of.explained) == 2
-        assert app.place == "asked0"
+        assert app.focus == "asked0"
         await pilot.press("escape")
         assert app.lines[0].startswith(" Question")
         assert app.noted == []
@@ -565,14 +565,14 @@ async def test_any_size(step: str, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("step", EVERY)
 async def test_a_small_screen_has_all_that_is_needed_to_answer(step: str) -> None:
-    """60 columns, and 20 lines less those of the tutor itself."""
+    """The screen has 60 columns and 20 lines, less the lines of the tutor itself."""
     app = QuestionApp(step, unicode=False)
     async with app.run_test(size=(60, 17)) as pilot:
         assert app.step.title in app.lines[0]
         assert app.tensors
         await pilot.press("f3", *WRONG[step])
         assert app.verdicts == ["failed"]
-        # Of the question the end, if it is long: the newest hint.
+        # A long question is scrolled to its end, which is the newest hint.
         assert "Hint 1 of 3" in app.drawn
         assert app.tensors
         assert any(line.startswith((" x ", ">x ")) for line in app.lines)

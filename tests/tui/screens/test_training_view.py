@@ -1,4 +1,4 @@
-"""The step that trains a model, at the keys: start it, let it wait, stop it, look back, leave it, change it."""
+"""Journeys through a training: start, pause, stop, look back, leave and change it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def lesson(**fields: object) -> Lesson:
 
 
 def tensor(name: str, done: int, size: int = SIZE, heads: int = 2) -> Tensor:
-    """Weights whose first number tells the step: 0.010 after ten."""
+    """Return weights whose first number follows from the step: 0.010 after ten."""
     labels = tuple(map(str, range(size)))
     values = [done / 1000, *(0.5 for _ in range(heads * size * size - 1))]
     return Tensor(
@@ -75,11 +75,11 @@ RECORDED = tuple(snapshot(done) for done in (0, 10, 20, 30, 40))
 
 @pytest.fixture(autouse=True)
 def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """A course of one lesson that trains something; to be called for another one."""
+    """Replace the course by one lesson with a training, and return a function that replaces it again."""
 
     def use(recorded: tuple[TrainingSnapshot, ...] = RECORDED, **fields: object) -> None:
-        made = Course(lessons=(lesson(**fields),))
-        monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
+        one_lesson = Course(lessons=(lesson(**fields),))
+        monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: one_lesson)
         monkeypatch.setattr(lessons.engine.training, "load_recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
@@ -87,7 +87,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 async def opened(learner: Learner, index: int = TRAIN) -> None:
-    """Be at the step, with what has run shown."""
+    """Open the step, and wait until its results are shown."""
     learner.opens("made", index)
     await learner.sees(f"step {index + 1} of 3", lambda: learner.view_has_keys)
     await learner.sees(lambda: any(each.startswith("run made/") for each in session_of(learner).asked))
@@ -102,13 +102,13 @@ def replay_of(learner: Learner) -> TrainingReplay:
     return learner.training_view.replay
 
 
-def told(learner: Learner, what: str) -> Callable[[], bool]:
-    """Whether this has been said, on as many lines as it takes."""
+def has_notified(learner: Learner, what: str) -> Callable[[], bool]:
+    """Return a condition: a notification contains this text."""
     return lambda: any(what in each.message for each in learner.app._notifications)
 
 
 async def started(learner: Learner, *done: int) -> FakeSession:
-    """A training that has taken these snapshots."""
+    """Start a training and let it take these snapshots."""
     await learner.press("g")
     session = session_of(learner)
     await learner.sees(lambda: any(each.startswith("train") for each in session.asked))
@@ -123,7 +123,7 @@ async def started(learner: Learner, *done: int) -> FakeSession:
 # What was recorded --------------------------------------------------------------------------------------------------
 
 
-async def test_before_it_is_started_there_is_prose_and_the_recorded_training() -> None:
+async def test_before_it_starts_the_recorded_training_is_shown() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.sees(
@@ -132,12 +132,12 @@ async def test_before_it_is_started_there_is_prose_and_the_recorded_training() -
         await learner.sees("loss  0", "induction score  1.0000", "first  2×4×4", "step 40, recorded")
         await learner.sees("first[0,0,0] = 0.04")
         assert learner.keys.startswith("g train   , . snapshots   tab ")
-        # The code is behind tab, with what takes its place.
+        # Tab leads to the code of the loop and to the code that replaces it.
         await learner.press("shift+tab")
         await learner.sees("for step in range(40):", "Prose about the training")
 
 
-async def test_snapshots_are_turned_by_two_keys() -> None:
+async def test_two_keys_go_through_the_snapshots() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.press("comma")
@@ -154,8 +154,8 @@ async def test_snapshots_are_turned_by_two_keys() -> None:
 async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     again = STEP | {"id": "again", "curves": [{"name": "score", "label": "something else", "expr": "score"}]}
     steps = (text_step("why", "Read."), STEP, again)
-    made = Course(lessons=(lesson_of(*steps, setup="import torch"),))
-    monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: made)
+    one_lesson = Course(lessons=(lesson_of(*steps, setup="import torch"),))
+    monkeypatch.setattr(lessons.reading.loader, "load_course", lambda *_: one_lesson)
     async with tutor(FakeSession(), size) as learner:
         await opened(learner)
         for _ in range(2):
@@ -165,7 +165,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
             await learner.press("b", "full_stop")
 
 
-async def test_a_matrix_that_fits_is_whole_on_a_wide_screen(course: Callable[..., None]) -> None:
+async def test_a_matrix_that_fits_a_wide_screen_is_shown_in_full(course: Callable[..., None]) -> None:
     course(tuple(snapshot(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])
     async with tutor(FakeSession(), (120, 40)) as learner:
         await opened(learner)
@@ -174,7 +174,7 @@ async def test_a_matrix_that_fits_is_whole_on_a_wide_screen(course: Callable[...
         assert "right" not in learner.text
 
 
-async def test_curves_that_changed_out_of_sight() -> None:
+async def test_curves_that_changed_while_hidden() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.sees("loss  0")
@@ -185,7 +185,7 @@ async def test_curves_that_changed_out_of_sight() -> None:
         await learner.sees("step 20   snapshot 3 of 5", "loss  2.0000", "▲20")
 
 
-async def test_the_cursor_and_the_head_stay_when_snapshots_are_turned() -> None:
+async def test_cursor_and_head_stay_from_snapshot_to_snapshot() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.press("down", "right", "right_square_bracket")
@@ -194,12 +194,12 @@ async def test_the_cursor_and_the_head_stay_when_snapshots_are_turned() -> None:
         await learner.sees("step 30   snapshot 4 of 5", "first[1,1,1]")
 
 
-async def test_a_number_of_a_snapshot_tells_where_it_is_from() -> None:
+async def test_a_number_of_a_snapshot_says_which_step_it_is_from() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await opened(learner)
         await learner.press("comma", "enter")
-        await learner.sees(told(learner, "This number is from step 30 of the training"))
+        await learner.sees(has_notified(learner, "This number is from step 30 of the training"))
         assert not session.runs[-1].explained
 
 
@@ -209,7 +209,7 @@ async def test_without_anything_recorded(course: Callable[..., None]) -> None:
         await opened(learner)
         await learner.sees("not trained yet   g: train it here", "for step in range(40):")
         await learner.press("comma")
-        await learner.sees(told(learner, "There are no snapshots yet: g starts the training."))
+        await learner.sees(has_notified(learner, "There are no snapshots yet: g starts the training."))
         await learner.press("enter", "right_square_bracket", "tab", "o")
         await started(learner, 0)
         # The first snapshot is what the learner waits for.
@@ -224,7 +224,7 @@ async def test_a_training_from_its_start_to_its_end() -> None:
         await opened(learner)
         await learner.press("g")
         await learner.sees("starting", lambda: learner.keys.startswith("g pause   s stop"))
-        # What was in view stays so until there is something new.
+        # The earlier tensors stay until there is a snapshot.
         assert "step 40, recorded" in learner.text
         session = session_of(learner)
         session.events.put(snapshot(0))
@@ -234,7 +234,7 @@ async def test_a_training_from_its_start_to_its_end() -> None:
         session.events.put(snapshot(40))
         session.events.put(None)
         await learner.sees("trained here in", "step 40   snapshot 3 of 3")
-        # What rests on it is run again.
+        # The step runs again with the trained model.
         await learner.sees(lambda: session.asked[-2:] == ["train made/train", "run made/train"])
         assert learner.keys.startswith("g train   , . snapshots")
         await learner.press("n")
@@ -243,7 +243,7 @@ async def test_a_training_from_its_start_to_its_end() -> None:
         await learner.sees("trained here in", "step 40   snapshot 3 of 3")
 
 
-async def test_the_view_stays_where_the_learner_looks() -> None:
+async def test_a_new_snapshot_does_not_move_a_learner_who_looks_back() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10, 20)
@@ -258,7 +258,7 @@ async def test_the_view_stays_where_the_learner_looks() -> None:
         await learner.sees("first[0,0,0] = 0.04")
 
 
-async def test_it_waits_and_goes_on() -> None:
+async def test_a_training_is_paused_and_resumed() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10)
@@ -273,17 +273,17 @@ async def test_it_waits_and_goes_on() -> None:
         assert not session.controls[-1].paused
 
 
-async def test_nobody_is_told_to_start_what_is_starting() -> None:
+async def test_a_starting_training_is_not_offered_to_start() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await started(learner)
         await learner.sees("starting: the steps before it run first")
         await learner.press("comma")
-        await learner.sees(told(learner, "the first one comes when the steps before have run"))
-        assert not told(learner, "g starts the training")()
+        await learner.sees(has_notified(learner, "the first one comes when the steps before have run"))
+        assert not has_notified(learner, "g starts the training")()
 
 
-async def test_the_status_gives_way_in_words_and_not_in_the_middle_of_one() -> None:
+async def test_the_status_is_shortened_by_whole_words() -> None:
     async with tutor(FakeSession(), (110, 30)) as learner:
         await opened(learner)
         await started(learner, 0, 10)
@@ -298,7 +298,7 @@ async def test_the_status_gives_way_in_words_and_not_in_the_middle_of_one() -> N
         assert "…" not in line.split("step 0")[0]
 
 
-async def test_it_waits_before_its_first_snapshot() -> None:
+async def test_a_training_is_paused_before_its_first_snapshot() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
@@ -310,7 +310,7 @@ async def test_it_waits_before_its_first_snapshot() -> None:
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_it_is_stopped_and_nothing_that_was_seen_is_lost(paused: bool) -> None:
+async def test_a_stopped_training_keeps_its_snapshots(paused: bool) -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10)
@@ -325,7 +325,7 @@ async def test_it_is_stopped_and_nothing_that_was_seen_is_lost(paused: bool) -> 
         await learner.sees("0 of 40")
 
 
-async def test_a_burst_of_snapshots_is_kept_and_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_burst_of_snapshots_is_kept_but_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0)
@@ -350,12 +350,12 @@ async def test_a_burst_of_snapshots_is_kept_and_not_drawn_one_by_one(monkeypatch
 @pytest.mark.parametrize(
     ("key", "goes"), [("n", "step 3 of 3"), ("b", "step 1 of 3"), ("m", "course map"), ("f8", "step 3 of 3")]
 )
-async def test_to_leave_takes_two_keys(key: str, goes: str) -> None:
+async def test_leaving_a_running_training_takes_two_presses(key: str, goes: str) -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10)
         await learner.press(key)
-        await learner.sees(told(learner, "press the key again to leave"))
+        await learner.sees(has_notified(learner, "press the key again to leave"))
         assert "step 2 of 3" in learner.text
         assert not session.controls[-1].stopped
         await learner.press(key)
@@ -364,19 +364,19 @@ async def test_to_leave_takes_two_keys(key: str, goes: str) -> None:
         await learner.sees("stopped after 10 of 40 steps", "step 10   snapshot 2 of 2")
 
 
-async def test_the_prompt_and_a_rerun_stop_it_too() -> None:
+async def test_opening_the_prompt_or_rerunning_stops_a_training() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0)
         await learner.press("p")
-        await learner.sees(told(learner, "press the key again to leave"))
+        await learner.sees(has_notified(learner, "press the key again to leave"))
         await learner.press("p")
         await learner.sees("Python: Train it", lambda: session.controls[-1].stopped)
         await learner.press("escape")
         await learner.sees("stopped after 0 of 40 steps", lambda: learner.focus == "matrix0")
 
 
-async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_training_continues_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons.reading.glossary, "load", lambda: lessons.reading.glossary.Glossary())
     async with tutor(FakeSession()) as learner:
         await opened(learner)
@@ -390,7 +390,7 @@ async def test_it_goes_on_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -
         assert not session.controls[-1].stopped
 
 
-async def test_quitting_leaves_nothing_behind() -> None:
+async def test_quitting_ends_a_training() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await opened(learner)
@@ -400,7 +400,7 @@ async def test_quitting_leaves_nothing_behind() -> None:
     assert session.controls[-1].stopped
 
 
-async def test_snapshots_that_come_too_late_harm_nothing() -> None:
+async def test_late_snapshots_are_ignored() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await started(learner, 0)
@@ -416,7 +416,7 @@ async def test_snapshots_that_come_too_late_harm_nothing() -> None:
 # Changes ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_change_holds_for_the_next_training() -> None:
+async def test_a_change_applies_to_the_next_training() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         await learner.press("w")
@@ -428,9 +428,9 @@ async def test_a_change_holds_for_the_next_training() -> None:
         await learner.sees(lambda: session.asked[-1] == "train made/train with Rate: 0.1")
         session.events.put(snapshot(0))
         await learner.sees("0 of 40")
-        # Changes are for the lesson when it is run again: not while it trains.
+        # Changes take effect when the lesson runs again, not during a training.
         await learner.press("w")
-        await learner.sees(told(learner, "The training runs: s stops it, g lets it wait."))
+        await learner.sees(has_notified(learner, "The training runs: s stops it, g lets it wait."))
         await learner.press("escape")
         assert learner.app.parts.steps.changes
         session.events.put(None)
@@ -449,7 +449,7 @@ async def test_the_changed_line_of_the_loop_is_marked() -> None:
 # Failures -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_failure_is_told_with_its_line_and_the_snapshots_stay() -> None:
+async def test_a_failure_is_reported_with_its_line_and_snapshots_stay() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0, 10)
@@ -461,7 +461,7 @@ async def test_a_failure_is_told_with_its_line_and_the_snapshots_stay() -> None:
         await learner.sees("step 3 of 3")
 
 
-async def test_of_a_training_without_a_snapshot_only_the_reason_stays() -> None:
+async def test_a_failure_before_the_first_snapshot_leaves_its_reason() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
@@ -496,7 +496,7 @@ KEYS = (
         ((24, 6), Terminal(depth="256")),
     ],
 )
-async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: Terminal) -> None:
+async def test_no_key_fails_on_any_screen(size: tuple[int, int], terminal: Terminal) -> None:
     async with tutor(FakeSession(), size, terminal) as learner:
         learner.opens("made", TRAIN)
         await learner.sees(lambda: learner.view_has_keys)
@@ -519,7 +519,7 @@ async def test_no_key_does_harm_on_any_screen(size: tuple[int, int], terminal: T
             assert learner.text.isascii()
 
 
-async def test_wide_has_the_matrices_beside_the_curves() -> None:
+async def test_on_a_wide_screen_matrices_are_beside_the_curves() -> None:
     async with tutor(FakeSession(), (160, 40)) as learner:
         await opened(learner)
         await learner.sees("first  2×4×4", "second  2×4×4", "for step in range(40):", "Prose about the training")
@@ -527,25 +527,25 @@ async def test_wide_has_the_matrices_beside_the_curves() -> None:
         assert row.index("first  2×4×4") >= 52
 
 
-async def test_heads_that_do_not_fit_are_seen_side_by_side() -> None:
+async def test_heads_that_do_not_fit_are_shown_as_thumbnails() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner)
         session.events.put(snapshot(0, size=24))
         await learner.sees("head 0", "head 1", "max of", "step 0")
-        # So is the other one, when it is looked at.
+        # The other matrix is zoomed out too when it is shown.
         await learner.press("tab")
         await learner.sees("second, head 0 of 2", "head 1")
         await learner.press("shift+tab")
         await learner.sees("first, head 0 of 2")
-        # Into the head, then into the block.
+        # Zoom into the head, then into the block.
         await learner.press("enter")
         await learner.sees("max of first[0,0:3,0:3]")
         await learner.press("enter")
         await learner.sees("first[0,0,1] = 0.5")
 
 
-async def test_what_is_too_large_for_a_snapshot_is_not_asked_of_the_run(course: Callable[..., None]) -> None:
+async def test_values_missing_from_a_snapshot_are_not_requested_from_the_run(course: Callable[..., None]) -> None:
     from dataclasses import replace
 
     large = replace(tensor("first", 0, 80), values=None)
@@ -555,11 +555,11 @@ async def test_what_is_too_large_for_a_snapshot_is_not_asked_of_the_run(course: 
         await opened(learner)
         await learner.sees("first  2×80×80")
         await learner.press("o", "o", "o", "down", "t", "enter")
-        await learner.sees(told(learner, "This number is from step 0 of the training"))
+        await learner.sees(has_notified(learner, "This number is from step 0 of the training"))
         assert not session.runs[-1].asked
 
 
-async def test_a_step_without_tensors_shows_what_it_leaves(course: Callable[..., None]) -> None:
+async def test_a_step_without_watched_tensors(course: Callable[..., None]) -> None:
     course(tuple(TrainingSnapshot(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
     async with tutor(FakeSession()) as learner:
         await opened(learner)

@@ -1,4 +1,4 @@
-"""What a learner may change: the rows, what they do, and the panel in which they are walked."""
+"""What-if changes: the rows, their effects, and the panel."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_rows() -> None:
     assert "toy embeddings" in found["Your own words"].hint
 
 
-def test_rows_of_what_is_changed() -> None:
+def test_rows_of_changed_cells() -> None:
     changes = setting("heads", 4).with_cell(LESSON, CELL)
     found = rows(changes, spot=None)
     assert [(row.label, row.value) for row in found.values() if row.changed] == [("x[1,0]", "0.5"), ("Heads", "4")]
@@ -114,7 +114,7 @@ def test_turning(name: str, by: int, expected: list[object]) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([item["name"] for item in KNOBS]), st.sampled_from([-1, 1])), max_size=20))
-def test_however_knobs_are_turned_there_is_code(turns: list[tuple[str, int]]) -> None:
+def test_any_turn_of_a_knob_gives_valid_code(turns: list[tuple[str, int]]) -> None:
     changes = UNCHANGED
     for name, by in turns:
         changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
@@ -165,12 +165,12 @@ def test_typing(label: str, text: str, expected: Changes) -> None:
         ("Scaling", "perhaps", "is none of the choices"),
     ],
 )
-def test_what_cannot_be(label: str, text: str, sentence: str) -> None:
+def test_values_that_are_refused(label: str, text: str, sentence: str) -> None:
     with pytest.raises(ChangeError, match=sentence):
         what_if_rows.typed(LESSON, "one", UNCHANGED, rows()[label], SPOT, text)
 
 
-def test_a_changed_cell_gets_another_number_or_its_own() -> None:
+def test_a_changed_cell_is_changed_again_or_restored() -> None:
     changes = UNCHANGED.with_cell(LESSON, CELL)
     row = rows(changes, spot=None)["x[1,0]"]
     assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (CellChange("one", "x", (1, 0), 2),)
@@ -180,7 +180,7 @@ def test_a_changed_cell_gets_another_number_or_its_own() -> None:
 
 
 def test_a_lesson_of_several_seeds() -> None:
-    """There is no seed that would be the default; it begins at that of the lesson, and goes back to each one's own."""
+    """No seed is the default of all: turning starts at the seed of the lesson; restoring gives each its own back."""
     lesson = lesson_of(
         code_step("one", "x = 1", "x"), code_step("two", "y = 1", "y", seed=7), knobs=[KNOBS[1]], seed=123
     )
@@ -198,14 +198,14 @@ def test_a_lesson_of_several_seeds() -> None:
 
 
 @given(st.integers(10, 160), st.integers(0, 6), st.booleans(), st.booleans())
-def test_a_row_fits(width: int, place: int, chosen: bool, unicode: bool) -> None:
-    row = list(rows(setting("words", " ".join(["extraordinarily"] * 12)) if place % 2 else UNCHANGED).values())[place]
+def test_a_row_fits(width: int, index: int, chosen: bool, unicode: bool) -> None:
+    row = list(rows(setting("words", " ".join(["extraordinarily"] * 12)) if index % 2 else UNCHANGED).values())[index]
     text = row_text(row, width, chosen, unicode)
     assert text.cell_len <= width
     assert unicode or text.plain.isascii()
 
 
-def test_a_row_says_what_it_is() -> None:
+def test_the_text_of_a_row() -> None:
     assert row_text(knob("heads"), 78, False, True).plain.split() == ["Heads", "2"]
     assert row_text(knob("heads"), 78, True, True).plain.split() == [
         ">",
@@ -226,7 +226,7 @@ def test_a_row_says_what_it_is() -> None:
 
 
 class Asking(App[None]):
-    """The panel alone, and what it has posted."""
+    """An app with the panel alone, which keeps the posted messages."""
 
     def __init__(self, lesson: Lesson = LESSON) -> None:
         super().__init__()
@@ -292,18 +292,18 @@ async def test_a_number_is_typed() -> None:
         assert app.changed == [Changes(cells=(CellChange("one", "x", (1, 0), -2.5),))]
         assert (app.view.typing, app.chosen) == (False, "x[1,0]")
         assert any(line.split()[:3] == ["•", "x[1,0]", "-2.5"] for line in app.lines)
-        # The row is that of the changed cell now, and begins with what it is.
+        # The row now stands for the changed cell, and typing starts from its value.
         await pilot.press("enter")
         assert (app.view.typing, app.written) == (True, "-2.5")
         await pilot.press("enter")
         assert len(app.changed) == 1
-        # Nothing typed is nothing changed.
+        # An empty input changes nothing.
         await pilot.press("enter", *["backspace"] * 4, "enter")
         assert len(app.changed) == 1
         assert not app.view.typing
 
 
-async def test_what_is_wrong_stays_with_a_sentence() -> None:
+async def test_a_wrong_value_stays_with_an_explanation() -> None:
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press("down", "down", "1", "x", "enter")
@@ -339,7 +339,7 @@ async def test_any_other_cell() -> None:
 
 
 async def test_the_cursor_moves_on() -> None:
-    """The row of its cell stays chosen, whatever cell that is."""
+    """The row of the cell under the cursor stays chosen as the cursor moves."""
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         app.view.at(Spot("x", (0, 2), "0.445"))
@@ -350,7 +350,7 @@ async def test_the_cursor_moves_on() -> None:
         assert app.chosen == "Your own words"
 
 
-async def test_with_little_room_the_chosen_row_is_seen() -> None:
+async def test_in_little_room_the_chosen_row_is_visible() -> None:
     app = Asking()
     async with app.run_test(size=(40, 12)) as pilot:
         app.view.styles.height = 3
@@ -358,6 +358,6 @@ async def test_with_little_room_the_chosen_row_is_seen() -> None:
             await pilot.pause()
             assert any(line.startswith(" > ") for line in app.lines[1:3])
             await pilot.press("down")
-        # Also where it is typed.
+        # The row stays visible while a value is typed.
         await pilot.press("enter", "i")
         assert "i" in app.lines[2]

@@ -24,7 +24,7 @@ def course() -> Course:
 
 
 def task(course: Course) -> ExerciseStep:
-    """Exercise 3.1."""
+    """Return exercise 3.1."""
     exercise = course.exercise("3.1")[1]
     assert isinstance(exercise, ExerciseStep)
     return exercise
@@ -37,9 +37,9 @@ def session() -> FakeSession:
 
 @pytest.fixture
 async def async_session(session: FakeSession) -> AsyncIterator[AsyncSession]:
-    made = AsyncSession(session)
-    yield made
-    made.close()
+    wrapper = AsyncSession(session)
+    yield wrapper
+    wrapper.close()
 
 
 FIRST_CELL = WindowQuestion("scores", (), 0, 0, 1, 1, CodeUnit.step("scores"))
@@ -60,14 +60,16 @@ async def test_a_run(async_session: AsyncSession, course: Course) -> None:
     ]
 
 
-async def test_a_number_of_a_step_that_the_run_has_not_come_to(async_session: AsyncSession, course: Course) -> None:
+async def test_a_question_about_a_step_that_the_run_has_not_reached(
+    async_session: AsyncSession, course: Course
+) -> None:
     run = await async_session.run(course.lesson("one-query"), "scores")
     name = run.steps[-1].tensors[0].name
     assert await async_session.ask(ExplainQuestion(name, (0,), CodeUnit.step("scores"))) is not None
     assert await async_session.ask(ExplainQuestion("weights", (0,), CodeUnit.step("softmax"))) is None
 
 
-async def test_a_scratch_run_is_kept_for_its_numbers(
+async def test_a_scratch_run_stays_for_questions(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     lesson = course.lesson("attention-classes")
@@ -81,7 +83,7 @@ async def test_a_scratch_run_is_kept_for_its_numbers(
     await until(session.runs[0].closed.is_set)
 
 
-async def test_a_scratch_run_that_is_not_waited_for_is_closed(
+async def test_a_canceled_scratch_run_is_closed(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     session.held.clear()
@@ -105,12 +107,12 @@ async def test_a_comparison_stops_what_is_running(
     assert (await comparison).intermediates
 
 
-async def test_a_newer_run_takes_the_place_of_an_older_one(
+async def test_a_new_run_replaces_the_previous_one(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     first = await async_session.run(course.lesson("one-query"), "scores")
     second = await async_session.run(course.lesson("all-queries"), "product")
-    # One is kept for its numbers; the other lets go of its process.
+    # The new run stays for questions; the previous one ends its process.
     await until(session.runs[0].closed.is_set)
     assert not session.runs[1].closed.is_set()
     window = await async_session.ask(WindowQuestion("scores", (), 2, 3, 2, 2, CodeUnit.step("product")))
@@ -122,7 +124,7 @@ async def test_a_newer_run_takes_the_place_of_an_older_one(
     assert session.runs[1].closed.is_set()
 
 
-async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
+async def test_a_canceled_run_is_stopped_and_closed(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     session.held.clear()
@@ -133,7 +135,7 @@ async def test_a_run_that_is_not_waited_for_any_more_is_stopped_and_closed(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert session.cancelled > before
-    # It gives a result all the same, which nobody wants.
+    # The stopped run still returns a result, which must be closed.
     await until(lambda: session.runs and session.runs[0].closed.is_set())
     assert await async_session.ask(FIRST_CELL) is None
 
@@ -149,7 +151,7 @@ async def test_the_newest_of_many_runs_wins(async_session: AsyncSession, session
     session.loaded.set()
     run = await tasks[-1]
     assert run.steps[-1].id == lesson.steps[-1].id
-    # Those that had not begun never did.
+    # Runs that had not started never start.
     assert session.asked in (["run one-query/why", "run one-query/remember"], ["run one-query/remember"])
     await until(lambda: all(each.closed.is_set() for each in session.runs[:-1]))
     assert not session.runs[-1].closed.is_set()
@@ -200,7 +202,7 @@ async def test_a_prompt_and_the_lesson_side_by_side(
     assert await async_session.open_prompt(course.lesson("one-query"), "scores") == (("x", "(2)"),)
     assert (await async_session.enter("one")).stdout == "one\n"
     lesson, prompt = session.runs
-    # What is asked goes to the run that it is about.
+    # A question goes to the run that it is about.
     assert await async_session.ask(WindowQuestion("x", (), 1, 0, 1, 1, CodeUnit.input(1))) is not None
     assert await async_session.ask(WindowQuestion("scores", (), 2, 0, 1, 1, CodeUnit.step("scores"))) is not None
     assert (lesson.asked, prompt.asked) == ([((), 2, 0, 1, 1)], [((), 1, 0, 1, 1)])
@@ -226,9 +228,9 @@ async def test_an_input_is_stopped(async_session: AsyncSession, session: FakeSes
     entered = asyncio.create_task(async_session.enter("one"))
     await until(lambda: len(session.asked) == 2)
     async_session.stop()
-    played = await entered
-    assert played.error is not None
-    assert played.error.kind == "stopped"
+    result = await entered
+    assert result.error is not None
+    assert result.error.kind == "stopped"
 
 
 async def test_leaving_a_prompt_stops_what_it_runs(
@@ -241,7 +243,7 @@ async def test_leaving_a_prompt_stops_what_it_runs(
     async_session.close_prompt()
     assert (await entered).error is not None
     await until(session.runs[0].closed.is_set)
-    # A run of the lesson is none of its business.
+    # Closing a prompt does not stop a run of the lesson.
     run = asyncio.create_task(async_session.run(course.lesson("one-query"), "scores"))
     await until(lambda: len(session.asked) == 3)
     before = session.cancelled
@@ -251,7 +253,7 @@ async def test_leaving_a_prompt_stops_what_it_runs(
     await run
 
 
-async def test_a_prompt_takes_the_place_of_another(
+async def test_a_new_prompt_replaces_the_previous_one(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:
     await async_session.open_prompt(course.lesson("one-query"), "scores")
@@ -273,7 +275,7 @@ async def test_a_worker_that_does_not_start(course: Course) -> None:
 
 
 async def test_closing_while_pytorch_loads(course: Course) -> None:
-    """A learner who quits at once is not kept waiting."""
+    """A learner who quits at once does not have to wait."""
     session = FakeSession(loaded=False)
     async_session = AsyncSession(session)
     start = asyncio.create_task(async_session.start())
@@ -284,12 +286,12 @@ async def test_closing_while_pytorch_loads(course: Course) -> None:
     assert session.closed
     with pytest.raises(WorkerError):
         await start
-    # It was in the queue and never began.
+    # The run was in the queue and never started.
     with pytest.raises((asyncio.CancelledError, WorkerError)):
         await run
 
 
-async def test_closing_the_real_one_while_pytorch_loads() -> None:
+async def test_closing_a_real_session_while_pytorch_loads() -> None:
     async_session = AsyncSession(Session())
     start = asyncio.create_task(async_session.start())
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""One table of exit codes, and the README tells of it."""
+"""The table of exit codes, and its copy in the README."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_codes_that_scripts_depend_on() -> None:
     assert (ended_by(signal.SIGINT), ended_by(signal.SIGTERM)) == (130, 143)
 
 
-def test_readme_says_what_they_mean() -> None:
+def test_the_readme_explains_the_exit_codes() -> None:
     meanings = ", ".join(f"{code.value} {code.meaning}" for code in ExitCode)
     sentence = f"Exit status: {meanings}; ended by a signal: 128 and its number."
     assert sentence in " ".join(README.read_text(encoding="utf-8").split())

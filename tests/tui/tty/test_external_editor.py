@@ -1,4 +1,4 @@
-"""The learner's own editor: whatever it does, nothing is lost."""
+"""The learner's own editor: no code is lost, whatever the editor does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CODE = "def f():\n    return 1\n"
 
 
 def run(act: Callable[[Path], int | None]) -> external_editor.Run:
-    """An editor that does this to the file."""
+    """Return an editor that does `act` to the file."""
 
     def ran(words: Sequence[str]) -> int:
         return act(Path(words[-1])) or 0
@@ -25,12 +25,12 @@ def run(act: Callable[[Path], int | None]) -> external_editor.Run:
     return ran
 
 
-def kept(tmp_path: Path) -> list[Path]:
+def files_left(tmp_path: Path) -> list[Path]:
     return [path for path in tmp_path.rglob("*") if path.is_file() or path.is_fifo()]
 
 
 def script(tmp_path: Path, body: str) -> list[str]:
-    """A program that is an editor."""
+    """Write a program that serves as an editor, and return its command line."""
     path = tmp_path / "editor with spaces.py"
     path.write_text(f"import os, sys, signal\npath = sys.argv[-1]\n{body}\n")
     return [sys.executable, str(path)]
@@ -49,7 +49,7 @@ def test_which_editor(tmp_path: Path) -> None:
             external_editor.command({**environ, **path})
 
 
-def test_what_was_written_is_taken_and_the_file_goes(tmp_path: Path) -> None:
+def test_edited_code_is_read_back_and_the_file_removed(tmp_path: Path) -> None:
     def act(path: Path) -> None:
         assert path.name == "two-wide.py"
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -57,19 +57,19 @@ def test_what_was_written_is_taken_and_the_file_goes(tmp_path: Path) -> None:
         path.write_bytes(b"\xef\xbb\xbfx = '\xc3\xa9'\r\ny = 2\r\n")
 
     assert external_editor.edit(["e"], "two-wide", CODE, run(act)) == external_editor.Edited("x = 'é'\ny = 2\n")
-    assert kept(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
 @pytest.mark.parametrize("added", ["", "\n"])
-def test_nothing_was_changed(tmp_path: Path, added: str) -> None:
+def test_unchanged_code(tmp_path: Path, added: str) -> None:
     edited = external_editor.edit(["e"], "x", "x = 1", run(lambda path: path.write_text(f"x = 1{added}") * 0))
     assert edited.code is None
     assert "Nothing was changed" in edited.message
     assert "code --wait" in edited.message
-    assert kept(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
-def test_a_file_in_the_place_of_the_first_one(tmp_path: Path) -> None:
+def test_an_editor_that_replaces_the_file(tmp_path: Path) -> None:
     def act(path: Path) -> None:
         other = path.with_suffix(".new")
         other.write_text("new")
@@ -77,7 +77,7 @@ def test_a_file_in_the_place_of_the_first_one(tmp_path: Path) -> None:
         other.replace(path)
 
     assert external_editor.edit(["e"], "x", CODE, run(act)).code == "new"
-    assert kept(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
 def pipe(path: Path) -> None:
@@ -96,7 +96,7 @@ def pipe(path: Path) -> None:
         (pipe, 0, "no ordinary file"),
     ],
 )
-def test_what_cannot_be_taken_is_kept(
+def test_code_that_cannot_be_read_back_stays_in_the_file(
     tmp_path: Path, act: bytes | Callable[[Path], None], status: int, says: str
 ) -> None:
     def ran(path: Path) -> int:
@@ -109,7 +109,7 @@ def test_what_cannot_be_taken_is_kept(
     edited = external_editor.edit(["e"], "x", CODE, run(ran))
     assert edited.code is None
     assert says in edited.message
-    [path] = kept(tmp_path)
+    [path] = files_left(tmp_path)
     assert str(path) in edited.message
 
 
@@ -122,19 +122,19 @@ def test_a_file_that_was_deleted(tmp_path: Path) -> None:
 def test_a_failure_without_a_change_leaves_nothing(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: 1))
     assert edited == external_editor.Edited(None, "Your editor ended with exit status 1: your code is as it was.")
-    assert kept(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
-def test_no_place_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     assert external_editor.edit(["e"], "x", CODE, run(lambda path: 0)).message.startswith("No file could be made")
 
 
-def test_a_program_that_is_none(tmp_path: Path) -> None:
+def test_a_command_that_is_not_a_program(tmp_path: Path) -> None:
     edited = external_editor.edit([str(tmp_path)], "x", CODE)
     assert edited.code is None
     assert edited.message.startswith("Your editor could not be run: ")
-    assert kept(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
 def test_a_real_program(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_real_program(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_is_for_the_editor(tmp_path: Path) -> None:
-    """It reaches both; the editor may die of it, the tutor may not."""
+    """The signal reaches both; it may end the editor but not the tutor."""
     before = signal.getsignal(signal.SIGINT)
     words = script(
         tmp_path,

@@ -17,11 +17,11 @@ threading.Event().wait()
 """
 
 
-def test_a_stuck_program_ends_with_its_line() -> None:
+def test_a_stuck_program_ends_when_its_terminal_hangs_up() -> None:
     ours, theirs = os.openpty()
     process = subprocess.Popen([sys.executable, "-c", STUCK], stdin=theirs, stdout=theirs, start_new_session=True)
     os.close(theirs)
     assert os.read(ours, 100).startswith(b"ready")
     os.close(ours)
-    # What a shell reports of a program that SIGHUP has ended.
+    # Shells report this status for a program that SIGHUP has ended.
     assert process.wait(timeout=30) == 129

@@ -1,4 +1,4 @@
-"""Input in packets of any size: whatever arrives together has the effect of what arrives bit by bit."""
+"""Input in packets of any size has the same effect as input that arrives byte by byte."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from textual.widgets import Input
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import SSH, Learner, at, task, tutor, typed
+from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typed
 from tests.tui.packets import BACKSPACE, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
 from tui.app import TutorApp
 from tui.controllers import startup
@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("editor", "prompt", "line")
 
 
 class TypingApp(OrderedInputApp):
-    """Something to type in, as deep in the tree of widgets as in the tutor."""
+    """An app with an editor, as deep in the tree of widgets as in the tutor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f12", "end", show=False)]
 
@@ -60,13 +60,13 @@ class TypingApp(OrderedInputApp):
         self.entered.append(event.value)
 
     def action_end(self) -> None:
-        """The last key of all has come."""
+        """Note that the last key has arrived."""
         self.ended.set()
 
 
 @dataclass
 class Buffer:
-    """What typing means: a text with a cursor in it."""
+    """A model of an editor: a text with a cursor."""
 
     kind: Kind
     text: str = ""
@@ -150,39 +150,39 @@ async def test_text_follows_the_keys_that_open_an_editor() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON.id, BEFORE.id)
         Line(learner.app).read(F8 + ENTER + b"12" + BACKSPACE + b"3")
-        await learner.sees(lambda: learner.code == typed(EXERCISE.starter, "13"))
+        await learner.sees(lambda: learner.code == with_typed(EXERCISE.starter, "13"))
 
 
-async def test_a_key_behind_text_finds_all_of_it() -> None:
+async def test_a_key_takes_effect_after_the_text_before_it() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON.id, EXERCISE.id)
         Line(learner.app).read(ENTER + b"12" + BACKSPACE + b"3" + F5)
         await learner.sees("Not yet")
     progress = Progress.open()
-    assert [attempt.code for attempt in progress.attempts(EXERCISE.exercise)] == [typed(EXERCISE.starter, "13")]
+    assert [attempt.code for attempt in progress.attempts(EXERCISE.exercise)] == [with_typed(EXERCISE.starter, "13")]
     progress.close()
 
 
-async def test_step_keys_behind_an_escape_do_not_reach_the_editor() -> None:
+async def test_keys_after_an_escape_do_not_reach_the_editor() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON.id, EXERCISE.id)
         line = Line(learner.app)
         line.read(ENTER + b"nbq")
         learner.app.post_message(Key("escape", "\x1b"))
         line.read(b"nbn")
-        await learner.sees(at(LESSON.id, AFTER.id))
-        assert learner.code == typed(EXERCISE.starter, "nbq")
+        await learner.sees(position_text(LESSON.id, AFTER.id))
+        assert learner.code == with_typed(EXERCISE.starter, "nbq")
 
 
-async def test_keys_behind_the_one_that_opens_a_lesson() -> None:
+async def test_keys_after_the_one_that_opens_a_lesson() -> None:
     async with tutor() as learner:
         Line(learner.app).read(DOWN * 2 + ENTER + F8)
         lesson = COURSE.lessons[1]
-        await learner.sees(at(lesson.id, lesson.steps[1].id))
+        await learner.sees(position_text(lesson.id, lesson.steps[1].id))
 
 
 async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A learner who opens a lesson while the tutor still loads types into the lesson, not into the map."""
+    """Keys pressed after opening a lesson go to the lesson, even while the tutor still loads."""
     importing, load = threading.Event(), startup.import_views
     monkeypatch.setattr(startup, "import_views", lambda: (importing.wait(), load()))
     app = TutorApp(SSH, FakeSession())
@@ -194,7 +194,7 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
             await pilot.pause()
             importing.set()
             lesson = COURSE.lessons[0]
-            await learner.sees(at(lesson.id, lesson.steps[1].id))
+            await learner.sees(position_text(lesson.id, lesson.steps[1].id))
     finally:
         importing.set()
         app.close()
@@ -212,13 +212,13 @@ async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None
             await pilot.pause()
             reading.set()
             lesson = COURSE.lessons[1]
-            await learner.sees(at(lesson.id, lesson.steps[1].id))
+            await learner.sees(position_text(lesson.id, lesson.steps[1].id))
     finally:
         reading.set()
         app.close()
 
 
-async def test_input_behind_the_end_is_nothing() -> None:
+async def test_input_after_the_end_is_ignored() -> None:
     async with tutor() as learner:
         line = Line(learner.app)
         line.read(b"q" + b"ab")

@@ -1,4 +1,4 @@
-"""What a terminal can do is read from its environment."""
+"""The capabilities of a terminal, as read from its environment."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_unicode(environ: dict[str, str], unicode: bool) -> None:
     assert detect(environ).unicode is unicode
 
 
-def test_interactive_takes_three_terminals_and_a_name() -> None:
+def test_interactive_requires_three_terminals_and_a_terminal_type() -> None:
     assert detect(UTF8).interactive
     assert detect({}).interactive
     assert not detect(UTF8, stdin_tty=False).interactive
@@ -76,7 +76,7 @@ def test_remote() -> None:
 
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 @pytest.mark.parametrize("remote", [False, True])
-def test_textual_gets_values_that_it_takes(depth: Depth, remote: bool) -> None:
+def test_textual_gets_valid_values(depth: Depth, remote: bool) -> None:
     variables = textual_environment(Terminal(depth=depth, remote=remote))
     assert variables["TEXTUAL_COLOR_SYSTEM"] in ("standard", "256", "truecolor")
     assert variables["TEXTUAL_ANIMATIONS"] == "none"
@@ -90,11 +90,11 @@ def test_textual_gets_values_that_it_takes(depth: Depth, remote: bool) -> None:
 def test_theme(depth: Depth) -> None:
     here = "ansi-dark" if depth in ("none", "16") else "textual-dark"
     assert theme(Terminal(depth=depth)) == here
-    # Painted backgrounds are half of what goes over a line.
+    # Painted backgrounds are half of the bytes on the line.
     assert theme(Terminal(depth=depth, remote=True)) == "ansi-dark"
 
 
-def test_prepare_replaces_what_would_stop_textual_or_take_the_colors() -> None:
+def test_prepare_replaces_values_that_stop_textual_or_remove_colors() -> None:
     environ = {"TEXTUAL_COLOR_SYSTEM": "", "NO_COLOR": "", "HOME": "/home/learner"}
     prepare(Terminal(depth="256"), environ)
     assert environ["TEXTUAL_COLOR_SYSTEM"] == "256"
@@ -112,7 +112,7 @@ def test_neither_textual_nor_rich_is_imported() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_closed_streams_are_no_terminals() -> None:
+def test_closed_streams_are_not_terminals() -> None:
     program = "import sys; from tui.tty.terminal import this_terminal; sys.exit(this_terminal().interactive)"
     shell = f'exec "{sys.executable}" -c "{program}" <&- >&- 2>&-'
     assert subprocess.run(["/bin/sh", "-c", shell], check=False).returncode == 0

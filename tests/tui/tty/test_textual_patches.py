@@ -20,7 +20,7 @@ LATE = 0.3
 
 @pytest.fixture
 def let_pass(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """A clock that stands still until it is told to go on."""
+    """Replace the clock of the parser by one that a test advances."""
     now = [100.0]
 
     def let_pass(seconds: float) -> None:
@@ -42,7 +42,7 @@ def heard(parser: XTermParser, pieces: list[str], let_pass: Callable[[float], No
 
 
 @pytest.mark.parametrize(("sequence", "key"), [(DOWN, "down"), (F5, "f5"), (b"\x1b[1;5H", "ctrl+home")])
-def test_half_a_key_is_no_key(sequence: bytes, key: str, let_pass: Callable[[float], None]) -> None:
+def test_half_a_key_is_not_a_key(sequence: bytes, key: str, let_pass: Callable[[float], None]) -> None:
     text = sequence.decode()
     for cut in range(2, len(text)):
         assert heard(PatientParser(), ["a", text[:cut], text[cut:] + "b"], let_pass) == ["a", key, "b"]
@@ -55,7 +55,7 @@ def test_a_paste_in_pieces(let_pass: Callable[[float], None]) -> None:
 
 
 def test_textual_alone_would_never_end_the_paste(let_pass: Callable[[float], None]) -> None:
-    """When this fails, Textual waits by itself."""
+    """If this test fails, Textual itself waits for the rest of a paste, and the patch can go."""
     text = pasted("x = 12").decode()
     assert "x = 12" not in heard(XTermParser(), [text[:-2], text[-2:] + "b"], let_pass)
 
@@ -65,7 +65,7 @@ def test_escape_is_a_key(let_pass: Callable[[float], None]) -> None:
     assert heard(PatientParser(), [pasted("x").decode() + "\x1b", "y"], let_pass) == ["x", "escape", "y"]
 
 
-def test_patience_ends(let_pass: Callable[[float], None]) -> None:
+def test_an_unfinished_key_times_out(let_pass: Callable[[float], None]) -> None:
     parser = PatientParser()
     assert heard(parser, ["\x1b["], let_pass) == []
     let_pass(PATIENCE)

@@ -50,17 +50,17 @@ def test_lines(change: object, before: list[str], after: list[str]) -> None:
     assert change(before) == after
 
 
-async def test_what_is_selected_is_indented_and_dedented() -> None:
+async def test_selected_lines_are_indented_and_dedented() -> None:
     app = EditorApp()
     async with app.run_test() as pilot:
         app.editor.selection = Selection((1, 0), (4, 0))
         await pilot.press("tab")
         assert app.editor.text == "def f(x):\n        if x:\n\n            return 1\n"
-        # It is still selected, and of the last line nothing was.
+        # The lines are still selected; no character of the last line was.
         assert app.editor.selection == Selection((1, 0), (4, 0))
         await pilot.press("shift+tab", "shift+tab", "shift+tab")
         assert app.editor.text == "def f(x):\nif x:\n\nreturn 1\n"
-        # Step by step back.
+        # Undo goes back step by step.
         await pilot.press("ctrl+z")
         assert app.editor.text == "def f(x):\nif x:\n\n    return 1\n"
         await pilot.press("ctrl+z", "ctrl+z", "ctrl+z")
@@ -75,7 +75,7 @@ async def test_one_line() -> None:
         app.editor.move_cursor((3, 12))
         await pilot.press("shift+tab")
         assert (app.editor.text, app.editor.cursor_location) == ("def f(x):\n    if x:\n\n    return 1\n", (3, 8))
-        # Without a selection tab goes to the next stop.
+        # Without a selection, Tab moves to the next stop.
         await pilot.press("tab")
         assert app.editor.text == "def f(x):\n    if x:\n\n    retu    rn 1\n"
         await pilot.press("ctrl+underscore")
@@ -92,7 +92,7 @@ async def test_backspace_removes_a_level() -> None:
         assert app.editor.cursor_location == (3, 4)
         await pilot.press("backspace")
         assert app.editor.text == "def f(x):\n    if x:\n\nreturn 1\n"
-        # At the beginning it joins lines, behind something it takes one letter.
+        # At the beginning of a line it joins lines, behind text it deletes one character.
         await pilot.press("backspace")
         assert app.editor.text == "def f(x):\n    if x:\nreturn 1\n"
         await pilot.press("end", "backspace")
@@ -105,7 +105,7 @@ async def test_the_line_of_an_error() -> None:
         app.editor.mark(2)
         await pilot.pause()
         assert app.lines == ["1  def f(x):", "2✗     if x:", "3"]
-        # It goes with its line, wherever the text is scrolled to.
+        # The mark stays with its line as the text scrolls.
         app.editor.scroll_to(y=1, animate=False)
         await pilot.pause()
         assert app.lines[0] == "2✗     if x:"
@@ -117,7 +117,7 @@ async def test_the_line_of_an_error() -> None:
         assert "✗" not in "".join(app.lines)
 
 
-async def test_who_comes_back_can_undo_what_they_did_before() -> None:
+async def test_undo_survives_leaving_the_exercise() -> None:
     app = EditorApp()
     async with app.run_test() as pilot:
         app.editor.move_cursor((1, 4))
@@ -130,7 +130,7 @@ async def test_who_comes_back_can_undo_what_they_did_before() -> None:
         assert app.editor.cursor_location == (1, 6)
         await pilot.press("ctrl+z")
         assert app.editor.text == CODE
-        # With another text nothing fits any more.
+        # With a different text, there is nothing to undo.
         app.editor.open("b", "other")
         assert app.editor.open("a", "new") is False
         await pilot.press("ctrl+z")

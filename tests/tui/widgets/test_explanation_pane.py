@@ -1,4 +1,4 @@
-"""The pane in which a number explains itself: it fits, it can be walked, and it says what is asked for."""
+"""The pane of explanations: its layout, its keys, and its messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ numbers = st.integers(0, len(ALL) - 1)
 
 
 def chosen(found: list[Text]) -> list[str]:
-    """What is shown as chosen."""
+    """Return the texts that are drawn as chosen."""
     return [
         text.plain[start:end].strip()
         for text in found
@@ -47,10 +47,10 @@ def plain(*way: Explanation, width: int = 78, height: int = 7, unicode: bool = T
     st.integers(1, 12),
     st.booleans(),
 )
-def test_never_more_than_there_is_room_for(
+def test_lines_never_exceed_the_room(
     way: list[int], moves: list[tuple[int, int]], width: int, height: int, unicode: bool
 ) -> None:
-    """And the chosen operand is always seen."""
+    """The chosen operand is always visible."""
     stop = PathStop(ALL[way[-1]])
     for move in moves:
         stop = stop.moved(*move)
@@ -69,7 +69,7 @@ def test_ascii(e: Explanation, size: tuple[int, int]) -> None:
     assert "\n".join(plain(SCORE, e, width=size[0], height=size[1], unicode=False)).isascii()
 
 
-def test_where_there_is_room() -> None:
+def test_everything_is_shown_where_there_is_room() -> None:
     assert plain(SCORE) == [
         "scores[1,2] < queries[0,:]",
         "scores[1,2] = queries[0,:]·keys[1,:]                                    line 4",
@@ -92,12 +92,12 @@ def test_where_there_is_room() -> None:
     ]
 
 
-def test_what_helps_least_is_left_out_first() -> None:
+def test_the_least_helpful_parts_are_left_out_first() -> None:
     whole = plain(SHARE)
     assert plain(SHARE, height=5) == [*whole[:4], f"  … {len(whole) - 4} more lines: page down"]
     assert [text.plain for text in lines((PathStop(SHARE),), 80, 3, tail=True)] == whole[-3:]
     assert plain(SHARE, height=4) == whole[:4]
-    # Then the way, the digits, and at last the operands.
+    # The path is left out next, then the digits, and at last the operands.
     assert plain(SHARE, height=3) == whole[1:4]
     assert plain(SHARE, height=2) == [whole[1], whole[3]]
     assert plain(SHARE, height=1) == ["weights[1,1] = softmax(scores[1,:]) = 1 / 1.7197 ≈ 0.5815"]
@@ -105,7 +105,7 @@ def test_what_helps_least_is_left_out_first() -> None:
     assert plain(SHARE, height=0) == []
 
 
-def test_of_many_rows_the_chosen_one_is_shown() -> None:
+def test_the_chosen_one_of_many_rows_is_visible() -> None:
     masked = next(e for e in VARIED if e.name == "masked")
     found = lines((PathStop(masked).moved(1, 0),), 60, 2)
     assert [text.plain for text in found] == [
@@ -114,8 +114,8 @@ def test_of_many_rows_the_chosen_one_is_shown() -> None:
     ]
 
 
-def test_a_long_row_goes_along() -> None:
-    """And the factor below stays below."""
+def test_a_long_row_scrolls() -> None:
+    """A factor stays below the factor that it is multiplied with."""
     found = lines((PathStop(long()).moved(0, 400),), 60, 7)
     above, below = (text.plain for text in found[-2:])
     assert above.startswith("  queries[0,:] … ")
@@ -124,7 +124,7 @@ def test_a_long_row_goes_along() -> None:
     assert above.index(left) + len(left) == below.index(right) + len(right)
 
 
-def test_the_way() -> None:
+def test_the_path() -> None:
     context = explanation("context", (1, 0), 0.5)
     assert plain(context, SHARE, SCORE)[0] == "context[1,0] < weights[1,1] < scores[1,2] < queries[0,:]"
     assert plain(context, SHARE, SCORE, width=50)[0] == "context[1,0] < … < scores[1,2] < queries[0,:]"
@@ -134,7 +134,7 @@ def test_the_way() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-900, 900))), numbers)
-def test_nobody_walks_off_the_edge(moves: list[tuple[int, int]], number: int) -> None:
+def test_the_choice_stops_at_the_edges(moves: list[tuple[int, int]], number: int) -> None:
     e = ALL[number]
     stop = PathStop(e)
     for move in moves:
@@ -147,7 +147,7 @@ def test_nobody_walks_off_the_edge(moves: list[tuple[int, int]], number: int) ->
 
 
 class Explaining(App[None]):
-    """A pane that explains, and what it has posted."""
+    """An app with a pane of explanations, which keeps the posted messages."""
 
     def __init__(self, unicode: bool = True) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ async def test_arrows_choose_and_enter_follows() -> None:
         assert asked.operand is SCORE.operands[3]
 
 
-async def test_on_and_back() -> None:
+async def test_following_operands_and_going_back() -> None:
     app = Explaining()
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show(SHARE, "product")
@@ -205,7 +205,7 @@ async def test_on_and_back() -> None:
         assert (app.view.depth, app.view.explanation) == (2, SCORE)
         await pilot.press("backspace")
         assert app.lines[0] == " weights[1,1] < scores[1,:]"
-        # What was chosen there still is.
+        # The operand that was chosen there is still chosen.
         assert app.view.operand is SHARE.operands[1]
         assert app.posted == []
         await pilot.press("backspace")
@@ -215,7 +215,7 @@ async def test_on_and_back() -> None:
         assert app.view.operand is None
 
 
-async def test_nothing_to_go_on_to() -> None:
+async def test_a_number_without_operands() -> None:
     app = Explaining()
     async with app.run_test(size=(80, 10)) as pilot:
         await pilot.press("right", "enter")
@@ -227,7 +227,7 @@ async def test_nothing_to_go_on_to() -> None:
         assert [type(message) for message in app.posted] == [ExplanationPane.Closed]
 
 
-async def test_at_another_size_it_is_laid_out_again() -> None:
+async def test_a_new_size_changes_the_layout() -> None:
     app = Explaining(unicode=False)
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show(long(), "product")
@@ -240,7 +240,7 @@ async def test_at_another_size_it_is_laid_out_again() -> None:
             assert app.view.wanted(width) == len(plain(long(), width=width - 2, height=100))
 
 
-async def test_brackets_are_no_markup() -> None:
+async def test_brackets_are_not_markup() -> None:
     app = Explaining()
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show(leaf("x", (), 1.0, notes=("[b]no[/b] [/]",)), "product")

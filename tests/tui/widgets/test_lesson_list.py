@@ -41,18 +41,18 @@ class ListApp(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        """What is painted."""
+        """The painted lines."""
         return painted_lines(self)
 
     @property
     def reversed_line(self) -> int:
-        """The line of the cursor."""
-        [place] = [
-            place
-            for place, strip in enumerate(painted_strips(self))
+        """The index of the line under the cursor."""
+        [line] = [
+            line
+            for line, strip in enumerate(painted_strips(self))
             if any(segment.style is not None and segment.style.reverse for segment in strip)
         ]
-        return place
+        return line
 
 
 async def test_keys() -> None:
@@ -83,7 +83,7 @@ async def test_lines() -> None:
 
 
 async def test_a_screen_with_fewer_lines() -> None:
-    """The cursor stays in sight, and all lines move with it, down and back up."""
+    """The cursor stays visible, and the lines scroll with it, down and back up."""
     app = ListApp()
     async with app.run_test(size=(40, 5)) as pilot:
         seen = []

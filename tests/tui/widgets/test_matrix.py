@@ -1,4 +1,4 @@
-"""The matrix: what is drawn, what a move repaints, what is asked for, and how many bytes that takes."""
+"""The matrix widget: the drawing, what a move repaints, what is requested, and the bytes sent."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def scores() -> Tensor:
 
 
 def large() -> Tensor:
-    """Twelve heads of 1024 by 1024, of which nothing is here."""
+    """Return a tensor of twelve heads of 1024 by 1024, without any values."""
     return Tensor("weights", "weight", "float32", (12, 1024, 1024), ("head", "query", "key"), (), 0.0, 1.0, None)
 
 
@@ -79,7 +79,7 @@ def window(lead: tuple[int, ...], top: int, left: int, height: int = TILE, width
 
 
 def scene(
-    shown: Tensor,
+    example: Tensor,
     width: int = 80,
     height: int = 12,
     row: int = 0,
@@ -93,10 +93,10 @@ def scene(
     windows: Sequence[Window] = (),
 ) -> Scene:
     colors = palette(terminal)
-    face = Face.of(shown, colors)
-    place = layout(face, width, height, row, col, *corner)
-    given = lead if lead is not None else (0,) * len(shown.lead_shape)
-    return Scene(face, place, colors, given, row, col, note, focused, dict(enumerate(windows)))
+    face = Face.of(example, colors)
+    grid_layout = layout(face, width, height, row, col, *corner)
+    given = lead if lead is not None else (0,) * len(example.lead_shape)
+    return Scene(face, grid_layout, colors, given, row, col, note, focused, dict(enumerate(windows)))
 
 
 def text(drawing: Scene) -> str:
@@ -155,9 +155,9 @@ def test_a_mask_of_booleans() -> None:
 
 
 def test_nan_and_infinity_stand_out() -> None:
-    shown = tensor("odd", (1.0, nan, inf, 2.0), (2, 2), ("query", "key"))
-    assert "nan!" in text(scene(shown))
-    assert "inf!" in text(scene(shown))
+    example = tensor("odd", (1.0, nan, inf, 2.0), (2, 2), ("query", "key"))
+    assert "nan!" in text(scene(example))
+    assert "inf!" in text(scene(example))
 
 
 def test_a_vector_is_a_row_without_a_label() -> None:
@@ -175,16 +175,18 @@ def test_a_scalar_is_a_cell() -> None:
 
 def test_leading_axes_have_a_line_with_their_keys() -> None:
     values = [float(value) for value in range(2 * 3 * 2 * 2)]
-    shown = tensor("context", values, (2, 3, 2, 2), ("batch", "head", "token", "dim"), kind="vector")
-    lines = text(scene(shown, lead=(1, 2))).splitlines()
+    example = tensor("context", values, (2, 3, 2, 2), ("batch", "head", "token", "dim"), kind="vector")
+    lines = text(scene(example, lead=(1, 2))).splitlines()
     assert lines[0].startswith(" context  2×3×2×2   rows: token  columns: dim")
     assert lines[1] == " batch 1 of 2  head 2 of 3   [ ] head  { } batch"
     assert lines[3].split() == ["0", "▐20.0000▌", "21.0000█"]
 
 
 def test_without_room_for_their_line_leading_axes_are_in_the_header() -> None:
-    shown = tensor("context", [0.0] * 24, (6, 2, 2), ("head", "token", "dim"))
-    assert text(scene(shown, width=40, height=4, lead=(3,))).splitlines()[0].startswith(" context  6×2×2  head 3 of 6")
+    example = tensor("context", [0.0] * 24, (6, 2, 2), ("head", "token", "dim"))
+    assert (
+        text(scene(example, width=40, height=4, lead=(3,))).splitlines()[0].startswith(" context  6×2×2  head 3 of 6")
+    )
 
 
 def test_a_large_tensor_says_how_much_more_there_is() -> None:
@@ -198,7 +200,7 @@ def test_a_large_tensor_says_how_much_more_there_is() -> None:
     assert first[-1].strip() == "+1016 below  +1015 right   o overview"
 
 
-def test_a_narrow_one_says_it_in_signs() -> None:
+def test_a_narrow_matrix_abbreviates_how_much_more_there_is() -> None:
     lines = text(scene(large(), width=24, row=500, col=500, corner=(495, 499))).splitlines()
     assert lines[-1] == " ↑495 ↓521 ←499 →523"
     assert text(scene(large(), width=24, terminal=ASCII)).splitlines()[-1] == " v1016 >1022"
@@ -208,11 +210,11 @@ def test_a_narrow_one_says_it_in_signs() -> None:
 @pytest.mark.parametrize("depth", ["none", "16", "256", "truecolor"])
 @pytest.mark.parametrize("focused", [True, False])
 def test_the_cursor_shows_without_color(kind: str, depth: Depth, focused: bool) -> None:
-    shown = replace(scores(), kind=kind)
-    assert "▐1.8524▌" in text(scene(shown, row=1, col=1, terminal=Terminal(depth=depth), focused=focused))
+    example = replace(scores(), kind=kind)
+    assert "▐1.8524▌" in text(scene(example, row=1, col=1, terminal=Terminal(depth=depth), focused=focused))
 
 
-def test_labels_of_the_cursor_stand_out() -> None:
+def test_labels_of_the_cursor_are_highlighted() -> None:
     drawing = scene(scores(), row=1, col=2)
     current = drawing.palette.current
     assert ("journey", current) in draw(drawing, drawing.layout.row_y(1))
@@ -220,10 +222,10 @@ def test_labels_of_the_cursor_stand_out() -> None:
     assert all(style != current for _, style in draw(drawing, drawing.layout.row_y(0)))
 
 
-def test_labels_are_drawn_as_they_are_and_control_characters_are_not() -> None:
+def test_labels_are_drawn_literally_without_control_characters() -> None:
     labels = (("注意力机制", "[/b]", "\x1b[31m"), ("\u202eabc", " the", "a\nb"))
-    shown = tensor("odd[red]", [0.0] * 9, (3, 3), ("query", "key"), labels)
-    drawn = text(scene(shown, row=2, col=2))
+    example = tensor("odd[red]", [0.0] * 9, (3, 3), ("query", "key"), labels)
+    drawn = text(scene(example, row=2, col=2))
     assert "odd[red]" in drawn
     for label in ("注意力机制", "[/b]", "\\x1b[31m", "\\u202eabc", "␣the", "a\\nb"):
         assert label in drawn
@@ -233,8 +235,8 @@ def test_labels_are_drawn_as_they_are_and_control_characters_are_not() -> None:
 
 def test_long_labels_give_way_first() -> None:
     labels = (("an unusually long label",) * 2, ("x", "y"))
-    shown = tensor("m", [0.0] * 4, (2, 2), ("query", "key"), labels)
-    wide, narrow = text(scene(shown)).splitlines(), text(scene(shown, width=24)).splitlines()
+    example = tensor("m", [0.0] * 4, (2, 2), ("query", "key"), labels)
+    wide, narrow = text(scene(example)).splitlines(), text(scene(example, width=24)).splitlines()
     assert wide[2] == "  an unusually…  ▐0.0000▌  0.0000▒"
     assert narrow[2] == " an un… ▐0.0000▌ 0.0000▒"
 
@@ -250,7 +252,7 @@ def test_the_legend_gives_way_to_the_note_and_the_note_to_the_name() -> None:
     ]
 
 
-def test_equal_styles_are_one_run() -> None:
+def test_adjacent_equal_styles_are_merged() -> None:
     row = draw(scene(scores(), row=1, col=1), 2)
     assert row == (("    Your   0.9231▒  1.3545▓  1.3241▓  0.7910░  0.4032   1.1330▒" + " " * 17, None),)
 
@@ -272,23 +274,23 @@ def test_any_tensor_fits_any_size(
     data: st.DataObject, shape: tuple[int, ...], width: int, height: int, unicode: bool, label: str
 ) -> None:
     labels = tuple((label,) for _ in shape)
-    shown = Tensor(label, "score", "float32", shape, (), labels, -1.0, 1.0, None, window(shape[:0], 0, 0, 3, 3))
-    rows, cols = shown.matrix_shape
+    example = Tensor(label, "score", "float32", shape, (), labels, -1.0, 1.0, None, window(shape[:0], 0, 0, 3, 3))
+    rows, cols = example.matrix_shape
     row, col = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, cols - 1))
     corner = (data.draw(st.integers(0, 1024)), data.draw(st.integers(0, 1024)))
     depth: Depth = data.draw(st.sampled_from(["none", "truecolor"]))
     terminal = Terminal(depth=depth, unicode=unicode)
-    drawing = scene(shown, width, height, row, col, corner=corner, terminal=terminal, note=label and "live")
-    place = drawing.layout
-    assert 0 <= place.top <= row < place.top + place.rows <= rows
-    assert 0 <= place.left <= col < place.left + place.cols <= cols
-    assert place.row_y(row) < height
+    drawing = scene(example, width, height, row, col, corner=corner, terminal=terminal, note=label and "live")
+    grid_layout = drawing.layout
+    assert 0 <= grid_layout.top <= row < grid_layout.top + grid_layout.rows <= rows
+    assert 0 <= grid_layout.left <= col < grid_layout.left + grid_layout.cols <= cols
+    assert grid_layout.row_y(row) < height
     for y in range(height):
         assert sum(cell_len(part) for part, _ in draw(drawing, y)) == width
         assert all(one[1] != other[1] for one, other in zip(draw(drawing, y), draw(drawing, y)[1:], strict=False))
 
 
-def test_from_20_by_3_on_there_are_numbers() -> None:
+def test_numbers_are_shown_from_20_by_3_on() -> None:
     lines = text(scene(scores(), 20, 3, row=1, col=1)).splitlines()
     assert lines == [" scores  6×6", "      ‹journey ›", " jour… ▐1.8524▌"]
 
@@ -305,8 +307,8 @@ def test_the_view_stays_until_the_cursor_leaves_it_and_then_moves_half_a_page() 
     def top(row: int, before: int) -> int:
         return layout(face, 80, 24, row, 0, before, 0).top
 
-    shown = layout(face, 80, 24, 0, 0).rows
-    assert shown == 20
+    rows = layout(face, 80, 24, 0, 0).rows
+    assert rows == 20
     assert top(19, 0) == 0
     assert top(20, 0) == 10
     assert top(9, 10) == 0
@@ -323,20 +325,20 @@ def test_natural_size() -> None:
 
 @pytest.mark.parametrize("width", [54, 64, 80])
 def test_a_click_finds_the_cell_that_is_drawn_there(width: int) -> None:
-    place = layout(Face.of(scores(), palette(PLAIN)), width, 12, 0, 0)
-    assert place.cell_at(place.gutter, place.first) == (0, 0)
-    assert place.cell_at(place.gutter + 2 * place.period - 1, place.first + 5) == (5, 1)
-    assert place.cell_at(place.gutter - 1, place.first) is None
-    assert place.cell_at(place.gutter + 6 * place.period, place.first) is None
-    assert place.cell_at(place.gutter, place.first - 1) is None
-    assert place.cell_at(place.gutter, place.first + 6) is None
+    grid_layout = layout(Face.of(scores(), palette(PLAIN)), width, 12, 0, 0)
+    assert grid_layout.cell_at(grid_layout.gutter, grid_layout.first) == (0, 0)
+    assert grid_layout.cell_at(grid_layout.gutter + 2 * grid_layout.period - 1, grid_layout.first + 5) == (5, 1)
+    assert grid_layout.cell_at(grid_layout.gutter - 1, grid_layout.first) is None
+    assert grid_layout.cell_at(grid_layout.gutter + 6 * grid_layout.period, grid_layout.first) is None
+    assert grid_layout.cell_at(grid_layout.gutter, grid_layout.first - 1) is None
+    assert grid_layout.cell_at(grid_layout.gutter, grid_layout.first + 6) is None
 
 
 # Cells in words
 
 
 @pytest.mark.parametrize(
-    ("shown", "lead", "cell", "value", "words"),
+    ("example", "lead", "cell", "value", "words"),
     [
         (scores(), (), (1, 1), 1.8524080514907837,
          "scores[1,1] = 1.852408   row: journey (query 1)   column: journey (key 1)"),
@@ -348,8 +350,10 @@ def test_a_click_finds_the_cell_that_is_drawn_there(width: int) -> None:
         (tensor("bare", (0.0,) * 4, (2, 2)), (), (0, 1), -inf, "bare[0,1] = -inf   row: 0   column: 1"),
     ],
 )  # fmt: skip
-def test_describe(shown: Tensor, lead: tuple[int, ...], cell: tuple[int, int], value: float | None, words: str) -> None:
-    assert describe(Face.of(shown, palette(PLAIN)), lead, *cell, value) == words
+def test_describe(
+    example: Tensor, lead: tuple[int, ...], cell: tuple[int, int], value: float | None, words: str
+) -> None:
+    assert describe(Face.of(example, palette(PLAIN)), lead, *cell, value) == words
 
 
 def test_index_of() -> None:
@@ -362,7 +366,7 @@ def test_index_of() -> None:
 # Windows
 
 
-def test_tiles_are_aligned_and_asked_for_only_if_they_are_seen() -> None:
+def test_tiles_are_aligned_and_requested_only_if_visible() -> None:
     drawing = scene(large(), row=60, col=60, corner=(58, 59), height=14)
     assert tiles_missing(drawing) == [(0, 0, 64, 64), (0, 64, 64, 64), (64, 0, 64, 64), (64, 64, 64, 64)]
     drawing = replace(drawing, windows={0: window((0,), 0, 0), 1: window((0,), 64, 64)})
@@ -370,19 +374,19 @@ def test_tiles_are_aligned_and_asked_for_only_if_they_are_seen() -> None:
     assert values_of(drawing, 60) == [(60 + col) / 2048 if col < 64 else None for col in range(59, 68)]
 
 
-def test_tiles_end_where_the_matrix_does() -> None:
-    shown = replace(large(), shape=(1, 100, 70))
-    assert tiles_missing(scene(shown, row=99, col=69)) == [(64, 0, 36, 64), (64, 64, 36, 6)]
+def test_tiles_end_with_the_matrix() -> None:
+    example = replace(large(), shape=(1, 100, 70))
+    assert tiles_missing(scene(example, row=99, col=69)) == [(64, 0, 36, 64), (64, 64, 36, 6)]
 
 
-def test_windows_of_another_head_are_not_shown() -> None:
+def test_windows_of_a_different_head_are_not_shown() -> None:
     assert tiles_missing(scene(large(), lead=(1,), windows=[window((0,), 0, 0)])) == [(0, 0, 64, 64)]
 
 
 def test_the_window_that_came_with_the_tensor_counts() -> None:
-    shown = replace(large(), window=window((0,), 0, 0))
-    assert tiles_missing(scene(shown)) == []
-    assert tiles_missing(scene(shown, row=70, corner=(60, 0))) == [(64, 0, 64, 64)]
+    example = replace(large(), window=window((0,), 0, 0))
+    assert tiles_missing(scene(example)) == []
+    assert tiles_missing(scene(example, row=70, corner=(60, 0))) == [(64, 0, 64, 64)]
 
 
 # What differs
@@ -414,14 +418,14 @@ def test_differing_width(
 
 
 class MatrixApp(App[None]):
-    """A matrix and the line of its cell."""
+    """An app with a matrix and the line that describes its cell."""
 
     CSS = "#cell { height: 1; }"
 
-    def __init__(self, shown: Tensor | None, terminal: Terminal = PLAIN, answers: bool = True) -> None:
+    def __init__(self, example: Tensor | None, terminal: Terminal = PLAIN, answers: bool = True) -> None:
         super().__init__()
         self.theme = "ansi-dark" if terminal.depth in ("none", "16") else "textual-dark"
-        self.shown = shown
+        self.example = example
         self.answers = answers
         self.matrix = MatrixView(terminal, id="matrix")
         self.moves: list[tuple[tuple[int, ...], float | None]] = []
@@ -433,7 +437,7 @@ class MatrixApp(App[None]):
         yield Static(id="cell", markup=False)
 
     def on_mount(self) -> None:
-        self.matrix.show(self.shown, "recorded")
+        self.matrix.show(self.example, "recorded")
         self.matrix.focus()
 
     def on_matrix_view_cursor_moved(self, event: MatrixView.CursorMoved) -> None:
@@ -449,7 +453,7 @@ class MatrixApp(App[None]):
                 self.matrix.add(event.tensor.name, window(*self.wanted[-1]))
 
     def watch_refreshes(self) -> None:
-        """From now on note what the matrix repaints."""
+        """Start to note what the matrix repaints."""
         refresh = self.matrix.refresh
 
         def noted(*regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> MatrixView:
@@ -461,7 +465,7 @@ class MatrixApp(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        """The text of the matrix."""
+        """The painted lines of the matrix."""
         strips = [self.matrix.render_line(y) for y in range(self.matrix.size.height)]
         return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
 
@@ -540,7 +544,7 @@ async def test_show_repaints_what_differs() -> None:
         assert app.moves == [((1, 1), 1.8524)]
 
 
-async def test_another_shape_starts_at_the_first_cell() -> None:
+async def test_a_different_shape_starts_at_the_first_cell() -> None:
     app = MatrixApp(scores())
     async with app.run_test() as pilot:
         await pilot.press("ctrl+end")
@@ -582,7 +586,7 @@ async def test_go_to() -> None:
         assert app.matrix.cursor == (0, 0)
 
 
-async def test_windows_are_asked_for_once_and_their_lines_repainted() -> None:
+async def test_windows_are_requested_once_and_their_lines_repainted() -> None:
     app = MatrixApp(large(), answers=False)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("right", "down")
@@ -597,12 +601,12 @@ async def test_windows_are_asked_for_once_and_their_lines_repainted() -> None:
         assert app.moves[-1] == ((0, 1, 1), 2 / 2048)
         await pilot.press("right_square_bracket")
         assert app.wanted[1:] == [((1,), 0, 0, 64, 64)]
-        # Nobody answered: out of sight and back again, it is asked for again.
+        # The window did not arrive, so it is requested again when it becomes visible again.
         await pilot.press("left_square_bracket", "right_square_bracket")
         assert app.wanted[2:] == [((1,), 0, 0, 64, 64)]
 
 
-async def test_page_down_keeps_the_place_in_the_view() -> None:
+async def test_page_down_keeps_the_cursors_line_on_the_screen() -> None:
     app = MatrixApp(large())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "pagedown", "pagedown")
@@ -613,18 +617,18 @@ async def test_page_down_keeps_the_place_in_the_view() -> None:
         assert app.lines[3].split()[0] == "0"
 
 
-async def test_only_so_many_windows_are_kept() -> None:
+async def test_the_number_of_windows_is_limited() -> None:
     app = MatrixApp(large())
     async with app.run_test():
-        for place in range(1, MOST_WINDOWS + 8):
-            app.matrix.add_window("weights", window((0,), 900, place, 1, 1))
+        for left in range(1, MOST_WINDOWS + 8):
+            app.matrix.add_window("weights", window((0,), 900, left, 1, 1))
         assert len(app.matrix._windows) == MOST_WINDOWS
-        # The one that is seen is used again and again.
+        # The visible window is used again and again.
         assert app.matrix.value == 0.0
         assert len(app.wanted) == 1
 
 
-async def test_blank_tells_nothing_of_the_numbers() -> None:
+async def test_a_blank_matrix_reveals_no_numbers() -> None:
     app = MatrixApp(scores())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("right", "down")
@@ -633,7 +637,7 @@ async def test_blank_tells_nothing_of_the_numbers() -> None:
         await pilot.pause()
         assert not any(digit in "".join(app.lines[2:]) for digit in "123456789")
         assert app.matrix.value is None
-        # Columns and cursor are where they were, and after it they are there again.
+        # Columns and cursor stay where they are, while blank and afterwards.
         assert app.lines[1] == before[1]
         assert (app.matrix.cursor, app.lines[3].index("▐")) == ((1, 1), before[3].index("▐"))
         await pilot.press("t", "o", "minus")
@@ -644,7 +648,7 @@ async def test_blank_tells_nothing_of_the_numbers() -> None:
         assert app.lines == before
 
 
-async def test_blank_asks_for_nothing() -> None:
+async def test_a_blank_matrix_requests_nothing() -> None:
     app = MatrixApp(large())
     async with app.run_test(size=(80, 24)) as pilot:
         asked = len(app.wanted)
@@ -675,7 +679,7 @@ async def test_another_size_is_a_different_drawing() -> None:
         assert any("▐1.0996▌" in line for line in app.lines)
 
 
-async def test_a_message_replaces_those_before_it() -> None:
+async def test_a_message_replaces_earlier_ones() -> None:
     one, other = MatrixView(PLAIN), MatrixView(PLAIN)
     first = MatrixView.CursorMoved(one, scores(), (0, 0), 1.0)
     assert first.can_replace(MatrixView.CursorMoved(one, scores(), (0, 1), 1.0))
@@ -706,10 +710,10 @@ KEYS = {
 }
 
 
-def bytes_sent(shown: str, environ: dict[str, str]) -> dict[str, int]:
-    """How much a program with a matrix sends for each key."""
+def bytes_sent(example: str, environ: dict[str, str]) -> dict[str, int]:
+    """Return the number of bytes that a program with a matrix sends for each key."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "LANG": "C.UTF-8", **environ}
-    with Pty([sys.executable, "-c", PROGRAM, shown], variables) as terminal:
+    with Pty([sys.executable, "-c", PROGRAM, example], variables) as terminal:
         terminal.send(b"", expect="[0,0")
         return {name: len(terminal.send(key)) for name, key in KEYS.items()}
 

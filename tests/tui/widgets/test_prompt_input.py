@@ -1,4 +1,4 @@
-"""The prompt: when an input is complete, what can be completed, and what has been entered before."""
+"""The input of the prompt: complete inputs, completions, and the history."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tui.widgets.prompt_input import PromptInput, completions, goes_on, shared
         ("(" * 500, False),
     ],
 )
-def test_what_goes_on(code: str, further: bool) -> None:
+def test_input_that_is_not_complete(code: str, further: bool) -> None:
     assert goes_on(code) is further
 
 
@@ -60,14 +60,14 @@ def test_completions(before: str, found: tuple[str, ...]) -> None:
     assert completions(before, NAMES) == found
 
 
-def test_what_words_share() -> None:
+def test_the_common_prefix() -> None:
     assert shared(()) == ""
     assert shared(("one",)) == "one"
     assert shared(("weights", "weights_back", "web")) == "we"
 
 
 class PromptApp(App[None]):
-    """A prompt, and what it posted."""
+    """An app with a prompt, which keeps the posted messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ async def test_an_earlier_input_of_several_lines() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press(*"one", "enter", *"if 1:", "enter", *"a", "enter", "enter", "up", "up", "up")
-        # First through its lines, then to the input before.
+        # Up moves through the lines of the input, then to the previous input.
         assert app.prompt.text == "one"
 
 

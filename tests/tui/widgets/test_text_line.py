@@ -24,40 +24,40 @@ class LineApp(App[None]):
         yield self.line
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         return self.line.render_line(0).text
 
 
 async def test_left_and_right() -> None:
     app = LineApp(TextLine(" Softmax", "lesson 1   step 6 of 9 "))
     async with app.run_test(size=(60, 1)) as pilot:
-        assert app.shown == " Softmax" + " " * 29 + "lesson 1   step 6 of 9 "
+        assert app.text == " Softmax" + " " * 29 + "lesson 1   step 6 of 9 "
         assert app.line.text == " Softmax"
         app.line.set(Text("[b]Softmax[/b]"))
-        assert app.shown.rstrip() == "[b]Softmax[/b]"
+        assert app.text.rstrip() == "[b]Softmax[/b]"
         await pilot.pause()
 
 
-async def test_where_there_is_no_room() -> None:
+async def test_in_too_little_room() -> None:
     app = LineApp(TextLine("The query meets every token", "lesson 1 "))
     async with app.run_test(size=(60, 1)) as pilot:
-        for width, shown in (
+        for width, expected in (
             (40, "The query meets every token    lesson 1 "),
             (30, "The query meets eve… lesson 1 "),
             (16, "The query meets…"),
             (1, "…"),
         ):
             await pilot.resize_terminal(width, 1)
-            assert app.shown == shown
+            assert app.text == expected
 
 
 async def test_ascii() -> None:
     app = LineApp(TextLine("The query meets every token", ellipsis="..."))
     async with app.run_test(size=(12, 1)):
-        assert app.shown == "The query..."
+        assert app.text == "The query..."
 
 
-async def test_it_is_repainted_only_if_it_changed() -> None:
+async def test_a_line_is_repainted_only_if_it_changed() -> None:
     app = LineApp(TextLine("weights[0,0] = 0.5"))
     async with app.run_test(size=(40, 1)):
         refresh = Mock()
@@ -72,9 +72,9 @@ async def test_it_is_repainted_only_if_it_changed() -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
 @given(st.text("ab Ж你\u0301", max_size=30), st.text("ab Ж你\u0301", max_size=30))
-async def test_it_is_always_as_wide_as_the_screen(left: str, right: str) -> None:
+async def test_a_line_is_always_as_wide_as_the_screen(left: str, right: str) -> None:
     app = LineApp(TextLine(left, right))
     async with app.run_test(size=(20, 1)) as pilot:
-        assert cell_len(app.shown) == 20
+        assert cell_len(app.text) == 20
         await pilot.resize_terminal(3, 1)
-        assert cell_len(app.shown) == 3
+        assert cell_len(app.text) == 3

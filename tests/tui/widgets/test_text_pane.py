@@ -15,7 +15,7 @@ TEN = "\n".join(f"line {number}" for number in range(1, 11))
 
 
 class PaneApp(App[None]):
-    """A pane above something else that can have the focus."""
+    """An app with a pane above a different widget that can have the focus."""
 
     CSS = "#pane { height: 5; } #other { height: 2; }"
 
@@ -33,7 +33,7 @@ class PaneApp(App[None]):
         self.pane.focus()
 
     def watch_refreshes(self) -> None:
-        """From now on note what the pane repaints."""
+        """Start to note what the pane repaints."""
         refresh = self.pane.refresh
 
         def noted(*regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> TextPane:
@@ -45,7 +45,7 @@ class PaneApp(App[None]):
 
     @property
     def screen_lines(self) -> list[str]:
-        """What is painted, which is not always what would be painted now."""
+        """The lines on the screen, which may differ from those that would be painted now."""
         return painted_lines(self)
 
     @property
@@ -65,7 +65,7 @@ async def test_long_lines_are_wrapped() -> None:
         assert app.pane.widest == len("The query meets every key.") + 2
 
 
-async def test_markup_and_control_characters_are_letters() -> None:
+async def test_markup_and_control_characters_are_drawn_literally() -> None:
     app = PaneApp()
     async with app.run_test(size=(40, 10)) as pilot:
         app.pane.show(Text("[red]x[/red] [/] [link=y]"))
@@ -92,7 +92,7 @@ async def test_more_lines() -> None:
         assert app.lines == [" one", " two", "", "", ""]
 
 
-async def test_the_hint_tells_how_to_get_there() -> None:
+async def test_the_hint_names_the_keys_that_lead_there() -> None:
     app = PaneApp()
     async with app.run_test(size=(40, 10)) as pilot:
         app.pane.show(Text(TEN))
@@ -106,7 +106,7 @@ async def test_the_hint_tells_how_to_get_there() -> None:
         assert app.lines[-1] == " … 6 more lines: arrows"
 
 
-async def test_another_text_begins_at_its_top() -> None:
+async def test_a_new_text_starts_at_its_top() -> None:
     app = PaneApp()
     async with app.run_test(size=(40, 10)) as pilot:
         app.pane.show(Text(TEN))
@@ -134,8 +134,8 @@ async def test_only_lines_that_differ_are_repainted(theme: str) -> None:
         assert app.lines == [" one", " 2", " three", " four", ""]
 
 
-async def test_what_comes_while_it_is_hidden_is_shown_later() -> None:
-    """A pane that comes back does not show the text that it had when it went."""
+async def test_text_set_while_hidden_is_shown_later() -> None:
+    """A pane that is displayed again does not show the text that it had when it was hidden."""
     app = PaneApp()
     async with app.run_test(size=(40, 10)) as pilot:
         app.pane.show(Text("before"))
@@ -148,7 +148,7 @@ async def test_what_comes_while_it_is_hidden_is_shown_later() -> None:
         assert app.lines[0] == " after"
 
 
-async def test_another_size() -> None:
+async def test_a_different_size() -> None:
     app = PaneApp()
     async with app.run_test(size=(40, 20)) as pilot:
         app.pane.show(Text(TEN + " and so on and on"))
@@ -156,7 +156,7 @@ async def test_another_size() -> None:
         assert app.lines[-1] == " line 10 and so on and on"
         app.pane.styles.height = 8
         await pilot.pause()
-        # There is more room now, and it is used.
+        # The additional room is used.
         assert app.lines == [*(f" line {number}" for number in range(3, 10)), " line 10 and so on and on"]
         await pilot.resize_terminal(16, 20)
         assert app.lines[-2:] == [" line 9", " … 2 more lines:"]

@@ -220,7 +220,7 @@ class TutorApp(OrderedInputApp):
 
     def on_glossary_view_go_to(self, event: GlossaryView.GoTo) -> None:
         """Go to the step that introduces a term."""
-        self.parts.glossary.go_to(event.place)
+        self.parts.glossary.go_to(event.step_path)
 
     # Actions -----------------------------------------------------------------------------------------------------
 

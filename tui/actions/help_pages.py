@@ -22,8 +22,8 @@ class Entry:
 
     Attributes:
         actions: The ids of the actions.
-        help: What they do here, if that is not what the table says of the first of them.
-        same: Whether the actions do the same, so that the learner may press either key.
+        help: What they do, if that differs from the sentence in the table for the first of them.
+        same: Whether all actions have the same effect, so that the learner may press any of the keys.
     """
 
     actions: tuple[str, ...]

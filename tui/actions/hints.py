@@ -40,7 +40,7 @@ def key_line(hints: Sequence[str], width: int | None = None) -> str:
         hints: The hints, the most important first.
         width: Columns of the line: the last hints go where it is too narrow, but the first two stay. None: all stay.
     """
-    kept = list(hints)
-    while width is not None and len(kept) > 2 and len(GAP.join(kept)) + 2 > width:
-        kept.pop()
-    return GAP.join(kept)
+    fitting = list(hints)
+    while width is not None and len(fitting) > 2 and len(GAP.join(fitting)) + 2 > width:
+        fitting.pop()
+    return GAP.join(fitting)

@@ -1,4 +1,4 @@
-"""Everything a learner can do with a key, in one table.
+"""The table of everything that a learner can do with a key.
 
 A key is written here and nowhere else. The table feeds the bindings of the views and widgets (`bindings`), the line of
 keys at the bottom (`hints`), the help (`help_pages`) and the README (`readme`).
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 
 class Stroke(NamedTuple):
-    """Keys that all do the same.
+    """Keys that have the same effect.
 
     Attributes:
-        keys: The keys by Textual's names, separated by commas. Those of other layouts are derived (`layouts`).
+        keys: The keys by Textual's names, separated by commas; keys of other layouts are derived (`layouts`).
         call: The action method with its arguments, without `action_`; "" if the widget reads the key itself.
-        id: What tells this stroke from the others of its action, if their first keys do not.
+        id: What distinguishes this stroke from the others of its action, if their first keys do not.
         priority: Whether the key goes before those of the widget that has the focus.
     """
 

@@ -24,16 +24,16 @@ def run(options: argparse.Namespace) -> ExitCode:
     course = read_course()
     with closing(open_progress()) as progress:
         passed = progress.last_passed()
-    missing = gone(course, passed)
+    missing = missing_exercises(course, passed)
     judgements = []
     with open_session() as session:
         if len(passed) > len(missing):
-            # First, so that the duration of the verdict is that of the judging alone.
+            # Wait first, so that the duration in a verdict is that of the judging alone.
             session.wait_ready()
         for exercise, judgement in check_again(course, passed, session):
             judgements.append(judgement)
             if not options.json:
-                output.print_now(checked(exercise, judgement))
+                output.print_now(verdict_lines(exercise, judgement))
     if options.json:
         output.print_json({"exercises": [documents.judgement(each) for each in judgements], "gone": missing})
     else:
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK if all(each.passed for each in judgements) else ExitCode.NOT_PASSED
 
 
-def gone(course: Course, passed: Iterable[str]) -> list[str]:
+def missing_exercises(course: Course, passed: Iterable[str]) -> list[str]:
     """Return the passed exercises that are no longer in the course."""
     known = {step.exercise for lesson in course.lessons for step in lesson.exercises}
     return sorted(set(passed) - known)
@@ -59,7 +59,7 @@ def check_again(course: Course, passed: dict[str, str], session: Session) -> Ite
                 yield step, session.ask(lesson, step, answer)
 
 
-def checked(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
+def verdict_lines(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
     """Yield a line for one exercise and, if it no longer passes, the reason."""
     word = linear_text.verdict_word(judgement.verdict)
     yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"

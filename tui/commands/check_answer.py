@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     lesson, exercise = find_exercise(read_course(), options.exercise)
     code = read_code(options.file)
     with open_session() as session:
-        # First, so that the duration of the verdict is that of the judging alone.
+        # Wait first, so that the duration in the verdict is that of the judging alone.
         session.wait_ready()
         if isinstance(exercise, ExerciseStep):
             verdict = session.check(exercise, code, options.seed)

@@ -1,4 +1,4 @@
-"""Finding what the command line names in the course."""
+"""Look up in the course what the command line names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_course() -> Course:
 
 
 def read_glossary() -> glossary.Glossary:
-    """Read the glossary. Ends the program as `read_course` does if that fails."""
+    """Read the glossary. Ends the program if that fails, after printing the findings."""
     try:
         return glossary.load()
     except loader.LessonError as error:

@@ -46,7 +46,8 @@ def failure(value: Failure | None) -> Json | None:
 def step(spec: Step, result: StepResult | None) -> Json:
     """Return one step of a lesson and what its run gave.
 
-    Of a step that trains also the code of its training, and in `trained` whose was used: "own", "course" or "missing".
+    For a step that trains, the document also has the code of the training and, in `trained`, whose training was used:
+    "own", "course" or "missing".
     """
     result = result or StepResult(spec.id)
     entry = {
@@ -96,10 +97,10 @@ def knob(spec: Lesson, item: Knob) -> Json:
 
 
 def explanation(node: Node) -> Json:
-    """Return how a number was made, and in `operands` the same for each number that it was made from.
+    """Return how a number was computed, and in `operands` the same for each of its operands.
 
-    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); of a leaf it is the
-    value. `more` says that a number was made from others, which are left out, since the tree was to be no deeper.
+    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); for a leaf it is the
+    value. `more` says that the operands of a number are left out, because the tree is cut off at that depth.
     """
     value = node.explanation
     return {

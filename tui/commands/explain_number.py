@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     index = _index(options.index)
     if options.depth is not None and options.depth < 1:
         raise UsageError("--depth must be 1 or more")
-    lesson, step = _shown(options.lesson, options.step, options.tensor)
+    lesson, step = _lesson_that_shows(options.lesson, options.step, options.tensor)
     depth = options.depth if options.depth is not None or options.json else 2
     with open_session() as session:
         lesson_run = session.run(lesson, step)
@@ -52,7 +52,7 @@ def _index(text: str) -> tuple[int, ...]:
         raise UsageError(f"'{text}' is not an index such as 1,0") from None
 
 
-def _shown(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
+def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
     """Return a lesson that shows the tensor, and the step that does. Raises `UsageError`."""
     try:
         if name.endswith(".py"):

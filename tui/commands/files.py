@@ -1,4 +1,4 @@
-"""Reading the files that the command line names."""
+"""Read the files that the command line names."""
 
 from __future__ import annotations
 

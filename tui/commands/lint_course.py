@@ -205,9 +205,9 @@ class Workers:
 def line(found: Proof) -> str:
     """Return a line of the table: how many promises of each kind an exercise keeps, such as `7/7`."""
 
-    def kept(promises: dict[str, bool]) -> str:
+    def count(promises: dict[str, bool]) -> str:
         return f"{sum(promises.values())}/{len(promises)}" if promises else "-"
 
     solution = f"{found.solution}/{found.seeds}" if found.seeds else "-"
-    cells = (solution, kept(found.mistakes), kept(found.accepted), kept(found.cheats))
+    cells = (solution, count(found.mistakes), count(found.accepted), count(found.cheats))
     return f"{found.exercise:24}" + "".join(f"{cell:>10}" for cell in cells)

@@ -31,7 +31,7 @@ def _draw(terminal: Terminal) -> int:
         app.run()
     finally:
         farewell = app.close()
-        # The line may have dropped: then there is nobody left to read it, and nothing to draw on any more.
+        # The connection may be lost: then nobody is left to read the message, and there is no terminal to draw on.
         with suppress(OSError):
             if farewell:
                 print(farewell, file=sys.stderr)

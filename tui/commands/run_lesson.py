@@ -38,7 +38,7 @@ def print_lesson(
         lesson_run.close()
     results = {result.id: result for result in lesson_run.steps}
     for note in (note for result in lesson_run.steps if only not in (None, result.id) for note in result.notes):
-        # The notes of the steps that are printed stand there.
+        # Notes of steps that are printed are part of their text.
         print_error(note)
     if as_json:
         print_json(documents.lesson(lesson, results, only, wanted))
@@ -46,5 +46,5 @@ def print_lesson(
         if wanted:
             print_lines(linear_text.changes(changes.describe(lesson, wanted)))
         print_lines(linear_text.lesson(changes.apply(lesson, wanted), results, only))
-    # A change that could not be made is a finding too.
+    # A note says that a change could not be made, which also counts as a failure.
     return ExitCode.NOT_PASSED if any(result.error or result.notes for result in lesson_run.steps) else ExitCode.OK

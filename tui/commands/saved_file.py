@@ -1,7 +1,7 @@
-"""Noticing that a file was saved, from any editor.
+"""Notice when a file is saved, from any editor.
 
 The file is polled, since nothing reports changes on a network mount. Editors save in pieces, or replace the file by a
-new one; so a file counts as saved when two looks in a row find the same.
+new one, so a file counts as saved when two looks in a row find the same state.
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ SMALLEST = (80, 24)
 
 
 class _Bench(App[None]):
-    """A tutor-shaped screen with the views of steps."""
+    """An app with the views of steps, laid out as in the tutor."""
 
     CSS_PATH = Path(__file__).parents[1] / "app.tcss"
 
     def __init__(self) -> None:
         super().__init__()
-        # Nothing is run: a session starts its worker when it is first asked for something.
+        # This starts no worker: a session does so when it is first asked for something.
         self.async_session, self.progress = AsyncSession(Session()), Progress(None)
         context = ViewContext(Terminal(depth="16"), "ansi_dark", self.async_session, self.progress, TrainingReplays())
         self.step_views = make_views(context)
@@ -47,7 +47,7 @@ class _Bench(App[None]):
         yield from (TextLine(id="title"), TextLine(id="rule"), self.views, TextLine(id="keys"))
 
     def show(self, lesson: Lesson, step: Step, result: StepResult) -> StepView:
-        """Show a step. Returns its view and a query for the pane of its text."""
+        """Show a step and return its view."""
         view = self.step_views[step.kind]
         self.views.current = view.id
         view.open_step(lesson, step, StepContent(result), ChangeHistory())

@@ -84,18 +84,18 @@ class _Reporter:
 
 
 def _step(lesson: Lesson, name: str | None, wanted: Changes) -> TrainStep:
-    """Return the step of this name that trains; without a name, the one that is meant. Raises `UsageError`."""
+    """Return the step of this name that trains, or the default step without a name. Raises `UsageError`."""
     steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
     if not steps:
         raise UsageError(f"lesson '{lesson.id}' trains nothing")
     if name is None:
-        return _meant(lesson, list(steps.values()), wanted)
+        return _default_step(lesson, list(steps.values()), wanted)
     if name not in steps:
         raise UsageError(f"lesson '{lesson.id}' trains nothing in a step '{name}'. Steps: {', '.join(steps)}")
     return steps[name]
 
 
-def _meant(lesson: Lesson, steps: Sequence[TrainStep], wanted: Changes) -> TrainStep:
+def _default_step(lesson: Lesson, steps: Sequence[TrainStep], wanted: Changes) -> TrainStep:
     """Return the first step that the changes reach and that the learner has not trained; else the first they reach."""
     altered, cells = changes.apply(lesson, wanted), replies.cells_of(lesson, wanted)
 

@@ -36,7 +36,7 @@ PATIENCE = 5
 """The number of looks without a file before it is reported: an editor that renames leaves none for a moment."""
 
 Say = Callable[[Iterable[str]], None]
-"""Prints lines."""
+"""A function that prints lines."""
 
 Ending = Judgement | WorkerError | signal.Signals
 """How a watch ended: with the outcome of its one check, or with a signal."""
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(ending, WorkerError):
         return ExitCode.FAILURE
     if ending is not signal.SIGHUP:
-        # Nobody would read anything after the first signal.
+        # After a hangup, nobody would read this.
         print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
 
@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
 class Watch:
     """A file that is judged as the answer to an exercise each time it is saved.
 
-    `events` also takes signals, from their handlers; the first ends it. With `once`, so does the first check.
+    `events` also takes signals, from their handlers; the first signal ends the watch. With `once`, the first check ends
+    it too.
     """
 
     def __init__(
@@ -104,10 +105,10 @@ class Watch:
     def make(self) -> None:
         """Make the file if there is none, with the learner's draft or the starter. Raises `OSError`."""
         draft = self._progress.draft(self._exercise.exercise)
-        made = create(self._path, draft or self._exercise.starter)
-        if made is not None:
-            # It is no answer before somebody has worked on it.
-            self._settling = Settling(made)
+        fingerprint = create(self._path, draft or self._exercise.starter)
+        if fingerprint is not None:
+            # A file that was just made is not judged, because nobody has worked on it.
+            self._settling = Settling(fingerprint)
             self._made = "your draft" if draft else "the starter"
             self._saved = draft
         elif self._path.exists() and not self._path.is_file():
@@ -149,7 +150,7 @@ class Watch:
     def _look(self) -> None:
         """Judge the file if it was saved."""
         if self._running is not None and self._next is not None:
-            # It was asked to stop earlier, but that has no effect on a check that has not begun yet.
+            # The check was asked to stop earlier, but that has no effect on a check that has not started yet.
             self._session.cancel()
         found = look(self._path)
         self._missing = 0 if found else self._missing + 1
@@ -191,7 +192,7 @@ class Watch:
         future.add_done_callback(self.events.put)
 
     def _check(self, code: str) -> Judgement:
-        # First, so that the seconds of the verdict are those of the judging.
+        # Wait first, so that the duration in the verdict is that of the judging alone.
         self._session.wait_ready()
         return self._session.check(self._exercise, code)
 
@@ -228,13 +229,13 @@ class Watch:
         if draft.code is not None and draft.code not in (code, self._saved, self._exercise.starter):
             self._progress.archive(name, draft.code, "watch")
         self._progress.save_draft(name, code, draft.version)
-        # As it is kept, which is without bytes that are no text.
+        # As the progress stores it: without bytes that are not text.
         self._saved = code.encode("utf-8", "replace").decode()
 
 
 @contextlib.contextmanager
 def signals(events: queue.SimpleQueue[Event]) -> Iterator[None]:
-    """Turn the signals that end a program into events. A second one ends it at once, as it would have without this."""
+    """Turn the signals that end a program into events. A second signal ends the program at once, as usual."""
     before: dict[int, Any] = {}
 
     def tell(number: int, _: object) -> None:

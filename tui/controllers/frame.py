@@ -118,9 +118,9 @@ class Frame:
         if self.view_id == MAP:
             right = title_text.GAP.join([*words, "course map "])
         else:
-            place = f"lesson {here.lesson}   step {here.step} of {here.of} "
+            position = f"lesson {here.lesson}   step {here.step} of {here.of} "
             words += ["what if"] if here.changed else []
-            right = title_text.right_end(words, here.remark, place, width - cell_len(title))
+            right = title_text.right_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
         self.rule.set(title_text.rule(width, here.step, here.of, unicode=self._terminal.unicode))
 

@@ -44,8 +44,8 @@ class GlossaryController:
             self._focus_before.focus(scroll_visible=False)
         self._frame.show_lines()
 
-    def go_to(self, place: str) -> None:
+    def go_to(self, step_path: str) -> None:
         """Go to a step, named as `lesson/step`."""
-        lesson, _, step = place.partition("/")
+        lesson, _, step = step_path.partition("/")
         found = self._course.lesson(lesson)
         self._steps.open(found, found.index(step))

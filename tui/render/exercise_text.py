@@ -16,14 +16,14 @@ CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the l
 def welcome(
     step: ExerciseStep, hints: int, help_key: str, *, reviewed: bool, passed: bool, gave_up: bool, skips: bool
 ) -> Text:
-    """Say how far the learner is with an exercise, and which keys go on.
+    """Return the text for an exercise without a verdict: the learner's progress on it, and the keys to use next.
 
     Args:
         step: the exercise.
         hints: how many of its hints the learner has read.
         help_key: what the key for hints does now.
-        reviewed, passed, gave_up: what the learner has done with it; the first that is true is said.
-        skips: whether passing it leaves steps of the lesson behind that are not done.
+        reviewed, passed, gave_up: what the learner has done with it; only the first that is true is mentioned.
+        skips: whether passing it skips unfinished steps of the lesson.
     """
     said = ""
     if reviewed:
@@ -42,7 +42,7 @@ def welcome(
 
 
 def other_code(more: Text | None = None) -> Text:
-    """Say that a different session wrote different code and how to see it, followed by `more`."""
+    """Return the remark that a different session wrote different code and how to see it, followed by `more`."""
     offer = Text(
         "Another session of yours wrote other code for this exercise. Both are kept.   "
         + mention("exercise.reset", "the other one (again: this one)")
@@ -51,12 +51,12 @@ def other_code(more: Text | None = None) -> Text:
 
 
 def no_more_hints() -> Text:
-    """Say what one more press of the key for hints does."""
+    """Return the warning that one more press of the key for hints gives up."""
     again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
     return Text(f"There are no more hints.   {again}")
 
 
 def after_giving_up() -> Text:
-    """Say what can be done after giving up."""
+    """Return the text below the editor after the learner has given up."""
     keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
     return Text(f"You gave up; your code is as it was.   {keys}", DIM)

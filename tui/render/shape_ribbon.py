@@ -31,8 +31,8 @@ def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bo
     Args:
         code: The styled code.
         lines: The shapes of its lines, as `StepResult.shapes` has them.
-        width: The columns that there are for code and ribbon.
-        unicode: Whether the ribbon may have signs beyond ASCII.
+        width: The columns available for code and ribbon.
+        unicode: Whether the ribbon may contain non-ASCII characters.
     """
     rows = code.split("\n", allow_blank=True)
     room = width - max((row.cell_len for row in rows), default=0) - GAP

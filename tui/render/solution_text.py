@@ -25,11 +25,11 @@ def solution(
     """Return the full text of the solution view.
 
     Args:
-        exercise: which one.
-        code: the learner's.
-        compared: the intermediates of both, or a sentence on why there are none.
+        exercise: the exercise.
+        code: the learner's code.
+        compared: the intermediates of both answers, or a sentence on why there are none.
         gave_up: whether the learner sees it without having passed.
-        unicode: whether anything but ASCII can be drawn.
+        unicode: whether non-ASCII characters can be drawn.
     """
     text = Text.assemble((f"Why {'it works' if not gave_up else 'the model answer works'}", BOLD), "\n")
     why = template.fill(exercise.why, {})
@@ -51,7 +51,7 @@ def code_diff(code: str, model: str) -> Text:
         text = Text.assemble(("They are the same.\n", BOLD))
         return text.append("\n".join(f"  {line}" for line in theirs))
     text = Text()
-    # Show all equal lines too: a difference is understood in its context.
+    # Show all equal lines too: a difference is easier to understand in context.
     for line in list(difflib.unified_diff(yours, theirs, lineterm="", n=len(yours) + len(theirs)))[3:]:
         text.append("\n" if text.plain else "")
         text.append(f"{line[0]} {line[1:]}".rstrip(), STYLES.get(line[0], ""))

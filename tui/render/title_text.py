@@ -11,7 +11,7 @@ DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 GAP = "   "
 
 SKIPPED = "skipped"
-"""Stands for a remark that does not fit."""
+"""Replaces a remark that does not fit."""
 
 
 def title(text: str) -> Text:

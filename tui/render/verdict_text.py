@@ -63,7 +63,7 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     if judgement.passed:
         text.append(f"{yes} Passed.", GOOD)
         text.append(f"{help and f'   {help}'}   {mention('tutor.next-anywhere', 'go on')}", DIM)
-    elif judgement.verdict == "failed" and _looked_at(judgement):
+    elif judgement.verdict == "failed" and _has_details(judgement):
         text.append(f"{no} {WORDS['failed']}.", BAD)
         # Repeat the key here: the sentence about the difference may be below the end of the pane.
         both = (
@@ -73,12 +73,12 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     else:
         where = f", line {judgement.unmentioned_line}" if judgement.unmentioned_line else ""
         text.append(f"{no} {WORDS.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
-        # Not as prose: a Python message about `a * b * c` contains no emphasis.
+        # Do not parse it as prose: a Python message about `a * b * c` contains no emphasis.
         text.append(clean(judgement.message))
     return text
 
 
-def _looked_at(judgement: Judgement) -> bool:
+def _has_details(judgement: Judgement) -> bool:
     """Return whether there is more to say about an answer than one sentence."""
     checked = any(check.passed or check.message for check in judgement.checks)
     return checked or bool(judgement.mistakes) or judgement.difference is not None

@@ -144,11 +144,11 @@ class ExerciseView(Box):
         self._folded = not self._folded
         self._show_task()
 
-    def reset(self, kept: str | None = None) -> str | None:
+    def reset(self, archived: str | None = None) -> str | None:
         """Replace the learner's code by the starter, or the starter by the learner's code.
 
         Args:
-            kept: code that the starter replaced in an earlier session.
+            archived: code that the starter replaced in an earlier session.
 
         Returns:
             The code that the starter has just replaced, None if the starter was not put in.
@@ -159,20 +159,20 @@ class ExerciseView(Box):
         if self._set_aside is not None:
             then, self._set_aside = self._set_aside, None
         elif now == starter:
-            then = now if kept is None else kept
+            then = now if archived is None else archived
         else:
             # The starter is posted only when it is edited, so that a slip of the finger does not lose code.
             then, self._set_aside = starter, now
             self._posted_code = then
-        self.put(then)
+        self.replace_code(then)
         return self._set_aside
 
     def load(self, code: str) -> None:
         """Show saved code in the editor, without posting it as a change."""
         self._posted_code = code
-        self.put(code)
+        self.replace_code(code)
 
-    def put(self, code: str) -> None:
+    def replace_code(self, code: str) -> None:
         """Replace the code in the editor, as an edit that can be undone."""
         if code != self._editor.text:
             self._editor.history.checkpoint()

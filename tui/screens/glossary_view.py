@@ -69,8 +69,8 @@ class GlossaryView(Box):
     class GoTo(Message):
         """Posted when the learner goes to the step (`lesson/step`) that introduces a term."""
 
-        def __init__(self, place: str) -> None:
-            self.place = place
+        def __init__(self, step_path: str) -> None:
+            self.step_path = step_path
             super().__init__()
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:

@@ -129,8 +129,8 @@ class MapView(Box):
         if due:
             text.append("\n\nDue for review", BOLD)
             text.append(f"   {mention('map.review', 'open the next one')}", DIM)
-            for place, exercise_due in due:
-                text.append(f"\n{glyphs['due']} {place.number}. {exercise_due.title}")
+            for lesson_due, exercise_due in due:
+                text.append(f"\n{glyphs['due']} {lesson_due.number}. {exercise_due.title}")
         self._about.show(text)
 
     @property
@@ -174,8 +174,7 @@ class MapView(Box):
     @property
     def selected(self) -> Lesson | None:
         """The lesson under the cursor, None before the course is shown."""
-        place = self.list.cursor
-        return self._targets[place][0] if self._targets else None
+        return self._targets[self.list.cursor][0] if self._targets else None
 
 
 def _kind(step: Step) -> str:

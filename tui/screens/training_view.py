@@ -237,7 +237,7 @@ class TrainingView(LessonView):
         """Show the status line: the state and the progress of the training."""
         if not isinstance(self._step, TrainStep) or self._lesson is None:
             return
-        about = self._replays.about(self._lesson, self._step)
+        about = self._replays.last_duration(self._lesson, self._step)
         self._status.set(*self._status_line(training_status.training_status(self._replay, about)))
 
     def _status_line(self, status: TrainingStatus) -> tuple[Text, str]:

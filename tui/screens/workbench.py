@@ -175,7 +175,10 @@ class Workbench(QuietStepView, Box):
 
     def _show_welcome(self, lesson: Lesson, step: ExerciseStep) -> None:
         """Show the text for an exercise on which nothing has been done yet in this session."""
-        welcome, other = self._welcome(lesson, step), self._drafts.beside(step.exercise, self.writing.code)
+        welcome, other = (
+            self._welcome(lesson, step),
+            self._drafts.code_of_other_session(step.exercise, self.writing.code),
+        )
         if other is None:
             self._say(welcome)
         else:
@@ -442,7 +445,7 @@ class Workbench(QuietStepView, Box):
         """Show the code of a different session in place of this code, and offer this code in turn."""
         code = self.writing.code
         self._drafts.archive(name, code)
-        self.writing.put(other)
+        self.writing.replace_code(other)
         self._offer(code)
 
     def action_outside(self) -> None:
@@ -454,6 +457,6 @@ class Workbench(QuietStepView, Box):
         name = self._step.exercise
         edited = edit_outside(self.app, name, self.writing.code, partial(self._drafts.save, name))
         if edited.code is not None:
-            self.writing.put(edited.code)
+            self.writing.replace_code(edited.code)
         if edited.message:
             self.notify(edited.message, markup=False, timeout=15)

@@ -1,1 +1,1 @@
-"""What the screen knows: the worker, the progress progress, the results of steps."""
+"""What the screen knows: the worker, the results of steps, drafts, questions, trainings."""

@@ -111,7 +111,7 @@ class AsyncSession:
     async def open_prompt(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Names:
         """Open a prompt on a step, replacing any other. Returns the names that its first input can use.
 
-        What is asked of the step `play 1` is then asked of it. Raises `WorkerError` or `ChangeError`.
+        Questions about tensors of its inputs then go to its run. Raises `WorkerError` or `ChangeError`.
         """
         self.close_prompt()
         self._prompt = Prompt(self._session, lesson, step, changes)

@@ -25,11 +25,11 @@ class Drafts:
         return step.starter if draft.code is None else draft.code
 
     def is_newest(self, exercise: str) -> bool:
-        """Whether no other session has saved the exercise since it was opened or saved here."""
+        """Return whether no other session has saved the exercise since it was opened or saved here."""
         return self._progress.open_draft(exercise).version == self._seen.get(exercise, "")
 
     def save(self, exercise: str, code: str) -> None:
-        """Save code that was made from what the editor has shown."""
+        """Save the code in the editor, which is based on the version that was opened or saved last."""
         self._seen[exercise] = self._progress.save_draft(exercise, code, self._seen.get(exercise, ""))
 
     def begin_again(self, step: ExerciseStep) -> None:
@@ -49,7 +49,7 @@ class Drafts:
         if all(each.code != code for each in self._progress.archived(exercise)):
             self._progress.archive(exercise, code, "reset")
 
-    def beside(self, exercise: str, code: str) -> str | None:
+    def code_of_other_session(self, exercise: str, code: str) -> str | None:
         """Return the code that another session has written, None if the learner has dealt with it since."""
         archived = self._progress.archived(exercise)
         if not archived or archived[-1].why != OTHER_SESSION or self._progress.passed(exercise):

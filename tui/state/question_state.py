@@ -18,9 +18,9 @@ class QuestionState:
     """The learner's progress on a question.
 
     Attributes:
-        phase: whether it is still to be answered, and if not, why.
+        phase: whether it is open, or how it ended.
         answers: the answers of this visit, oldest first, each once with its judgement.
-        answered_before: it was answered, or given up, at an earlier visit, and so nothing is known of the answers.
+        answered_before: whether it was answered or given up at an earlier visit, so that its answers are unknown.
         hints: how many hints the learner has read.
         gives_up_next: whether the next request for a hint gives up, because all hints have been read.
         remark: a message that replaces the judgement.

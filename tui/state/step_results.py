@@ -1,6 +1,6 @@
 """Results of steps: recorded ones at once, and live ones when the worker has them.
 
-Also the snapshots of trainings: the recorded ones, until the learner has trained.
+For trainings, snapshots: the recorded ones, until the learner has trained.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tui.state.training_replay import TrainingReplay
 
 @dataclass(frozen=True, slots=True)
 class StepContent:
-    """The result of a step, with what a view says about it.
+    """The content that a view shows for a step: its result, and how the result came about.
 
     Attributes:
-        result: what the step gave.
-        note: of what sort the result is, in a few words.
+        result: the result of the step.
+        note: the kind of result in a few words, such as recorded or live.
         base: the result without the learner's changes; None if nothing was changed.
         changes: the changes that the lesson was run with.
     """
@@ -116,7 +116,7 @@ class TrainingReplays:
             for own in self._own.values():
                 own[:] = [each for each in own if each is not replay]
 
-    def about(self, lesson: Lesson, step: TrainStep) -> float | None:
+    def last_duration(self, lesson: Lesson, step: TrainStep) -> float | None:
         """Return the seconds that the last training took, with any changes; None if there was none."""
         own = [replay for (*key, _), replays in self._own.items() if key == [lesson.id, step.id] for replay in replays]
         return next((replay.seconds for replay in reversed(own) if replay.state == "trained"), None)

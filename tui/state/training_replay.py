@@ -13,7 +13,7 @@ from lessons.results.result import Failure, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
-"""Whether the snapshots were recorded, or else what the training does."""
+"""The state of a training; `recorded` if its snapshots ship with the course."""
 
 BUSY = ("starting", "running", "paused", "stopping")
 
@@ -26,8 +26,8 @@ class TrainingReplay:
     Attributes:
         snapshots: in the order in which they were taken.
         state: what the training does, or how it ended.
-        changes: what the learner had changed.
-        failure: why it did not come to its end.
+        changes: the changes that the model was trained with.
+        failure: why it failed, None if it did not.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class TrainingReplay:
         self._seconds = seconds
         self._since: float | None = None
 
-    # What happens to it ------------------------------------------------------------------------------------------
+    # Events ------------------------------------------------------------------------------------------------------
 
     def add(self, snapshot: TrainingSnapshot) -> None:
         """Add a new snapshot."""
@@ -93,7 +93,7 @@ class TrainingReplay:
         """Whether the training has been started and has not ended."""
         return self.state in BUSY
 
-    # Looking at it -----------------------------------------------------------------------------------------------
+    # The current snapshot ----------------------------------------------------------------------------------------
 
     @property
     def position(self) -> int:
@@ -116,7 +116,7 @@ class TrainingReplay:
             position = max(0, min(self.position + step, len(self.snapshots) - 1))
             self._position = None if position == len(self.snapshots) - 1 else position
 
-    # Its numbers -------------------------------------------------------------------------------------------------
+    # Numbers -----------------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> int:

@@ -1,7 +1,4 @@
-"""Rows for everything that a learner may change at a step: a cell, any cell, and the lesson's knobs.
-
-Pure functions.
-"""
+"""The rows of the what-if panel: everything that a learner may change at a step, as pure functions."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ class WhatIfRow:
 
     Attributes:
         kind: `spot` (the cell under the cursor), `cell` (a changed cell), `new` (any other cell) or `knob`.
-        label, value: the name of the thing, and its current value.
-        changed: whether that differs from the lesson.
+        label, value: its name and its current value.
+        changed: whether the value differs from the lesson.
         hint: the keys that change it.
         knob: the knob, if it is one.
         cell: the changed cell, if it is one.
@@ -84,8 +81,8 @@ def _hint(knob: Knob) -> str:
     return f"{TURN}: {knob.accepts}" if knob.choices else f"{TURN}, or {TYPE} {knob.accepts}"
 
 
-def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
-    """Turn the knob of a row by some settings; the changes stay the same if there is nothing to turn."""
+def turn(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
+    """Return the changes with the knob of a row turned by some settings; unchanged if there is nothing to turn."""
     if row.knob is None:
         return changes
     current = changes.settings.get(row.knob.name, row.knob.initial(lesson))
@@ -93,8 +90,8 @@ def turned(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes
     return changes if setting is None else changes.with_knob(lesson, row.knob.name, setting)
 
 
-def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spot | None, text: str) -> Changes:
-    """Return the changes after a value was typed into a row. Raises `ChangeError` with a sentence for people."""
+def set_value(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spot | None, text: str) -> Changes:
+    """Return the changes with a value that was typed into a row. Raises `ChangeError` with a sentence for people."""
     if row.knob is not None:
         return changes.with_knob(lesson, row.knob.name, text)
     altered = apply(lesson, changes)
@@ -107,8 +104,8 @@ def typed(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot: Spo
     return changes.with_cell(altered, cells.parse(altered, f"{step}:{spot.label}={text}"))
 
 
-def restored(changes: Changes, row: WhatIfRow) -> Changes:
-    """Undo the change of a row, if it has one."""
+def restore(changes: Changes, row: WhatIfRow) -> Changes:
+    """Return the changes without that of a row, if it has one."""
     if row.cell is not None:
         return changes.without_cell(row.cell)
     return changes if row.knob is None else changes.without_knob(row.knob.name)

@@ -1,4 +1,4 @@
-"""The last resort when the line is lost: end the tutor even if its event loop cannot."""
+"""The last resort when the connection is lost: end the tutor even if its event loop cannot."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ GRACE = 5.0
 def guard(terminal: int = 0) -> None:
     """Watch a terminal from a thread, and end this process some time after the terminal has hung up.
 
-    A lost line sends SIGHUP, which the event loop handles. But the loop may be blocked writing to that very terminal.
-    Then nothing would handle the signal, and the process would stay forever.
+    A lost connection sends SIGHUP, which the event loop handles. But the loop may be blocked writing to that very
+    terminal. Then nothing would handle the signal, and the process would stay forever.
     """
-    threading.Thread(target=_wait, args=(terminal,), name="lifeline", daemon=True).start()
+    threading.Thread(target=_wait, args=(terminal,), name="hangup-guard", daemon=True).start()
 
 
 def _wait(terminal: int) -> None:

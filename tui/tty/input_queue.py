@@ -2,9 +2,9 @@
 
 Textual hands an event to the widget that has the focus when the event arrives, and goes on. A character takes effect
 there, in the widget's own message queue. A key that is bound to an action first rises through the queues of all
-ancestors to the app, and what its action posts (a value submitted, a pane left) makes a journey of its own. So what was
-typed behind such a key overtakes it: `1 2 backspace 3` in one read becomes `12`, and what follows the enter that opens
-an editor goes to the pane that had the focus before.
+ancestors to the app, and messages that its action posts (a value submitted, a pane left) pass through queues of their
+own. So text typed after such a key overtakes it: `1 2 backspace 3` in one read becomes `12`, and text after the enter
+that opens an editor goes to the pane that had the focus before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAINT_EVERY = 0.25
 class OrderedInputApp(App[None]):
     """An app in which input that arrives at once has the same effect as input that arrives slowly.
 
-    It is painted only once, though.
+    The screen is painted only once for such input.
     """
 
     def __init__(self) -> None:
@@ -88,8 +88,8 @@ class OrderedInputApp(App[None]):
         """Continue with the next event when all work for the previous one is done."""
         loop = asyncio.get_running_loop()
         if getattr(loop, "_ready", ()):
-            # A message is on its way, or its handler is running. asyncio has no public name for what is ready to run;
-            # what awaits a thread or a timer is not.
+            # A message is on its way, or its handler is running. asyncio has no public name for the callbacks that are
+            # ready to run, which do not include those that await a thread or a timer.
             loop.call_soon(self._await_rest)
         elif self._holds:
             self._at_rest_but_held = True
@@ -105,7 +105,8 @@ class OrderedInputApp(App[None]):
         """Return whether the last paint is too long ago, or a handler waits for the next one."""
         if self._unpainted_since is not None and now - self._unpainted_since > PAINT_EVERY:
             return True
-        # Textual calls these after it has painted: the cursor goes to the end of code that has a size by then.
+        # Textual calls these after it has painted; for example, the cursor then goes to the end of code that has a size
+        # by then. Textual has no public name for the calls that wait for a paint.
         return self.is_running and self._top_screen is not None and bool(self._top_screen._callbacks)
 
     @property

@@ -192,7 +192,7 @@ class MatrixView(LineWidget, can_focus=True):
         Args:
             tensor: The tensor, or None for an empty matrix.
             note: What to say of it at the end of the header: "live, 12 ms", "recorded".
-            blank: Show no numbers, nor anything that tells of them: only where they are.
+            blank: Show only where the numbers are, but neither the numbers nor anything that reveals them.
         """
         before = self.tensor
         same = tensor == before and blank == self._blank

@@ -101,9 +101,9 @@ class PromptInput(Editor):
     def restart(self) -> None:
         """Clear the input and the history."""
         self._history, self._position, self._draft = [], 0, ""
-        self.put("")
+        self.replace_code("")
 
-    def put(self, code: str) -> None:
+    def replace_code(self, code: str) -> None:
         """Replace the text, with the cursor at its end."""
         self.replace(code, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
@@ -126,7 +126,7 @@ class PromptInput(Editor):
         if self._history[-1:] != [code]:
             self._history = [*self._history[1 - MOST_HISTORY :], code]
         self._position, self._draft = len(self._history), ""
-        self.put("")
+        self.replace_code("")
         self.post_message(self.Entered(code))
 
     def _complete(self) -> None:
@@ -163,8 +163,8 @@ class PromptInput(Editor):
         if self._position == len(self._history):
             self._draft = self.text
         self._position = index
-        self.put(self._history[index] if index < len(self._history) else self._draft)
+        self.replace_code(self._history[index] if index < len(self._history) else self._draft)
 
     def action_clear(self) -> None:
         """Clear the input."""
-        self.put("")
+        self.replace_code("")

@@ -41,7 +41,7 @@ class TextPane(LineWidget, can_focus=True):
 
         Args:
             indent: Empty columns at the left.
-            ellipsis: What stands before the number of lines that are not shown.
+            ellipsis: What precedes the number of lines that are not shown.
             way: The keys that lead to them.
             id: The ID of the widget in the DOM.
         """
@@ -89,7 +89,7 @@ class TextPane(LineWidget, can_focus=True):
 
     @property
     def widest(self) -> int:
-        """Return the width of the longest line without wrapping."""
+        """The width of the longest line without wrapping, in columns, with the indent and one column at the right."""
         return max((line.cell_len for line in self._text.split("\n")), default=0) + self._indent + 1
 
     def _wrapped(self, width: int) -> list[Text]:

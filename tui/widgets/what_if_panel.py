@@ -264,13 +264,13 @@ class WhatIfPanel(Box):
         """Turn a knob."""
         event.stop()
         if self._lesson is not None and self._rows.row is not None:
-            self._do(what_if_rows.turned(self._lesson, self.history.current, self._rows.row, event.by))
+            self._do(what_if_rows.turn(self._lesson, self.history.current, self._rows.row, event.by))
 
     def on_rows_put_back(self, event: Rows.PutBack) -> None:
         """Undo one change."""
         event.stop()
         if self._rows.row is not None:
-            self._do(what_if_rows.restored(self.history.current, self._rows.row))
+            self._do(what_if_rows.restore(self.history.current, self._rows.row))
 
     def on_rows_typing(self, event: Rows.Typing) -> None:
         """Open the line to type in."""
@@ -297,7 +297,7 @@ class WhatIfPanel(Box):
             return
         if event.value.strip():
             try:
-                changes = what_if_rows.typed(
+                changes = what_if_rows.set_value(
                     self._lesson, self._step, self.history.current, row, self._spot, event.value.strip()
                 )
             except ChangeError as error:

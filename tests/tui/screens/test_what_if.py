@@ -108,7 +108,7 @@ def test_knobs_that_change_nothing_yet_are_not_offered() -> None:
 def test_turning(name: str, by: int, expected: list[object]) -> None:
     changes, seen = UNCHANGED, []
     for _ in expected:
-        changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
+        changes = what_if_rows.turn(LESSON, changes, knob(name, changes), by)
         seen.append(changes.settings.get(name, {"scaling": "on", "words": "Your journey"}.get(name)))
     assert seen == expected
 
@@ -117,17 +117,17 @@ def test_turning(name: str, by: int, expected: list[object]) -> None:
 def test_any_turn_of_a_knob_gives_valid_code(turns: list[tuple[str, int]]) -> None:
     changes = UNCHANGED
     for name, by in turns:
-        changes = what_if_rows.turned(LESSON, changes, knob(name, changes), by)
+        changes = what_if_rows.turn(LESSON, changes, knob(name, changes), by)
         apply(LESSON, changes)
     for row in rows(changes).values():
-        changes = what_if_rows.restored(changes, row)
+        changes = what_if_rows.restore(changes, row)
     assert changes == UNCHANGED
 
 
 def test_a_cell_cannot_be_turned() -> None:
     for row in rows(UNCHANGED.with_cell(LESSON, CELL)).values():
         if row.knob is None:
-            assert what_if_rows.turned(LESSON, UNCHANGED, row, 1) == UNCHANGED
+            assert what_if_rows.turn(LESSON, UNCHANGED, row, 1) == UNCHANGED
 
 
 # Typing -------------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_a_cell_cannot_be_turned() -> None:
     ],
 )
 def test_typing(label: str, text: str, expected: Changes) -> None:
-    assert what_if_rows.typed(LESSON, "one", UNCHANGED, rows()[label], SPOT, text) == expected
+    assert what_if_rows.set_value(LESSON, "one", UNCHANGED, rows()[label], SPOT, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -167,16 +167,16 @@ def test_typing(label: str, text: str, expected: Changes) -> None:
 )
 def test_values_that_are_refused(label: str, text: str, sentence: str) -> None:
     with pytest.raises(ChangeError, match=sentence):
-        what_if_rows.typed(LESSON, "one", UNCHANGED, rows()[label], SPOT, text)
+        what_if_rows.set_value(LESSON, "one", UNCHANGED, rows()[label], SPOT, text)
 
 
 def test_a_changed_cell_is_changed_again_or_restored() -> None:
     changes = UNCHANGED.with_cell(LESSON, CELL)
     row = rows(changes, spot=None)["x[1,0]"]
-    assert what_if_rows.typed(LESSON, "two", changes, row, None, "2").cells == (CellChange("one", "x", (1, 0), 2),)
-    assert what_if_rows.restored(changes, row) == UNCHANGED
+    assert what_if_rows.set_value(LESSON, "two", changes, row, None, "2").cells == (CellChange("one", "x", (1, 0), 2),)
+    assert what_if_rows.restore(changes, row) == UNCHANGED
     with pytest.raises(ChangeError, match="no number under the cursor"):
-        what_if_rows.typed(LESSON, "one", changes, rows()["x[1,0]"], None, "2")
+        what_if_rows.set_value(LESSON, "one", changes, rows()["x[1,0]"], None, "2")
 
 
 def test_a_lesson_of_several_seeds() -> None:
@@ -189,9 +189,9 @@ def test_a_lesson_of_several_seeds() -> None:
         return next(row for row in what_if_rows.rows(lesson, "two", changes, None) if row.knob)
 
     assert (row(UNCHANGED).value, row(UNCHANGED).changed) == ("each step its own", False)
-    changes = what_if_rows.turned(lesson, UNCHANGED, row(UNCHANGED), 1)
+    changes = what_if_rows.turn(lesson, UNCHANGED, row(UNCHANGED), 1)
     assert (row(changes).value, row(changes).changed) == ("124", True)
-    assert what_if_rows.restored(changes, row(changes)) == UNCHANGED
+    assert what_if_rows.restore(changes, row(changes)) == UNCHANGED
 
 
 # One row on the screen ----------------------------------------------------------------------------------------------

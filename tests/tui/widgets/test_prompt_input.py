@@ -118,7 +118,7 @@ async def test_open_brackets() -> None:
 async def test_enter_in_the_middle_makes_a_line() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
-        app.prompt.put("a\nb")
+        app.prompt.replace_code("a\nb")
         await pilot.press("up", "enter")
         assert (app.entered, app.prompt.text) == ([], "a\n\nb")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("attention", "bench", "lessons", "tests/attention", "tests/lessons", "tui")
+PACKAGES = ("attention", "bench", "lessons", "tests/attention", "tests/lessons", "tests/tui", "tui")
 
-RETIRED = frozenset({"film", "gots", "standing", "zygote"})
+RETIRED = frozenset({"film", "gots", "lifeline", "standing", "zygote"})
 """Words that were replaced by a better one and may occur neither in names nor in docstrings."""
 
 BRITISH = re.compile(
@@ -20,8 +20,13 @@ BRITISH = re.compile(
 )
 """Spellings that are not American, and may occur neither in names nor in docstrings."""
 
-RETIRED_NAMES = RETIRED | {"birth", "made", "played", "said", "stage", "told", "tried"}
+RETIRED_NAMES = RETIRED | {
+    *("birth", "kept", "made", "place", "play", "played", "put", "said", "shown", "stage", "told", "tried")
+}
 """Words that may not be the whole name of a module, class or function, with or without an underscore."""
+
+RETIRED_VARIABLES = frozenset({"engine", "store"})
+"""Words that may not be the whole name of a variable, a parameter or an attribute, with or without an underscore."""
 
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -42,6 +47,15 @@ def retired_in_name(name: str) -> list[str]:
     return sorted(retired_words(name) | (used & RETIRED_NAMES if len(used) == 1 else set()))
 
 
+def assigned_name(node: ast.AST) -> str:
+    """Return the name of the parameter, variable or attribute that a node assigns, "" for other nodes."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.id if isinstance(node, ast.Name) else node.attr
+    return ""
+
+
 def retired(path: str, source: str) -> Iterator[str]:
     """Yield where a module uses a retired word: in its own name, in a name that it defines, or in a docstring."""
     for word in retired_in_name(Path(path).stem):
@@ -55,6 +69,8 @@ def retired(path: str, source: str) -> Iterator[str]:
                 line = node.lineno
             for word in sorted(found):
                 yield f"{path}:{line}: {word}"
+        elif isinstance(node, ast.arg | ast.expr) and (name := assigned_name(node).strip("_")) in RETIRED_VARIABLES:
+            yield f"{path}:{node.lineno}: {name}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -75,6 +91,8 @@ def test_no_retired_word_is_used(package: str) -> None:
         ("a.py", "def told_to_stop():\n    'Return whether it was told to.'", []),
         ("a.py", "class A:\n    async def f():\n        '''Set the Colour.'''", ["a.py:2: colour"]),
         ("normalising.py", "def made_of(): ...", ["normalising.py: normalising"]),
+        ("a.py", "def f(store):\n    self._engine = store", ["a.py:1: store", "a.py:2: engine"]),
+        ("a.py", "import lessons.engine\nlessons.engine.session.store_of(engine_side=1)", []),
         ("understanding.py", '"""Understand the word filmed."""\nfilm = "standing"  # told', []),
     ],
 )

@@ -28,7 +28,7 @@ LONGEST_INPUT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PromptResult(StepResult):
-    """The result of an input, as a step has one; `id` is `play 1`, and so on.
+    """The result of an input, as a step has one; `id` is `input 1`, and so on.
 
     `value` is the `repr` of the input's last expression, unless that is among the tensors; `names` are the names that
     the next input can use.

@@ -13,8 +13,8 @@ INTERNAL = ("prose", "probe", "string")
 """Names that no step has: what fills prose, what probes an answer, what Python's own library compiles."""
 
 _STEP = re.compile(r"[a-z0-9-]+")
-_INPUT = re.compile(r"play (\d+)")
-_EXPRESSION = re.compile(r"([a-z0-9-]+|play \d+): (.*)", re.DOTALL)
+_INPUT = re.compile(r"input (\d+)")
+_EXPRESSION = re.compile(r"([a-z0-9-]+|input \d+): (.*)", re.DOTALL)
 _FRAME = re.compile(r'File "<([^<>\n]+)>", line (\d+)')
 
 
@@ -83,7 +83,7 @@ class CodeUnit:
         if self.kind == "answer":
             return ANSWER_TEXT
         if self.kind == "input":
-            return f"play {self.number}"
+            return f"input {self.number}"
         return f"{self.of}: {self.name}" if self.kind == "expression" else self.name
 
     @property

@@ -94,7 +94,7 @@ async def test_tab_shows_what_does_not_fit() -> None:
     panes = ("1  weight = v2", "weight  2×3", "queries  6×2", "by_hand  6×2")
     async with tutor() as learner:
 
-        def shown() -> list[str]:
+        def visible_panes() -> list[str]:
             return [pane for pane in panes if pane in learner.text]
 
         await learner.goes_to("attention-classes", "linear")
@@ -102,12 +102,12 @@ async def test_tab_shows_what_does_not_fit() -> None:
         seen = []
         for pane in (*panes[1:], panes[0], panes[1]):
             await learner.sees(pane, "tab more   " if panes[0] in learner.text else "tab code   ")
-            seen.append(shown())
+            seen.append(visible_panes())
             await learner.press("tab")
         assert seen[0] == seen[4]
         assert all(len(each) < len(panes) for each in seen)
         await learner.press("shift+tab", "shift+tab")
-        assert shown() == seen[3]
+        assert visible_panes() == seen[3]
         # Where there is room, nothing is hidden.
         await learner.pilot.resize_terminal(160, 50)
         await learner.sees(*panes, "tab pane   ")

@@ -175,12 +175,12 @@ def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseH
         name = exercise.exercise
     except KeyError:
         pass
-    attempts, kept = progress.attempts(name), progress.archived(name)
-    if exercise is None and not attempts and not kept:
+    attempts, archived = progress.attempts(name), progress.archived(name)
+    if exercise is None and not attempts and not archived:
         known = ", ".join(step.exercise for lesson in course.lessons for step in lesson.exercises)
         raise NoEntry(f"there is no exercise '{name}'. The exercises: {known}")
     starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
-    return ExerciseHistory(name, exercise, tuple(_entries(attempts, kept, starter)))
+    return ExerciseHistory(name, exercise, tuple(_entries(attempts, archived, starter)))
 
 
 def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str]:
@@ -194,14 +194,14 @@ def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str]:
         yield f"{sign}{line}{PLAIN}" if colored and sign else line
 
 
-def _entries(attempts: Iterable[Attempt], kept: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
+def _entries(attempts: Iterable[Attempt], archived: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
     before, before_label = starter, "starter" if starter else "nothing"
-    attempt_number = kept_number = 0
-    everything: list[Attempt | ArchivedCode] = [*attempts, *kept]
+    attempt_number = archived_number = 0
+    everything: list[Attempt | ArchivedCode] = [*attempts, *archived]
     for what in sorted(everything, key=lambda each: str(each.time)):
         if isinstance(what, ArchivedCode):
-            kept_number += 1
-            yield HistoryEntry(f"k{kept_number}", what, before, before_label)
+            archived_number += 1
+            yield HistoryEntry(f"k{archived_number}", what, before, before_label)
         else:
             attempt_number += 1
             entry = HistoryEntry(str(attempt_number), what, before, before_label)

@@ -93,7 +93,7 @@ class Watch:
         self._session, self._progress, self._say = session, progress, say
         self._once, self._every = once, every
         self._settling = Settling()
-        self._made = ""
+        self._file_source = ""
         self._missing = 0
         self._trouble = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
@@ -109,7 +109,7 @@ class Watch:
         if fingerprint is not None:
             # A file that was just made is not judged, because nobody has worked on it.
             self._settling = Settling(fingerprint)
-            self._made = "your draft" if draft else "the starter"
+            self._file_source = "your draft" if draft else "the starter"
             self._saved = draft
         elif self._path.exists() and not self._path.is_file():
             raise OSError(errno.EINVAL, "It is no ordinary file")
@@ -136,11 +136,11 @@ class Watch:
             self._thread.shutdown(cancel_futures=True)
 
     def _greeting(self) -> Iterator[str]:
-        if self._made:
-            yield f"{self._name} was made, with {self._made}."
+        if self._file_source:
+            yield f"{self._name} was made, with {self._file_source}."
         if not self._once:
             yield f"{self._name} is checked each time you save it. Ctrl+C ends this."
-        elif self._made:
+        elif self._file_source:
             yield "It is checked when you save it."
 
     @property

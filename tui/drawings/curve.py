@@ -198,12 +198,12 @@ def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> StyledLine:
             last = ""
         # The mark does not move; the number goes to the side that has room for it.
         if 0 < step < plot.total and right + len(str(step)) < free:
-            _put(axis, right, str(step))
+            _write(axis, right, str(step))
         elif 0 < step < plot.total and left > 1 and (here < free or not last):
-            _put(axis, left, str(step))
+            _write(axis, left, str(step))
     if plot.points:
-        _put(axis, 0, "0")
-    _put(axis, free, last)
+        _write(axis, 0, "0")
+    _write(axis, free, last)
     if here is not None:
         axis[here] = mark
     line = StyledLine()
@@ -218,6 +218,6 @@ def _steps(plot: Plot, gutter: int, columns: int, unicode: bool) -> StyledLine:
     return line
 
 
-def _put(axis: list[str], at: int, text: str) -> None:
+def _write(axis: list[str], at: int, text: str) -> None:
     if at >= 0 and at + len(text) <= len(axis):
         axis[at : at + len(text)] = text

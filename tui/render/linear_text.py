@@ -269,16 +269,16 @@ def failure(error: Failure) -> str:
 
 def explanation(root: explanation_tree.Node) -> Iterator[str]:
     """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once."""
-    told: dict[tuple[object, ...], float] = {}
+    explained: dict[tuple[object, ...], float] = {}
     depths = explanation_tree.depths(root)
     pending = [(root, 0)]
     while pending:
         node, level = pending.pop()
         identity, depth = explanation_tree.identity(node), depths[id(node)]
-        if told.get(identity, -1) >= depth:
+        if explained.get(identity, -1) >= depth:
             # It stands above, with all that is known here of what it was computed from.
             continue
-        told[identity] = depth
+        explained[identity] = depth
         indent = "    " * level
         for line in explanation_text.report(node.explanation):
             hanging = indent + ("      " if line.startswith(" ") else "    ")

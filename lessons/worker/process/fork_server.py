@@ -1,7 +1,7 @@
 """The fork server: it imports torch and `attention` once and forks a fresh child for every job.
 
-It talks to its parent over one inherited socket, which is also its lifeline: when the parent is gone, the server ends,
-and kills its children and all processes that they started. Forking is safe only in a process that has exactly one
+It talks to its parent over one inherited socket. When that closes because the parent is gone, the server ends, and
+kills its children and all processes that they started. Forking is safe only in a process that has exactly one
 thread and has run no tensor operation (measured: after one 6x3 softmax with two threads, every later child hangs), so
 the number of threads is checked before every fork.
 

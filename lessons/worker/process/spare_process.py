@@ -1,7 +1,7 @@
 """The spare process, for systems where fork is unsafe (macOS) or refused: it is started early and does one job itself.
 
-It imports torch and waits for a job, while the parent starts the next spare process. The parent kills it. Its lifeline
-is a thread that ends the process when the parent is gone; a thread is harmless here, since nothing forks.
+It imports torch and waits for a job, while the parent starts the next spare process. The parent kills it. If the
+parent is gone, a thread ends the process; a thread is harmless here, since nothing forks.
 """
 
 from __future__ import annotations

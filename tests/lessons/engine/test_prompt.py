@@ -80,7 +80,7 @@ def test_a_prompt_knows_the_names_of_the_step(prompt: Prompt) -> None:
 
 def test_a_tensor_expression_is_shown(prompt: Prompt) -> None:
     result = prompt.enter("scores * 2")
-    assert (result.id, result.error, result.stdout, result.value) == ("play 1", None, "", "")
+    assert (result.id, result.error, result.stdout, result.value) == ("input 1", None, "", "")
     (tensor,) = result.tensors
     assert (tensor.name, tensor.kind, tensor.axes) == ("scores * 2", "vector", ("index", "index"))
     assert tensor.labels == (("0", "1"), ("0", "1"))
@@ -248,7 +248,7 @@ def test_inputs_are_replayed_after_one_that_ends_the_child(
     assert values(prompt, "b") == random
     assert values(prompt, "a") == (10, 20, 30, 40)
     assert prompt.run is not None
-    assert run_questions.window(prompt.run, "play 1", "a", (), 1, 1, 1, 1) is not None
+    assert run_questions.window(prompt.run, "input 1", "a", (), 1, 1, 1, 1) is not None
     assert prompt.inputs == ["a = x * 10", "b = torch.rand(3)", "b", "b", "a"]
 
 

@@ -15,11 +15,11 @@ STEP, INPUT = CodeUnit.step("softmax"), CodeUnit.input(12)
     [
         (SETUP, "setup"),
         (STEP, "softmax"),
-        (INPUT, "play 12"),
+        (INPUT, "input 12"),
         (ANSWER, "your code"),
         (CodeUnit.internal("prose"), "prose"),
         (STEP.expression("scores: x\ny"), "softmax: scores: x\ny"),
-        (INPUT.expression("a"), "play 12: a"),
+        (INPUT.expression("a"), "input 12: a"),
     ],
 )
 def test_form_for_people_is_parsed_back(unit: CodeUnit, text: str) -> None:
@@ -42,7 +42,7 @@ def test_module_on_disk_is_no_unit() -> None:
 
 def test_learner_line_skips_frames_of_the_tutor() -> None:
     trace = (
-        'File "<prose>", line 1\n  File "/lib/torch.py", line 2\n  File "<play 3>", line 5\n  File "<softmax>", line 7'
+        'File "<prose>", line 1\n  File "/lib/torch.py", line 2\n  File "<input 3>", line 5\n  File "<softmax>", line 7'
     )
     assert code_unit.learner_line(trace) == 5
     assert code_unit.learner_line('File "<setup>", line 1') is None

@@ -152,7 +152,7 @@ def test_table_is_aligned_and_clean() -> None:
 
 
 @pytest.fixture
-def tried() -> None:
+def recorded_attempts() -> None:
     """Record two attempts at an exercise, archived code, and an attempt at a different exercise."""
     progress = Progress.open()
     progress.add_attempt("two-wide", "a = 1\nb = 2\n", "failed", "no-scale,softmax-rows", "Not so.")
@@ -162,7 +162,7 @@ def tried() -> None:
     progress.close()
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("recorded_attempts")
 def test_history_of_all(command: Command) -> None:
     status, out, err = command("history")
     assert (status, err) == (0, "")
@@ -187,7 +187,7 @@ def test_history_without_attempts(command: Command) -> None:
     assert out == "two-wide: Two heads, two numbers\nNothing has been checked yet.\n"
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("recorded_attempts")
 def test_history_of_one(command: Command) -> None:
     for name in ("3.2", "two-wide"):
         status, out, err = command("history", name)
@@ -207,7 +207,7 @@ def test_history_of_one(command: Command) -> None:
     assert datetime.fromisoformat(data["review"]) > datetime.now(UTC)
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("recorded_attempts")
 def test_history_of_an_exercise_that_was_removed(command: Command) -> None:
     status, out, err = command("history", "of-old")
     assert (status, err) == (0, "")
@@ -216,7 +216,7 @@ def test_history_of_an_exercise_that_was_removed(command: Command) -> None:
     assert "+\ufffd[2J\n" in out
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("recorded_attempts")
 def test_one_diff_and_one_code(command: Command) -> None:
     assert command("history", "3.2", "--diff", "2") == (
         0, "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n", ""
@@ -239,7 +239,7 @@ def test_code_is_shown_byte_for_byte(tmp_path: Path) -> None:
     assert (tmp_path / "code.py").read_bytes() == code.encode()
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("recorded_attempts")
 @pytest.mark.parametrize(
     ("environ", "colored"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"ATTN_TUTOR_COLOR": "none"}, False)],

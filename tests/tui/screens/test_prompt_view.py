@@ -45,7 +45,7 @@ def tensor(name: str, rows: int = 2, cols: int = 3) -> Tensor:
 
 
 def prompt_result(number: int = 1, **fields: Any) -> PromptResult:
-    return PromptResult(f"play {number}", **({"names": NAMES} | fields))
+    return PromptResult(f"input {number}", **({"names": NAMES} | fields))
 
 
 # The transcript ------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def explained() -> Explanation:
         "float32",
         "add",
         "inputs + 0",
-        "play 1",
+        "input 1",
         1,
         1,
         formula.OperandRef(0),

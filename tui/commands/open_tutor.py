@@ -22,9 +22,9 @@ def _draw(terminal: Terminal) -> int:
     # Textual reads the environment as soon as it is imported.
     from tui.app import TutorApp
     from tui.tty import hangup_guard
-    from tui.tty.textual_patches import forgive
+    from tui.tty.textual_patches import apply_patches
 
-    forgive()
+    apply_patches()
     hangup_guard.guard()
     app = TutorApp(terminal)
     try:

@@ -276,7 +276,7 @@ def explanation(root: explanation_tree.Node) -> Iterator[str]:
         node, level = pending.pop()
         identity, depth = explanation_tree.identity(node), depths[id(node)]
         if explained.get(identity, -1) >= depth:
-            # It stands above, with all that is known here of what it was computed from.
+            # The number is explained above already, with at least as many levels of operands.
             continue
         explained[identity] = depth
         indent = "    " * level

@@ -410,7 +410,7 @@ class LessonView(QuietStepView, ExplainingView):
         """Show the cell in the detail line; let the open panels follow the cursor."""
         super().on_matrix_view_cursor_moved(event)
         if self._whatif_open:
-            self._whatif.at(self._spot())
+            self._whatif.set_spot(self._spot())
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Make a matrix that was clicked the active one, and update the keys."""

@@ -1,4 +1,4 @@
-"""Patches for Textual: odd or late bytes on the way in, and a lost line on the way out."""
+"""Patches of Textual: for odd or late bytes of input, and for output after the connection is lost."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PATIENCE = 1.0
 """Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""
 
 
-class ForgivingWriter(WriterThread):
-    """Writes to the terminal. After the line is lost, all output is discarded.
+class DiscardingWriter(WriterThread):
+    """Writes to the terminal. After the connection is lost, all output is discarded.
 
     Textual's own writer would end, and whoever writes afterwards would wait forever.
     """
@@ -31,7 +31,7 @@ class ForgivingWriter(WriterThread):
                 pass
 
 
-def forgiving_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+def tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
     """Return a decoder that accepts any bytes.
 
     A single byte on standard input that is not UTF-8 (from a Latin-1 terminal, or an old mouse report after
@@ -72,8 +72,8 @@ class PatientParser(XTermParser):
         return super().tick()
 
 
-def forgive() -> None:
+def apply_patches() -> None:
     """Make Textual use these patches."""
     setattr(linux_driver, "XTermParser", PatientParser)  # noqa: B010 - not an attribute of ours
-    setattr(linux_driver, "getincrementaldecoder", forgiving_decoder)  # noqa: B010
-    setattr(linux_driver, "WriterThread", ForgivingWriter)  # noqa: B010
+    setattr(linux_driver, "getincrementaldecoder", tolerant_decoder)  # noqa: B010
+    setattr(linux_driver, "WriterThread", DiscardingWriter)  # noqa: B010

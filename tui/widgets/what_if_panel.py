@@ -224,8 +224,8 @@ class WhatIfPanel(Box):
         self._refresh()
         self._say("")
 
-    def at(self, spot: Spot | None) -> None:
-        """Take the new cell under the cursor."""
+    def set_spot(self, spot: Spot | None) -> None:
+        """Take over the new cell under the cursor."""
         self._spot = spot
         self._refresh()
 

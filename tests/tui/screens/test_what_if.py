@@ -342,10 +342,10 @@ async def test_the_cursor_moves_on() -> None:
     """The row of the cell under the cursor stays chosen as the cursor moves."""
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
-        app.view.at(Spot("x", (0, 2), "0.445"))
+        app.view.set_spot(Spot("x", (0, 2), "0.445"))
         await pilot.pause()
         assert app.lines[1].split()[:3] == [">", "x[0,2]", "0.445"]
-        app.view.at(None)
+        app.view.set_spot(None)
         await pilot.pause()
         assert app.chosen == "Your own words"
 

@@ -18,10 +18,10 @@ class ExitCode(IntEnum):
         member.meaning = meaning
         return member
 
-    OK = 0, "all is well (for `check`: passed)"
+    OK = 0, "success (for `check`: passed)"
     NOT_PASSED = 1, "not passed or findings"
     USAGE = 2, "wrong usage"
-    FAILURE = 3, "our own failure"
+    FAILURE = 3, "a failure of the tutor"
 
 
 def ended_by(signal_number: int) -> int:

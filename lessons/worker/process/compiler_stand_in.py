@@ -25,9 +25,9 @@ class CompilerStandIn(types.ModuleType):
     """A module that answers what torch asks of its compiler when nothing is compiled."""
 
     @staticmethod
-    def disable(function: F, *_: object, **__: object) -> F:
-        """Return the function, which may then run as it is."""
-        return function
+    def disable(function: F | None = None, *_: object, **__: object) -> F | Callable[[F], F]:
+        """Return the function, which may then run as it is, or without one the decorator that does so."""
+        return _unchanged if function is None else function
 
     @staticmethod
     def graph_break() -> None:
@@ -40,6 +40,10 @@ class CompilerStandIn(types.ModuleType):
         if sys.modules.get(COMPILER) is self:
             del sys.modules[COMPILER]
         return getattr(importlib.import_module(COMPILER), name)
+
+
+def _unchanged(function: F) -> F:
+    return function
 
 
 def install() -> None:

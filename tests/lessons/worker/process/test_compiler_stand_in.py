@@ -34,6 +34,12 @@ def test_what_only_asks_to_be_left_alone_does_not_import_the_compiler(worker: Se
     assert printed(worker, f"{code}\n{REST}") == "False\n"
 
 
+@pytest.mark.parametrize("decorator", ["torch.compiler.disable", "torch.compiler.disable()", "torch._dynamo.disable()"])
+def test_a_learner_may_ask_to_be_left_alone_too(worker: Session, decorator: str) -> None:
+    code = f"@{decorator}\ndef double(x):\n    return 2 * x\n\nprint(double(1))"
+    assert printed(worker, f"{code}\n{REST}") == "2\nFalse\n"
+
+
 def test_question_of_a_tool_does_not_import_the_compiler(worker: Session) -> None:
     assert printed(worker, f"print(hasattr(torch._dynamo, '__file__'))\n{REST}") == "False\nFalse\n"
 

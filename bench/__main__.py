@@ -19,8 +19,9 @@ What the table says:
                  and whose line is found; one with an unknown mistake, whose first wrong result is found.
     class        with --class only, since it takes minutes: thirty processes of `attn-tutor check` at the same moment,
                  each with a worker of its own that has to load PyTorch first.
-    recorder     the code of a lesson on six tokens and of one at GPT-2 size, with the record of which operation
-                 wrote which element and without it: processor time and peak memory, in processes of their own.
+    recorder     the code of a lesson on six tokens, of one at GPT-2 size, and of programs that do nothing but small
+                 operations, with the record of which operation wrote which element and without it: processor time
+                 and peak memory, in processes of their own.
     memory       RSS counts a page that processes share in full for each of them, PSS divides it among them, so only
                  PSS may be added up. The child is a fork of the worker with the tensors of one lesson.
 

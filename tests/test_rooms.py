@@ -12,7 +12,7 @@ BOTH_SIDES = {"line_shapes", "prompt", "scratch_run", "summaries", "tensor_quest
 """Names that stand on both sides of the wall between the screen's process and the worker: one subject, two halves."""
 
 LONGEST = 500
-LONG = {"tui/widgets/matrix.py", "lessons/worker/recording/recorder.py"}
+LONG = {"tui/widgets/matrix.py"}
 """Modules that are long because their subject is."""
 
 

@@ -16,7 +16,7 @@ from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.execute import execute
-from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
+from lessons.worker.recording.recorder import Recorder
 
 # As in the worker: several threads gain nothing on small tensors, and wait for each other where other tests run too.
 torch.set_num_threads(1)
@@ -38,8 +38,8 @@ CODE = CodeUnit.step("code")
 class Traced:
     """A recorded run whose cells can be explained. Raises `AssertionError` for code that fails."""
 
-    def __init__(self, source: str = "", *, keep: int = KEEP, most: int = MOST_EVENTS) -> None:
-        self.recorder = Recorder(keep, most)
+    def __init__(self, source: str = "", **limits: int) -> None:
+        self.recorder = Recorder(**limits)
         self.explainer = Explainer(self.recorder)
         self.namespace: dict[str, Any] = {"__name__": "__lesson__", "torch": torch}
         self.checked: set[tuple[int, int, int]] = set()

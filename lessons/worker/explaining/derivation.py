@@ -13,7 +13,7 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.recorder import Event, Region
+from lessons.worker.recording.record import Event, Region
 from lessons.worker.recording.source_positions import dotted
 
 

@@ -28,7 +28,8 @@ from lessons.worker.explaining.operand_names import NOTE, Labels
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.recorder import Event, Record, Recorder, Region
+from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.recorder import Recorder
 
 MOST_LIT = 4096
 """Operands of one explanation that are highlighted in the tensors of the step."""
@@ -72,7 +73,9 @@ class Explainer:
 
     def show(self, unit: CodeUnit, name: str, tensor: torch.Tensor) -> None:
         """Register a tensor that a step or an input shows now."""
-        self._shown.append(RecordedTensor(unit, name, Region.of(tensor), self.record.time))
+        region = Region.of(tensor)
+        self.record.asked_about.add(region.storage)
+        self._shown.append(RecordedTensor(unit, name, region, self.record.time))
 
     def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
@@ -143,6 +146,7 @@ class Explainer:
         """Return a new reference by which an operand can be asked about."""
         reference = self._references
         self._asked[reference] = (element, cell, labels)
+        self.record.asked_about.add(element.storage)
         self._references += 1
         # The oldest reference goes: nobody has so many on the screen.
         self._asked.pop(reference - MOST_REFERENCES, None)

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.recorder import Event, Recorder, Region
+from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.recorder import Recorder
 
 NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
 
@@ -41,7 +42,7 @@ class Call:
         if not isinstance(region, Region):
             return None
         with torch.utils._python_dispatch._disable_current_modes():
-            part = Region.of(region.tensor[index])
+            part = region.part(index)
             copy = self.history.tensor(part, self.event.time)
         self.recorder.snapshot(copy, part, self.event.time)
         return copy

@@ -10,7 +10,7 @@ from lessons.results.explanation import label
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.names import NamedCell
-from lessons.worker.recording.recorder import Event, Region
+from lessons.worker.recording.record import Event, Region
 
 MOST_VIEWS = 4
 """Operations after the one that made a tensor, among which a final view of it is looked for."""

@@ -13,7 +13,7 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import Names
-from lessons.worker.recording.recorder import Event, Record, Region
+from lessons.worker.recording.record import Event, Record, Region
 
 Index = tuple[int, ...]
 

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.recorder import Event, Recorder, Region, Site
+from lessons.worker.recording.record import Event, Region, Site
+from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.source_positions import SourcePositions
 
 MOST_TENSORS = 300

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from lessons.worker.recording.recorder import Event, Record, Region
+from lessons.worker.recording.record import CannotRestore, Event, Record, Region
 
 NARROW = 16
 """Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
@@ -143,6 +143,7 @@ class ElementHistory:
         for (_, dtype), positions in unchanged.items():
             offsets = [elements[position].offset for position in positions]
             memory = elements[positions[0]].region.memory
+            self._bring_back(elements[positions[0]].region)
             length = memory.nbytes() // dtype.itemsize
             if max(offsets) >= length:
                 raise ValueLost("Its memory was given back since.")
@@ -157,6 +158,7 @@ class ElementHistory:
         later = [event for event in self._record.writes.get(region.storage, ()) if event.time >= time]
         if not any(event.info.written for event in later):
             self._check(region.storage, time)
+            self._bring_back(region)
             return region.tensor.clone()
         elements = [Element.of(region, index, time) for index in region.indices()]
         return torch.tensor(self.values(elements), dtype=torch.float64).to(region.dtype).reshape(region.shape)
@@ -166,9 +168,25 @@ class ElementHistory:
         if lost is not None and time <= lost[1]:
             raise ValueLost("It was overwritten after recording had stopped.")
 
-    @staticmethod
-    def _before(event: Event, element: Element) -> float:
+    def overwritten(self, event: Event) -> torch.Tensor | None:
+        """Return a copy of what an event overwrote first; None if there is none. Raises `ValueLost`."""
+        try:
+            return next(iter(self._record.before(event)), None)
+        except CannotRestore as error:
+            raise ValueLost(str(error)) from error
+
+    def _bring_back(self, region: Region) -> None:
+        """Bring back the bytes of a storage if they were dropped. Raises `ValueLost`."""
+        writes = self._record.writes.get(region.storage)
+        if writes and not region.memory.nbytes():
+            try:
+                self._record.restore(writes[-1].time)
+            except CannotRestore as error:
+                raise ValueLost(str(error)) from error
+
+    def _before(self, event: Event, element: Element) -> float:
         """Return the value that an element had before an event overwrote it. Raises `ValueLost`."""
+        self.overwritten(event)
         for region, copy in zip(event.outs, event.before, strict=False):
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:

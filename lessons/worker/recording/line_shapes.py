@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.worker.recording.recorder import Event, Record, Site
+from lessons.worker.recording.record import Event, Record, Site
 from lessons.worker.recording.source_positions import SourcePositions
 
 MOST = 6
@@ -100,9 +100,9 @@ class ShapeCollector:
         self.lines: list[Line] = []
         self._record, self._namespace = record, namespace
         self._file, self._source = file, source
-        self._seen = len(record.events)
+        self._seen = record.time
         self._at: dict[Extent, _At] = {}
-        self._extents: dict[Site, Extent | None] = {}
+        self._extents: dict[tuple[int, int], Extent | None] = {}
         self._before: dict[str, Seen] = {}
         self._look_at(list(namespace))
 
@@ -125,17 +125,23 @@ class ShapeCollector:
                 self._before.pop(name, None)
 
     def _read_events(self) -> None:
-        for event in self._record.events[self._seen :]:
-            for depth, site in enumerate(event.sites):
-                if site not in self._extents:
-                    self._extents[site] = self._extent(site)
-                extent = self._extents[site]
+        events = self._record.events
+        last: dict[Extent, int | None] = {}
+        for position in range(events.after(self._seen), len(events)):
+            for depth, site in enumerate(events.sites(position)):
+                # By identity: the hash of a code object takes long.
+                key = (id(site[0]), site[1])
+                if key not in self._extents:
+                    self._extents[key] = self._extent(site)
+                extent = self._extents[key]
                 if extent is not None:
                     at = self._at.setdefault(extent, _At())
                     # A function of the lesson need not return what it computes last.
-                    at.last = event if depth == 0 else None
-                    at.views = at.views and event.view and depth == 0
-        self._seen = len(self._record.events)
+                    last[extent] = position if depth == 0 else None
+                    at.views = at.views and depth == 0 and events.is_view(position)
+        for extent, final in last.items():
+            self._at[extent].last = None if final is None else events[final]
+        self._seen = self._record.time
 
     def _extent(self, site: Site) -> Extent | None:
         span = SourcePositions.span(site) if site[0].co_filename == self._file else None

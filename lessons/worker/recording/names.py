@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lessons.results.explanation import label
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.recorder import Binding, Event, Record, Region, Site
+from lessons.worker.recording.record import Binding, Event, Record, Region, Site
 from lessons.worker.recording.source_positions import SourcePositions, dotted
 
 LONGEST = 60
@@ -63,12 +63,12 @@ class Names:
     def update(self) -> None:
         """Name what has been recorded since the last call by the assignments in its source."""
         events = self._record.events
-        size = (len(events), sum(map(len, self._record.bindings.values())))
+        size = (self._record.time, sum(map(len, self._record.bindings.values())))
         if size == self._seen:
             return
         # The last piece of code may have run on since the last call.
-        start = max(0, self._seen[0])
-        while 0 < start < len(events) and events[start].sites == events[start - 1].sites:
+        start = events.after(self._seen[0])
+        while 0 < start < len(events) and events.sites(start) == events.sites(start - 1):
             start -= 1
         self._seen = size
         since = events[start].time if start < len(events) else self._record.time
@@ -76,13 +76,13 @@ class Names:
         self._whole = {time for time in self._whole if time < since}
         bound = itertools.chain.from_iterable(self._record.bindings.values())
         self._modules = {name for name, dot, _ in (item.name.partition(".") for item in bound) if dot}
-        for sites, run in itertools.groupby(itertools.islice(events, start, None), key=lambda event: event.sites):
+        for sites, run in itertools.groupby(events[start:], key=lambda event: event.sites):
             if sites:
                 self._name(sites, list(run))
-        for event in itertools.islice(events, self._sorted, None):
+        for event in events[events.after(self._sorted) :]:
             if event.sites and not event.view:
                 self._by_code.setdefault((event.sites[0], event.op), []).append(event)
-        self._sorted = len(events)
+        self._sorted = self._record.time
         self._sort()
 
     def _name(self, sites: tuple[Site, ...], run: list[Event]) -> None:

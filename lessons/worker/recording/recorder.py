@@ -4,33 +4,53 @@ PyTorch calls a dispatch mode for every operation below autograd, whether lesson
 pass asked for it. Views share their storage, so an element is identified by its storage and offset, whatever names and
 shapes it has. Nothing is explained here; `lessons.worker.explaining` reads the record backwards.
 
-The record is bounded: it keeps at most `KEEP` bytes of tensors and `MOST_EVENTS` operations, then stops, and says so.
-From then on it only notes which tensors are written to, so that their present values are not taken for earlier ones.
+The record is bounded. Values that the program has let go of are dropped when they fill more than `SEGMENT` bytes, and
+computed again when somebody asks (`rematerialization`). Operations that no tensor of the program depends on are
+forgotten (`reachability`). Beyond `KEEP` bytes or `MOST_EVENTS` operations recording stops, and says so. From then on
+it only notes which tensors are written to, so that their present values are not taken for earlier ones.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import itertools
-import math
-import operator
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attention
+from lessons.worker.recording import reachability
+from lessons.worker.recording.record import (
+    OPAQUE,
+    SNAPSHOT,
+    Binding,
+    Draw,
+    Event,
+    Info,
+    Layout,
+    Record,
+    Region,
+    Site,
+    layout,
+)
+from lessons.worker.recording.rematerialization import Rematerializer
 
 KEEP = 512 << 20
 """Bytes of storages, and of copies of overwritten values, that a record keeps alive."""
 
-MOST_EVENTS = 40_000
+SEGMENT = 32 << 20
+"""Bytes of values after which those that can be computed again are dropped."""
+
+MOST_EVENTS = 200_000
+FEW_EVENTS = 10_000
+"""Operations up to which none is forgotten."""
+
 DEPTH = 200
 PACKAGE = str(Path(attention.__file__).parent)
 
@@ -57,213 +77,71 @@ UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that draw one uniform number from a generator for each element."""
 
-Site = tuple[CodeType, int]
-"""A position in running code: a code object and the offset of an instruction in it."""
+FAST: dict[str, tuple[str, ...]] = {
+    "Tensor": ("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"),
+    "Tensor_Scalar": ("pow",),
+    "": (
+        "mm",
+        "bmm",
+        "addmm",
+        "dot",
+        "mv",
+        "exp",
+        "log",
+        "sqrt",
+        "tanh",
+        "sigmoid",
+        "relu",
+        "neg",
+        "abs",
+        "clone",
+        "detach",
+        "t",
+        "permute",
+        "unsqueeze",
+        "expand",
+        "view",
+        "_softmax",
+        "_log_softmax",
+        "copy_",
+        "zero_",
+        "addcmul_",
+        "addcdiv_",
+    ),
+    "int": ("transpose", "select"),
+    "dim": ("squeeze", "mean"),
+    "dim_IntList": ("sum",),
+    "Scalar": ("fill_", "lerp_", "eq", "ne", "gt", "lt"),
+}
+"""Operations, by overload, whose function in `torch` takes the same arguments by position.
 
+Calling that one is faster than calling the operation itself, which compares the arguments with its schema first.
+"""
+
+NONE: dict[str, Any] = {}
+_PRINTING = "_tensor_str.py"
 _getframe = sys._getframe
-
-
-@dataclass(slots=True, eq=False)
-class Region:
-    """A tensor as an operation saw it: which elements of which storage, in which shape.
-
-    It keeps the storage alive and not the tensor, which may get a different storage later (`.data = ...`).
-    """
-
-    storage: int
-    offset: int
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-    dtype: torch.dtype
-    memory: torch.UntypedStorage
-    _steps: tuple[tuple[int, int, int], ...] | None = None
-
-    @classmethod
-    def of(cls, tensor: torch.Tensor) -> Region:
-        """Return the region of a tensor."""
-        memory = tensor.untyped_storage()
-        return cls(memory._cdata, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype, memory)  # type: ignore[arg-type]
-
-    @property
-    def tensor(self) -> torch.Tensor:
-        """The present contents of the region, as a view. Not to be used while the recorder is entered."""
-        return torch.empty(0, dtype=self.dtype).set_(self.memory, self.offset, self.shape, self.stride)
-
-    def at(self, index: tuple[int, ...]) -> int:
-        """Return the offset of an element in the storage."""
-        steps: int = sum(map(operator.mul, index, self.stride))
-        return self.offset + steps
-
-    def find(self, offset: int) -> tuple[int, ...] | None:
-        """Return the index of the element at an offset; None if it is not in this region."""
-        left = offset - self.offset
-        if left < 0:
-            return None
-        steps = self._steps
-        if steps is None:
-            # Largest strides first; an axis of size 1 or stride 0 only has index 0.
-            axes = [axis for axis, step in enumerate(self.stride) if step > 0 and self.shape[axis] > 1]
-            axes.sort(key=lambda axis: -self.stride[axis])
-            steps = self._steps = tuple((axis, self.stride[axis], self.shape[axis] - 1) for axis in axes)
-        index = [0] * len(self.shape)
-        for axis, step, last in steps:
-            index[axis] = min(left // step, last)
-            left -= index[axis] * step
-        return tuple(index) if left == 0 and 0 not in self.shape else None
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    def indices(self) -> Iterator[tuple[int, ...]]:
-        """Iterate over all indices; the last axis changes fastest."""
-        return itertools.product(*map(range, self.shape))
-
-    def offsets(self) -> Iterator[int]:
-        """Iterate over the offsets of all elements in the storage, in the order of their indices."""
-        return map(self.at, self.indices())
-
-
-@dataclass(slots=True, frozen=True)
-class Draw:
-    """The state of a generator when a random operation drew from it.
-
-    Attributes:
-        seed: the seed of the generator.
-        call: how many random operations it has served since, including this one; None if that is unknown.
-        first: how many numbers it had given before, if all were uniform and in single precision: then number k of
-            this operation is number `first + k` of `torch.rand` after the same seed. Else None, because other
-            operations consume a different count of random bits for each number.
-    """
-
-    seed: int
-    call: int | None
-    first: int | None
-
-
-@dataclass(slots=True)
-class Info:
-    """The schema of an operation.
-
-    Attributes:
-        func: the operation itself.
-        op: its name without the overload.
-        names: the position of each argument, by name.
-        defaults: the default values of arguments, by name.
-        written: position and name of the arguments that it writes to.
-        random: whether it draws random numbers.
-    """
-
-    func: Any
-    op: str
-    names: dict[str, int]
-    defaults: dict[str, Any]
-    written: tuple[tuple[int, str], ...]
-    random: bool
-
-
-SNAPSHOT = Info(None, "snapshot", {"region": 0, "time": 1}, {}, (), False)
-"""Stands for no operation: the event made a tensor that holds what a region held at a time."""
-
-
-@dataclass(slots=True)
-class Event:
-    """One recorded operation.
-
-    Attributes:
-        time: its position in the record, from 1.
-        info: its schema.
-        args, kwargs: its arguments; tensors are `Region`s.
-        outs: the tensors that it wrote or returned.
-        sites: the positions in watched code that it was called from, innermost first.
-        direct: whether the innermost watched code called it itself, without a function or module in between.
-        before: for an in-place operation, copies of what it overwrote, in the shapes of the first of `outs`; None
-            where there was no room for a copy.
-        draw: for a random operation, the state of the generator.
-        hand: whether the learner set this value as a "what if".
-        view: whether it made a view and wrote nothing.
-    """
-
-    time: int
-    info: Info
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    outs: tuple[Region, ...]
-    sites: tuple[Site, ...]
-    direct: bool = False
-    before: tuple[torch.Tensor | None, ...] = ()
-    draw: Draw | None = None
-    hand: bool = False
-    view: bool = False
-
-    @property
-    def op(self) -> str:
-        """The name of the operation without its overload: `mm`, `_softmax`, `add_`."""
-        return self.info.op
-
-    def index_of(self, storage: int, offset: int) -> tuple[int, tuple[int, ...]] | None:
-        """Return which of the results holds an element, and its index there; None if none of them does."""
-        for output, region in enumerate(self.outs):
-            if region.storage == storage and (index := region.find(offset)) is not None:
-                return output, index
-        return None
-
-    def arg(self, name: str) -> Any:
-        """Return an argument by its name in the schema, or its default; None if there is no such argument."""
-        if name in self.kwargs:
-            return self.kwargs[name]
-        position = self.info.names.get(name)
-        if position is None:
-            return None
-        return self.args[position] if position < len(self.args) else self.info.defaults.get(name)
-
-    def operands(self) -> Iterator[Region]:
-        """Iterate over all tensors among the arguments, also inside lists."""
-        for value in (*self.args, *self.kwargs.values()):
-            if isinstance(value, Region):
-                yield value
-            elif isinstance(value, list):
-                yield from (item for item in value if isinstance(item, Region))
-
-
-@dataclass(slots=True)
-class Binding:
-    """A name for a region, valid from a time on; `top` is True for a variable of the lesson, not of a function."""
-
-    time: int
-    name: str
-    region: Region
-    top: bool
-
-
-@dataclass(slots=True)
-class Record:
-    """A record of a run: operations in order, the writes to each storage, and names of regions by storage."""
-
-    events: list[Event] = field(default_factory=list)
-    writes: dict[int, list[Event]] = field(default_factory=dict)
-    bindings: dict[int, list[Binding]] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
-    time: int = 1
-    stopped: str = ""
-    """Why recording stopped; "" if it did not."""
-    stopped_site: Site | None = None
-    lost: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """The times of the first and the last write to each storage after recording stopped."""
 
 
 class Recorder(TorchDispatchMode):
     """Records all operations while it is entered (`with recorder:`), which may happen repeatedly."""
 
-    def __init__(self, keep: int = KEEP, most: int = MOST_EVENTS) -> None:
+    def __init__(
+        self, keep: int = KEEP, most: int = MOST_EVENTS, segment: int = SEGMENT, few: int = FEW_EVENTS
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.record = Record()
-        self._keep, self._most = keep, most
-        self._bytes = 0
+        self._keep, self._most, self._segment = keep, most, segment
+        self._few = self._next_sweep = min(few, most)
+        self.values = Rematerializer(self.record)
+        self.record.restore = self.values.restore
+        self.kept = 0
+        """Bytes of storages, and of copies of overwritten values, that the record keeps alive."""
+        self._drop_at = min(keep, segment)
+        self._storages: dict[torch.UntypedStorage, None] = {}
         self._known: dict[str, tuple[Any, int]] = {}
-        self._watched: dict[str, bool] = {}
-        self._infos: dict[Any, Info] = {}
+        self._watched: dict[str, bool | None] = {}
+        self._infos: dict[int, Info] = {}
         self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
         self._loops: set[str] = set()
         self._hand = False
@@ -332,33 +210,74 @@ class Recorder(TorchDispatchMode):
 
     def snapshot(self, tensor: torch.Tensor, region: Region, time: int) -> None:
         """Record that a new tensor holds what a region held at a time."""
-        self._add(Event(self.record.time, SNAPSHOT, (region, time), {}, (Region.of(tensor),), ()))
-        self._write(self.record.events[-1].outs[0], self.record.events[-1])
+        self._add_copy(region, time, Region.of(tensor), (), False)
 
     # Recording ----------------------------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run an operation and record it."""
+        """Run an operation and record it.
+
+        This runs for every operation, however small, so it only notes what cannot be found out later.
+        """
+        record = self.record
         kwargs = kwargs or {}
-        if self.record.stopped:
+        if record.stopped:
             self._lose(func, args, kwargs)
             return func(*args, **kwargs)
         before: tuple[torch.Tensor | None, ...] = ()
         generator = state = None
         try:
-            info = self._infos.get(func) or self._info(func)
+            # By identity: the hash of an operation is a function in Python.
+            info = self._infos.get(id(func)) or self._info(func)
+            taken = list(args)
+            for position in info.tensors:
+                if position >= len(taken):
+                    break
+                value = taken[position]
+                if isinstance(value, torch.Tensor):
+                    try:
+                        taken[position] = (
+                            value.untyped_storage(),
+                            value.storage_offset(),
+                            value.shape,
+                            value.stride(),
+                            value.dtype,
+                        )
+                    except NotImplementedError:
+                        taken[position] = OPAQUE
+                elif isinstance(value, list):
+                    taken[position] = [_plain(item) for item in value]
+            named = {key: _plain(value) for key, value in kwargs.items()} if kwargs else NONE
             if info.written:
-                before = tuple(map(self._copy, _targets(info, args, kwargs)))
+                before = tuple(map(self._copy, info.targets(args, kwargs)))
             if info.random:
                 generator = kwargs.get("generator") or torch.default_generator
                 state = generator.get_state()
-            taken = tuple(map(_region, args)), {key: _region(value) for key, value in kwargs.items()}
+            fast = info.call is not None and not kwargs and type(taken[0]) is tuple
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
             return func(*args, **kwargs)
-        out = func(*args, **kwargs)
+        out = info.call(*args) if fast else func._op(*args, **kwargs)  # type: ignore[misc]
         try:
-            self._record(info, taken, out, before, generator, state)
+            sites, direct = self._sites(_getframe(1))
+            if sites is None:
+                return out
+            if isinstance(out, torch.Tensor):
+                outs = [_plain(out)]
+            else:
+                results = out if isinstance(out, list | tuple) else ()
+                outs = [_plain(item) for item in results if isinstance(item, torch.Tensor)]
+            draw = None if generator is None else self._draw(info.op, generator, state, outs)
+            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand))
+            record.time += 1
+            for raw in outs:
+                if raw is not OPAQUE and raw[0] not in self._storages:
+                    self._storages[raw[0]] = None
+                    self.kept += raw[0].nbytes()
+            if info.op == "set_":
+                self._adopt(record.events[-1])
+            if (self.kept > self._drop_at or record.time > self._next_sweep) and self._aside is None:
+                self._make_room(sites)
         except Exception as error:
             # The learner's program goes on: only its record ends.
             self._stop(f"{type(error).__name__}: {error}", ())
@@ -368,8 +287,8 @@ class Recorder(TorchDispatchMode):
         """Record which storages of the record an operation writes to after recording stopped."""
         record = self.record
         record.time += 1
-        info = self._infos.get(func) or self._info(func)
-        for tensor in _targets(info, args, kwargs) if info.written else ():
+        info = self._infos.get(id(func)) or self._info(func)
+        for tensor in info.targets(args, kwargs) if info.written else ():
             storage = tensor.untyped_storage()._cdata
             if storage in record.writes:
                 record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], record.time
@@ -377,21 +296,25 @@ class Recorder(TorchDispatchMode):
     def _info(self, func: Any) -> Info:
         schema = func._schema
         op = schema.name.partition("::")[2]
+        undeclared = UNDECLARED_WRITES.get(op, ())
         written = tuple(
             (position, item.name)
             for position, item in enumerate(schema.arguments)
-            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING)
-            or item.name in UNDECLARED_WRITES.get(op, ())
+            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in undeclared
         )
+        names = {item.name: position for position, item in enumerate(schema.arguments)}
         info = Info(
             func,
             op,
-            {item.name: position for position, item in enumerate(schema.arguments)},
+            names,
             {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
             written,
             torch.Tag.nondeterministic_seeded in func.tags,
+            _fast_call(op, schema.overload_name),
+            tuple(position for position, item in enumerate(schema.arguments) if "Tensor" in str(item.type)),
+            names["training"] if undeclared else None,
         )
-        self._infos[func] = info
+        self._infos[id(func)] = info
         return info
 
     def _copy(self, target: torch.Tensor) -> torch.Tensor | None:
@@ -399,43 +322,25 @@ class Recorder(TorchDispatchMode):
         if target.is_meta or target.layout != torch.strided:
             return None
         size = target.numel() * target.element_size()
-        if self._bytes + size > self._keep:
+        if self.kept + size > self._keep:
             return None
-        self._bytes += size
-        return target.detach().clone()
+        self.kept += size
+        return (target.detach() if target.requires_grad else target).clone()
 
-    def _record(self, info: Info, taken: Any, out: Any, before: Any, generator: Any, state: Any) -> None:
+    def _make_room(self, sites: tuple[Site, ...]) -> None:
+        """Drop what can be computed again and forget what nothing depends on; stop if that is not enough."""
         record = self.record
-        sites, direct = self._sites()
-        if sites is None:
-            return
-        results = out if isinstance(out, list | tuple) else (out,)
-        outs = tuple(region for item in results if isinstance(region := _region(item), Region))
-        args, kwargs = taken
-        event = Event(record.time, info, args, kwargs, outs, sites, direct, before, hand=self._hand)
-        if generator is not None:
-            event.draw = self._draw(info.op, generator, state, outs)
-        self._add(event)
-        if info.op == "set_":
-            event.view = True
-            self._adopt(event)
-        elif info.written:
-            # An operation may write to other tensors than it returns.
-            targets = tuple(_targets(info, args, kwargs))
-            storages = {region.storage for region in targets}
-            event.outs = outs = (*targets, *(region for region in outs if region.storage not in storages))
-            for region in outs:
-                self._write(region, event)
-        else:
-            sources = {region.storage for region in event.operands()}
-            event.view = bool(outs)
-            for region in outs:
-                if region.storage not in sources or info.op == "lift_fresh":
-                    event.view = False
-                    self._write(region, event)
-        if self._aside is not None:
-            return
-        if self._bytes > self._keep:
+        if self.kept > self._drop_at:
+            self.kept = self.values.seal(self._storages)
+            self._drop_at = min(self._keep, self.kept + self._segment)
+        if record.time > self._next_sweep:
+            reachability.sweep(record)
+            self._storages = dict.fromkeys(
+                region.memory for event in record.events for region in event.written if region.memory in self._storages
+            )
+            count = len(record.events)
+            self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
+        if self.kept > self._keep:
             self._stop(f"the tensors of this run fill more than {_mebibytes(self._keep)}", sites)
         elif len(record.events) >= self._most:
             self._stop(f"this run has made {self._most:,} operations", sites)
@@ -447,25 +352,16 @@ class Recorder(TorchDispatchMode):
         source = last.arg("src") if last is not None and last.op == "copy_" else None
         if last is not None and isinstance(source, Region) and source.dtype == torch.uint8 != region.dtype:
             original = replace(region, storage=source.storage, memory=source.memory)
-            copy = Event(self.record.time, SNAPSHOT, (original, last.time), {}, (region,), event.sites, event.direct)
-            self._add(copy)
-            self._write(region, copy)
+            self._add_copy(original, last.time, region, event.sites, event.direct)
 
-    def _add(self, event: Event) -> None:
+    def _add_copy(self, source: Region, time: int, copy: Region, sites: tuple[Site, ...], direct: bool) -> None:
+        event = Event(self.record.time, SNAPSHOT, (source, time), {}, (copy,), sites, direct, written=(copy,))
         self.record.time += 1
-        self.record.events.append(event)
+        self.record.events.add(event)
 
-    def _write(self, region: Region, event: Event) -> None:
-        writes = self.record.writes.get(region.storage)
-        if writes is None:
-            writes = self.record.writes[region.storage] = []
-            self._bytes += region.tensor.untyped_storage().nbytes()
-        writes.append(event)
-
-    def _sites(self) -> tuple[tuple[Site, ...] | None, bool]:
+    def _sites(self, frame: FrameType | None) -> tuple[tuple[Site, ...] | None, bool]:
         """Return the sites in watched code that called an operation, and whether directly; None for printing."""
         found: list[Site] = []
-        frame: FrameType | None = _getframe(3)
         watched = self._watched
         direct = False
         for depth in range(DEPTH):
@@ -473,8 +369,9 @@ class Recorder(TorchDispatchMode):
                 break
             code = frame.f_code
             name = code.co_filename
-            seen = watched.get(name)
-            if seen is None:
+            try:
+                seen = watched[name]
+            except KeyError:
                 seen = watched[name] = self._is_watched(name)
             if seen:
                 if not found:
@@ -482,18 +379,21 @@ class Recorder(TorchDispatchMode):
                 found.append((code, frame.f_lasti))
                 if code.co_name == "<module>":
                     break
-            elif code.co_name == "_str" and name.endswith("_tensor_str.py"):
+            elif seen is None and code.co_name == "_str":
                 return None, False
             frame = frame.f_back
         return (*found, *(self._aside or ())), direct
 
-    def _is_watched(self, name: str) -> bool:
+    def _is_watched(self, name: str) -> bool | None:
+        """Return whether to attribute operations to a file; None for the one that prints tensors."""
+        if name.endswith(_PRINTING):
+            return None
         if not name.startswith(PACKAGE) or Path(name).name.startswith("_"):
             return False
         self.record.sources[name] = Path(name).read_text(encoding="utf-8")
         return True
 
-    def _draw(self, op: str, generator: torch.Generator, state: torch.Tensor, outs: tuple[Region, ...]) -> Draw:
+    def _draw(self, op: str, generator: torch.Generator, state: Any, outs: list[Any]) -> Draw:
         """Count the operations that a generator has served since it was seeded, and the numbers that it has given."""
         seed = generator.initial_seed()
         known = self._draws.get(id(generator))
@@ -505,9 +405,10 @@ class Recorder(TorchDispatchMode):
             fresh = torch.Generator()
             fresh.manual_seed(seed)
             call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
-        plain = op in UNIFORM and all(region.dtype == torch.float32 for region in outs)
+        regions = [Region.of_layout(raw) for raw in outs if raw is not OPAQUE]
+        plain = op in UNIFORM and all(region.dtype == torch.float32 for region in regions)
         draw = Draw(seed, call, first if plain else None)
-        after = None if draw.first is None else draw.first + sum(region.size for region in outs)
+        after = None if draw.first is None else draw.first + sum(region.size for region in regions)
         self._draws[id(generator)] = (draw, generator.get_state(), after)
         return draw
 
@@ -516,24 +417,21 @@ class Recorder(TorchDispatchMode):
         self.record.stopped_site = sites[-1] if sites else None
 
 
-def _region(value: Any) -> Any:
+def _fast_call(op: str, overload: str) -> Callable[..., Any] | None:
+    if op not in FAST.get(overload, ()):
+        return None
+    functions: Any = torch._C._VariableFunctions
+    found: Callable[..., Any] | None = getattr(functions, op, None) or getattr(torch.Tensor, op, None)
+    return found
+
+
+def _plain(value: Any) -> Layout | Any:
     if isinstance(value, torch.Tensor):
-        return Region.of(value) if value.layout == torch.strided and not value.is_meta else None
-    if isinstance(value, list | tuple):
-        return [_region(item) for item in value]
-    return value
-
-
-def _targets(info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """Yield the tensors (or their regions) that an operation writes to."""
-    training = info.names.get("training")
-    if info.op in UNDECLARED_WRITES and training is not None and not args[training]:
-        return
-    for position, name in info.written:
-        value = args[position] if position < len(args) else kwargs.get(name)
-        for item in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(item, torch.Tensor | Region):
-                yield item
+        try:
+            return layout(value)
+        except NotImplementedError:
+            return OPAQUE
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _mebibytes(size: int) -> str:

@@ -8,7 +8,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from lessons.worker.recording.recorder import Record, Site
+from lessons.worker.recording.record import Record, Site
 
 
 @dataclass(slots=True, frozen=True)

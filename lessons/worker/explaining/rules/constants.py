@@ -8,7 +8,7 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, rule, short
-from lessons.worker.recording.recorder import Region
+from lessons.worker.recording.record import Region
 
 LEAVES = frozenset(
     {
@@ -63,7 +63,7 @@ LEAVES = frozenset(
 
 def set_by_hand(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain a value that the learner set, and say what it was before."""
-    before = derivation.event.before[0] if derivation.event.before else None
+    before = derivation.run.history.overwritten(derivation.event)
     was = f" Before, it was {short(float(before[index].item()))}." if before is not None else ""
     return make("set", None, f"You set this to {short(value)}.{was}")
 

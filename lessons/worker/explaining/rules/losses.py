@@ -25,7 +25,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.recording.recorder import Region
+from lessons.worker.recording.record import Region
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)

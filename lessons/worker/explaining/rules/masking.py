@@ -10,7 +10,7 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
-from lessons.worker.recording.recorder import Event, Region
+from lessons.worker.recording.record import Event, Region
 
 
 def stored(derivation: Derivation, number: f.Formula) -> f.Formula:

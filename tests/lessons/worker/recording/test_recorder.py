@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.worker.recording.recorder import Region
+from lessons.worker.recording.record import Region
 from tests.lessons.recorded_code import Traced, is_close
 
 

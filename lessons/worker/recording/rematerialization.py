@@ -1,0 +1,282 @@
+"""Values that a record drops to save memory, and computes again when somebody asks for them.
+
+A record is a straight-line program: operations with their arguments, in order. So what a segment of it computed can be
+computed again from what it started with, as in gradient checkpointing (Chen et al. 2016, "Training deep nets with
+sublinear memory cost"). Sealing a segment drops copies of overwritten values, and the bytes of storages that no tensor
+has any more. It keeps the contents that the segment read but did not make, and everything that was drawn at random.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from lessons.worker.recording.reachability import is_held, overwrites
+from lessons.worker.recording.record import DROPPED, SNAPSHOT, CannotRestore, Event, Record, Region
+
+MOST_RESTORED = 2
+"""Segments whose values are there at the same time."""
+
+UNREPEATABLE = frozenset({"set_", "resize_"})
+"""Operations that give a tensor other memory."""
+
+EMPTY = ("empty", "new_empty")
+"""How the names of operations start that reserve memory and write nothing to it."""
+
+CHANGED = "It was dropped to save memory, and computing it again gave other numbers."
+
+Memory = torch.UntypedStorage
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Segment:
+    """A part of a record whose values can be computed again.
+
+    Attributes:
+        first, last: the times of its first and last operation.
+        start: contents at the start of the segment of storages that the segment overwrote, by storage.
+        drawn: by time, what random operations wrote, if the segment overwrote that later.
+        empty: the storages whose bytes were dropped, with the number of bytes.
+        failure: why its values cannot be computed again; "" if they can, or have not been needed.
+    """
+
+    first: int
+    last: int
+    start: dict[int, Memory] = field(default_factory=dict)
+    drawn: dict[int, list[Memory]] = field(default_factory=dict)
+    empty: dict[int, tuple[Memory, int]] = field(default_factory=dict)
+    failure: str = ""
+
+    def size(self) -> int:
+        """Return the bytes that the segment itself keeps."""
+        copies = itertools.chain(self.start.values(), *self.drawn.values())
+        return sum(memory.nbytes() for memory in copies)
+
+
+class Rematerializer:
+    """Drops values of a record and computes them again."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.segments: list[Segment] = []
+        self._restored: list[Segment] = []
+        self._sealed = 0
+        self._kept: set[int] = set()
+
+    def seal(self, storages: Iterable[Memory]) -> int:
+        """Drop what can be computed again of everything recorded since the last call.
+
+        `storages` are those of the record. Returns the bytes that they and the record keep.
+        """
+        record, first = self._record, self._sealed
+        for segment in list(self._restored):
+            self._forget(segment)
+        events = record.events[record.events.after(first) :]
+        self._sealed = record.time
+        if events and all(map(_is_repeatable, events)):
+            segment = Segment(events[0].time, events[-1].time)
+            self._undo(segment, events)
+            for event in events:
+                if event.before:
+                    event.before = DROPPED
+            self.segments.append(segment)
+        else:
+            # The values of these operations stay.
+            for event in events:
+                self._kept.update(region.storage for region in (*event.outs, *event.operands()))
+        copies = sum(segment.size() for segment in self.segments)
+        copies += sum(_size(event.before) for event in record.events if event.before is not DROPPED)
+        return copies + sum(self._emptied(memory) for memory in storages)
+
+    def _emptied(self, memory: Memory) -> int:
+        """Drop the bytes of a storage if nobody has it and they can be computed again; return how many are left."""
+        storage, size = memory._cdata, memory.nbytes()
+        if not size or storage in self._kept or is_held(memory) or not memory.resizable():
+            return size
+        writes = self._record.writes.get(storage)
+        segment = self._segment_of(writes[-1].time) if writes else None
+        if segment is None:
+            return size
+        segment.empty[storage] = memory, size
+        memory.resize_(0)
+        return 0
+
+    def _segment_of(self, time: int) -> Segment | None:
+        return next((item for item in reversed(self.segments) if item.first <= time <= item.last), None)
+
+    def _undo(self, segment: Segment, events: list[Event]) -> None:
+        """Go backwards through a segment to find what it started with, and what was drawn at random in it."""
+        made: set[int] = set()
+        read: set[int] = set()
+        for event in events:
+            read.update(region.storage for region in event.operands() if region.storage not in made)
+            if not event.info.written and event.op != "lift_fresh":
+                made.update(region.storage for region in event.written)
+            elif event.op == "lift_fresh":
+                read.update(region.storage for region in event.outs)
+        now: dict[int, Memory] = {}
+        covered: set[int] = set()
+        for event in reversed(events):
+            if event.op.startswith(EMPTY) and event.outs[0].storage in covered:
+                continue
+            if is_drawn(event):
+                if all(region.storage in now for region in event.written):
+                    segment.drawn[event.time] = [_clone(now[region.storage]) for region in event.written]
+                else:
+                    # What was drawn last stays where it is.
+                    self._kept.update(region.storage for region in event.written)
+                    segment.drawn[event.time] = []
+            for region, copy in zip(event.outs, event.before, strict=False):
+                assert copy is not None
+                if region.storage not in now:
+                    now[region.storage] = _clone(region.memory)
+                region.inside(now[region.storage]).copy_(copy)
+            if event.info.written:
+                covered.update(region.storage for region in event.outs if overwrites(event))
+        segment.start = {storage: now[storage] for storage in read if storage in now}
+        # The other ones have the same content at the end as at the start.
+        self._kept.update(storage for storage in read if storage not in now)
+
+    # Computing again ----------------------------------------------------------------------------------------------
+
+    def restore(self, time: int) -> None:
+        """Bring back the values of the segment that an operation belongs to. Raises `CannotRestore`."""
+        segment = self._segment_of(time)
+        if segment is None or segment in self._restored:
+            return
+        if segment.failure:
+            raise CannotRestore(segment.failure)
+        while len(self._restored) >= MOST_RESTORED:
+            self._forget(self._restored[0])
+        self._restored.append(segment)
+        with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+            try:
+                contents = self._run(segment)
+                for storage, (memory, size) in segment.empty.items():
+                    if storage in contents:
+                        memory.resize_(size)
+                        _bytes(memory).copy_(_bytes(contents[storage]))
+                self._verify(segment, contents)
+            except (RuntimeError, ValueError, CannotRestore) as error:
+                segment.failure = CHANGED
+                self._forget(segment)
+                raise CannotRestore(CHANGED) from error
+
+    def _forget(self, segment: Segment) -> None:
+        """Drop the values of a segment again."""
+        self._restored.remove(segment)
+        for event in self._events(segment):
+            if event.before:
+                event.before = DROPPED
+        for memory, _ in segment.empty.values():
+            memory.resize_(0)
+
+    def _events(self, segment: Segment) -> list[Event]:
+        events = self._record.events
+        return events[events.after(segment.first) : events.after(segment.last + 1)]
+
+    def _run(self, segment: Segment) -> dict[int, Memory]:
+        """Run the operations of a segment again; return the contents that they leave, by storage."""
+        contents = {storage: _clone(memory) for storage, memory in segment.start.items()}
+
+        def memory_of(region: Region) -> Memory:
+            found = contents.get(region.storage)
+            if found is None:
+                found = contents[region.storage] = self._content(region, segment)
+            return found
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, Region):
+                return value.inside(memory_of(value))
+            return [plain(item) for item in value] if isinstance(value, list) else value
+
+        for event in self._events(segment):
+            if event.view or not event.outs or event.op == "lift_fresh":
+                continue
+            if event.before is DROPPED:
+                targets = event.info.targets(event.args, event.kwargs)
+                event.before = tuple(region.inside(memory_of(region)).clone() for region in targets)
+            if is_drawn(event):
+                drawn = segment.drawn.get(event.time, ())
+                for position, region in enumerate(event.written):
+                    contents[region.storage] = (
+                        _clone(drawn[position]) if position < len(drawn) else self._content(region, segment)
+                    )
+                continue
+            out = event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
+            results = out if isinstance(out, list | tuple) else (out,)
+            tensors = [item for item in results if isinstance(item, torch.Tensor)]
+            old = list(event.info.targets(event.args, event.kwargs))
+            overwritten = {memory_of(region)._cdata for region in old}
+            fresh = [item for item in tensors if item.untyped_storage()._cdata not in overwritten]
+            for region, tensor in zip(event.outs[len(old) :], fresh, strict=True):
+                if (region.shape, region.stride) != (tuple(tensor.shape), tensor.stride()):
+                    raise CannotRestore(CHANGED)
+                contents[region.storage] = tensor.untyped_storage()
+        return contents
+
+    def _content(self, region: Region, segment: Segment) -> Memory:
+        """Return the content at the end of a segment of a storage that was not written in it, or only drawn last."""
+        later = [event for event in self._record.writes.get(region.storage, ()) if event.time > segment.last]
+        first = later[0] if later else None
+        owner = self._segment_of(first.time) if first is not None else None
+        if owner is not None and region.storage in owner.start:
+            return _clone(owner.start[region.storage])
+        found = _clone(region.memory)
+        if not found.nbytes():
+            size = next((item.empty[region.storage][1] for item in self.segments if region.storage in item.empty), 0)
+            found = _bytes(Memory(size)).zero_().untyped_storage()
+        for event in reversed(later):
+            for target, copy in zip(event.outs, event.before if event.before is not DROPPED else (), strict=False):
+                if target.storage == region.storage and copy is not None:
+                    target.inside(found).copy_(copy)
+        return found
+
+    def _verify(self, segment: Segment, contents: dict[int, Memory]) -> None:
+        """Compare what was computed again with what is known. Raises `CannotRestore`."""
+        for event in self._events(segment):
+            for region in event.written:
+                storage = region.storage
+                last = self._record.writes[storage][-1].time
+                known = region.memory if last <= segment.last and storage not in segment.empty else None
+                if last > segment.last:
+                    following = next(one for one in self._record.writes[storage] if one.time > segment.last)
+                    owner = self._segment_of(following.time)
+                    # What was overwritten as a whole may have been forgotten before.
+                    if owner is not None and not overwrites(following):
+                        known = owner.start.get(storage)
+                if known is not None and storage in contents and not _equal(known, contents[storage]):
+                    raise CannotRestore(CHANGED)
+
+
+def _is_repeatable(event: Event) -> bool:
+    if event.opaque or event.info is SNAPSHOT or event.op in UNREPEATABLE:
+        return False
+    return event.before is DROPPED or all(copy is not None for copy in event.before)
+
+
+def is_drawn(event: Event) -> bool:
+    """Return whether an operation makes other numbers when it runs again."""
+    return event.info.random or event.op.startswith(EMPTY)
+
+
+def _equal(one: Memory, other: Memory) -> bool:
+    if one.nbytes() != other.nbytes():
+        return False
+    return torch.equal(_bytes(one), _bytes(other))
+
+
+def _bytes(memory: Memory) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8).set_(memory)
+
+
+def _clone(memory: Memory) -> Memory:
+    return _bytes(memory).clone().untyped_storage()
+
+
+def _size(copies: Iterable[torch.Tensor | None]) -> int:
+    return sum(copy.numel() * copy.element_size() for copy in copies if copy is not None)

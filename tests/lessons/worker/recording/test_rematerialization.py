@@ -1,0 +1,175 @@
+"""What a record drops and forgets: what a question can still reach is told as if nothing had been dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.results import explanation as x
+from tests.lessons.recorded_code import Traced, assert_true
+
+TRAINING = """
+class Attention(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.queries = torch.nn.Linear(width, width)
+        self.keys = torch.nn.Linear(width, width)
+        self.dropout = torch.nn.Dropout(0.1)
+        self.width = width
+
+    def forward(self, tokens):
+        future = torch.ones(tokens.shape[0], tokens.shape[0]).triu(1).bool()
+        scores = self.queries(tokens) @ self.keys(tokens).T / self.width ** 0.5
+        return self.dropout(torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)) @ tokens
+
+
+torch.manual_seed(1)
+layer = Attention(4)
+start = layer.queries.weight.detach().clone()
+optimizer = torch.optim.AdamW(layer.parameters(), lr=1e-2)
+tokens, wanted = torch.rand(5, 4), torch.rand(5, 4)
+losses = []
+for step in range(STEPS):
+    optimizer.zero_grad()
+    loss = ((layer(tokens) - wanted) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+weight = layer.queries.weight.detach()
+"""
+
+
+def train(steps: int, **limits: int) -> Traced:
+    """Train a small attention under the recorder."""
+    traced = Traced("", **limits)
+    traced.namespace["STEPS"] = steps
+    traced.run(TRAINING)
+    assert not traced.recorder.record.stopped
+    return traced
+
+
+def tree(traced: Traced, count: int) -> list[x.Explanation]:
+    """Explain a weight and what it was computed from, breadth first, up to a count of explanations."""
+    pending = [traced.explain("weight", 1, 2)]
+    told: list[x.Explanation] = []
+    seen: set[tuple[str, float]] = set()
+    while pending and len(told) < count:
+        current = pending.pop(0)
+        told.append(current)
+        for operand in current.operands:
+            if (operand.label, operand.value) not in seen:
+                seen.add((operand.label, operand.value))
+                pending.append(traced.follow(operand))
+    return told
+
+
+def facts(explanation: x.Explanation) -> tuple[object, ...]:
+    """Return what an explanation says, without its references."""
+    operands = [(operand.label, operand.value) for operand in explanation.operands]
+    return explanation.label, explanation.value, explanation.op, explanation.formula, operands, explanation.notes
+
+
+def test_what_was_dropped_is_told_as_if_it_were_there() -> None:
+    """A training whose record drops its values several times explains the same as one that keeps them."""
+    whole, dropping = train(5), train(5, segment=4_000)
+    segments = dropping.recorder.values.segments
+    assert len(segments) > 2
+    assert sum(len(segment.empty) for segment in segments) > 50
+    for one, other in zip(tree(whole, 250), tree(dropping, 250), strict=True):
+        assert facts(one) == facts(other)
+        assert_true(other)
+
+
+def test_a_training_is_explained_to_its_first_step() -> None:
+    """Two hundred steps back, a weight is what was drawn before the first one."""
+    traced = train(200, segment=100_000)
+    storage = traced.namespace["weight"].untyped_storage()._cdata
+    current = traced.explain("weight", 0, 0)
+    # Each step first shrinks the weight and then adds to it, and one operand of both is the weight before.
+    for _ in range(2 * 200):
+        assert_true(current)
+        earlier = [item for item in current.operands if traced.explainer._asked[item.ref][0].storage == storage]
+        current = traced.follow(earlier[0])
+    assert current.op == "draw", current
+    assert current.value == float(traced.namespace["start"][0, 0])
+
+
+def test_memory_does_not_grow_with_what_a_training_computes() -> None:
+    """Twice as many steps keep little more: what begins each segment, and never what was computed in it."""
+    kept = []
+    for steps in (20, 40):
+        traced = train(steps, segment=20_000)
+        kept.append(traced.recorder.kept)
+    computed = train(40).recorder.kept
+    assert kept[1] < computed / 3, (kept, computed)
+    assert kept[1] - kept[0] < computed / 6, (kept, computed)
+
+
+def test_what_nothing_depends_on_is_forgotten() -> None:
+    """A long loop whose results are thrown away leaves a short record, and its last result is explained."""
+    traced = Traced("x = torch.rand(3, 3)\nfor _ in range(3000):\n    y = torch.tanh(x @ x)", few=100)
+    assert not traced.recorder.record.stopped
+    assert len(traced.recorder.record.events) < 210
+    traced.check_all("y")
+
+
+def test_what_a_result_depends_on_is_not_forgotten() -> None:
+    """Overwritten, accumulated and viewed: what the last tensors were computed from stays, however long ago."""
+    traced = Traced(
+        """
+        x = torch.rand(4)
+        total = torch.zeros(4)
+        filled = torch.empty(150)
+        buffer = torch.zeros(4)
+        for step in range(150):
+            total = total * 0.5 + x
+            filled[step] = total.view(2, 2)[1, 0] * step
+            buffer.zero_()
+            buffer += total
+        """,
+        few=100,
+        segment=2000,
+    )
+    assert not traced.recorder.record.stopped
+    traced.check_all("total", "filled", "buffer")
+
+
+def test_what_was_asked_about_is_not_forgotten() -> None:
+    """An operand that somebody has seen can be followed after the program has let go of it."""
+    traced = Traced("x = torch.rand(3)\ny = x * 2\ny = y + 1", few=20)
+    told = traced.explain("y", 0)
+    traced.run("y = x = 0\nfor _ in range(100):\n    z = torch.ones(2) + 1", "more")
+    assert traced.follow(told.operands[0]).op == "multiply"
+
+
+def test_values_that_do_not_come_out_again_are_not_told() -> None:
+    """If memory was changed behind the recorder's back, what was dropped cannot be computed again, and this is said."""
+    traced = Traced(
+        """
+        x = torch.rand(50)
+        w = torch.zeros(50)
+        for step in range(40):
+            y = x * step
+            w += y
+            if step == 20:
+                w.untyped_storage()[3] = 7
+        """,
+        segment=1500,
+    )
+    assert len(traced.recorder.values.segments) > 2
+    current, ops = traced.explain("w", 0), []
+    for _ in range(10):
+        ops.append(current.op)
+        if not current.operands:
+            break
+        current = traced.follow(current.operands[0])
+    assert "unrecorded" in ops
+
+
+@pytest.mark.parametrize("code", ["x.resize_(4)", "x = x.to_sparse().to_dense()", "x.set_(torch.rand(9))"])
+def test_what_cannot_be_repeated_stays(code: str) -> None:
+    """Operations that give a tensor other memory or none end no record and lose no value."""
+    traced = Traced(
+        f"x = torch.rand(9)\nfor step in range(30):\n    y = x * step\n    {code}\nz = y + x.sum()", segment=300
+    )
+    assert not traced.recorder.record.stopped
+    assert traced.explain("z", 0).operands

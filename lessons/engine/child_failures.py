@@ -40,7 +40,8 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     if not isinstance(error, wire.Closed):
         return Failure("crash", "The code sent something unreadable in place of its result.", line)
     if -ended.code in CRASHES:
-        return Failure("crash", f"The Python interpreter itself crashed{where}.", line)
+        name = signal.Signals(-ended.code).name
+        return Failure("crash", f"The Python interpreter itself crashed{where} ({name}).", line)
     if ended.code == -signal.SIGKILL:
         return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
     if ended.code == child_exit_codes.CUT_OFF:

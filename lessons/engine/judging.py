@@ -32,7 +32,7 @@ from lessons.results.result import (
 )
 from lessons.results.tensor_questions import Refusal
 from lessons.worker import channel, wire
-from lessons.worker.message_parts import TensorReport
+from lessons.worker.message_parts import ErrorReport, TensorReport
 from lessons.worker.messages import (
     AnswerLoaded,
     AnswerReport,
@@ -94,12 +94,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output."""
+    """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
+
+    `operation` is the operation that failed; `missing` are the names that the program does not define.
+    """
 
     actual: object = None
     blob: bytes = b""
     printed: str = ""
     failure: Failure | None = None
+    operation: str = ""
     missing: tuple[str, ...] = ()
 
 
@@ -150,19 +154,39 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagno
         return _unjudged(exercise, "error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
     with _judge(request, child) as (judge, hidden):
         answer = _run(request, child, hidden, cancelled)
-        if answer.missing:
-            return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
-        if answer.failure is not None:
-            failed = _failed(exercise, answer.failure, answer.printed)
-            return failed if diagnosis == "none" else _name_failure(judge, exercise, failed)
-        judgement = _decide(judge, exercise, answer)
-        if judgement.verdict != "failed" or diagnosis == "none":
-            return judgement
-        named = _diagnose(judge, exercise, None)
-        difference = _difference(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
-        line = difference.line if difference else None
-        # A mistake with a name is explained already; the difference is for one without.
-        return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
+        crash = answer.failure.message if answer.failure and answer.failure.kind == "crash" else ""
+        if crash and not cancelled():
+            # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
+            answer = _run(request, child, hidden, cancelled)
+            if answer.failure is None or answer.failure.kind != "crash":
+                return replace(_judge_answer(request, judge, hidden, answer, child, cancelled, diagnosis), crash=crash)
+        return _judge_answer(request, judge, hidden, answer, child, cancelled, diagnosis)
+
+
+def _judge_answer(
+    request: Request,
+    judge: ChildProcess,
+    hidden: HiddenInputs,
+    answer: _Answer,
+    child: Child,
+    cancelled: Callable[[], bool],
+    diagnosis: Diagnosis,
+) -> Judgement:
+    exercise = request.exercise
+    if answer.missing:
+        return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
+    if answer.failure is not None:
+        failed = _failed(exercise, answer.failure, answer.printed)
+        return failed if diagnosis == "none" else _name_failure(judge, exercise, failed, answer.operation)
+    judgement = _decide(judge, exercise, answer)
+    if judgement.verdict != "failed" or diagnosis == "none":
+        return judgement
+    # The recorded run comes first: a mistake whose intermediate results are not the answer's has not been made.
+    difference = _difference(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
+    named = _diagnose(judge, exercise, None)
+    line = difference.line if difference else None
+    # A mistake with a name is explained already; the difference is for one without.
+    return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
 
 
 # The two children ----------------------------------------------------------------------------------------------------
@@ -222,10 +246,14 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     channel.send(job.talk, answer)
     loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
     if loaded.error or loaded.missing:
-        return _Answer(failure=failure_of(loaded.error), missing=loaded.missing)
+        return _Answer(failure=failure_of(loaded.error), operation=_operation(loaded.error), missing=loaded.missing)
     channel.send(job.talk, hidden)
     report = channel.receive(job.talk, AnswerReport, deadline=deadline)
-    return _Answer(report.actual, report.blob, failure=failure_of(report.error))
+    return _Answer(report.actual, report.blob, failure=failure_of(report.error), operation=_operation(report.error))
+
+
+def _operation(error: ErrorReport | None) -> str:
+    return error.operation if error else ""
 
 
 # The verdict ---------------------------------------------------------------------------------------------------------
@@ -250,25 +278,27 @@ def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Jud
     return Judgement(exercise.exercise, "failed", message, checks=checks, stdout=answer.printed)
 
 
-def _diagnose(judge: ChildProcess, exercise: ExerciseStep, error: str | None) -> tuple[NamedMistake, ...]:
-    """Find the known mistakes with the same outcome as the answer: its values, or an exception with this message."""
+def _diagnose(
+    judge: ChildProcess, exercise: ExerciseStep, error: str | None, operation: str = ""
+) -> tuple[NamedMistake, ...]:
+    """Find the known mistakes with the same outcome as the answer: its values, or an exception of this operation."""
     mistakes = tuple(
         MistakeRequest(mistake_edits.KnownMistake.of(item), item.seen, item.why) for item in exercise.mistakes
     )
     names = {item.id: item.name for item in exercise.mistakes}
     try:
-        report = _ask(judge, Diagnose(error, mistakes), DiagnosisReport)
+        report = _ask(judge, Diagnose(error, operation, mistakes), DiagnosisReport)
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()
     return tuple(NamedMistake(item.id, names[item.id], item.text) for item in report.found)
 
 
-def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement) -> Judgement:
+def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement, operation: str) -> Judgement:
     """Add the known mistakes that end in the same exception to the judgement of an answer that raised one."""
     if judgement.verdict != "error" or judgement.stopped:
         return judgement
-    return replace(judgement, mistakes=_diagnose(judge, exercise, judgement.message))
+    return replace(judgement, mistakes=_diagnose(judge, exercise, judgement.message, operation))
 
 
 def _difference(

@@ -255,6 +255,7 @@ class Judgement:
         checks: the results of the checks, in the order of the exercise.
         seed: the seed of the hidden inputs, with which the judgement can be repeated.
         stopped: whether the learner stopped the judging, so that nothing was decided.
+        crash: what was said of a first run that crashed, if a second one did not; empty otherwise.
     """
 
     exercise: str
@@ -268,6 +269,7 @@ class Judgement:
     stdout: str = ""
     seed: int | None = None
     stopped: bool = False
+    crash: str = ""
 
     @property
     def passed(self) -> bool:

@@ -18,11 +18,15 @@ def message(kind: type[M]) -> type[M]:
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known."""
+    """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known.
+
+    `operation` is the operation that failed, with the shapes of its operands, if that is known.
+    """
 
     kind: Literal["error", "memory"]
     message: str
     line: int | None = None
+    operation: str = ""
 
 
 @message

@@ -369,9 +369,15 @@ class MistakeRequest:
 
 @message
 class Diagnose:
-    """Find the known mistakes that give the same values as the answer, or end with the same error message."""
+    """Find the known mistakes that give the same values as the answer, or end with the same exception.
+
+    Attributes:
+        error: the message of the exception that the answer ended with, None if it gave values.
+        operation: the operation that raised it, empty if that is not known.
+    """
 
     error: str | None
+    operation: str
     mistakes: tuple[MistakeRequest, ...]
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from lessons.results.code_unit import CodeUnit
@@ -27,7 +27,8 @@ PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
 """The tutor's own package, which no answer may import, since it contains the model answers."""
 
-_getframe = sys._getframe
+# Bound before any learner's code runs, which may replace them.
+_getframe, _modules = sys._getframe, sys.modules
 
 
 def run_answer(job: RunAnswer, talk: socket.socket) -> None:
@@ -36,9 +37,11 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     tracer = intermediates.Tracer(YOUR_CODE, source) if job.trace else None
     namespace = new_namespace(MODULE)
     _forbid([OURS, *job.without])
+    loaded = dict(sys.modules)
     seed_generators(job.seed)
     with _watching(tracer):
         failure = execute(source, YOUR_CODE, namespace)
+    _load_again(loaded)
     missing = () if failure else tuple(name for name in job.defines if name not in namespace)
     channel.send(talk, AnswerLoaded(failure, missing))
     if failure or missing:
@@ -50,6 +53,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     for number, context in zip(hidden.seeds, contexts, strict=True):
         with _watching(tracer):
             got, failure = run_probe(defined, job.probe, context, number)
+        _load_again(loaded)
         if failure:
             break
         actual.append(got)
@@ -60,6 +64,12 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
         failure = ErrorReport("error", f"Your code gave {error}.")
         tree, blob = [], b""
     channel.send(talk, AnswerReport(failure, tree, blob))
+
+
+def _load_again(loaded: dict[str, ModuleType]) -> None:
+    """Put modules back that a program has removed; later imports would load them a second time, or fail."""
+    for name, module in loaded.items():
+        _modules.setdefault(name, module)
 
 
 def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[None]:

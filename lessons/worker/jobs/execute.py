@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from lessons.results import code_unit
 from lessons.worker.advice import advice
+from lessons.worker.advice.failed_operation import failed_operation
 from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a
 from lessons.worker.message_parts import ErrorReport
@@ -86,6 +87,7 @@ def describe(error: BaseException, filename: str) -> ErrorReport:
 def _describe(error: BaseException, filename: str) -> ErrorReport:
     line = _last_line(_trace(error), filename)
     kind: Literal["error", "memory"] = "error"
+    operation = ""
     if is_a(error, SyntaxError):
         at = _line(error)
         line = at if _file(error) == filename and type(at) is int else line
@@ -105,7 +107,8 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
         else:
             name = _type(error).__name__
             message = _advised(f"{name}: {text}" if text else name, error, filename)
-    return ErrorReport(kind, message[:LONGEST], line)
+            operation = failed_operation(error, filename, _source(filename))
+    return ErrorReport(kind, message[:LONGEST], line, operation)
 
 
 def _advised(message: str, error: BaseException, filename: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import zlib
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 
 def pick(count: int, low: int, high: int) -> list[int]:
@@ -40,6 +43,106 @@ def close(got: object, want: object, atol: float = 1e-4) -> bool:
     return bool(torch.allclose(got.double(), want.double(), rtol=1e-4, atol=atol))
 
 
+NO_BACKWARD = {
+    "inplace operation": "A result that the gradient needs was changed in place",
+    "second time": "After one backward the next fails, as forward uses results from outside",
+}
+"""Reasons why `backward` fails, by a part of PyTorch's message."""
+
+
+def backward(output: object, pull: torch.Tensor | None = None) -> str:
+    """Run `backward` on the sum of an output, weighted by `pull`; return why it fails, empty if it does not."""
+    try:
+        total: Any = output if pull is None else output * pull  # type: ignore[operator]
+        (total.square() if pull is None else total).sum().backward()
+    except (RuntimeError, TypeError, AttributeError) as error:
+        known = (reason for part, reason in NO_BACKWARD.items() if part in str(error))
+        return next(known, "The output cannot be used with backward()")
+    return ""
+
+
+class _Calls(TorchFunctionMode):
+    """Notes the names of all functions and methods of PyTorch that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call a function of PyTorch and note its name."""
+        self.names.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+def functions(call: Callable[[], object]) -> set[str]:
+    """Return the names of the functions and methods of PyTorch that a call makes use of."""
+    calls = _Calls()
+    with calls:
+        call()
+    return calls.names
+
+
+class _Outsiders(TorchFunctionMode):
+    """Notes tensors that meet those of a module, though they do not move with it to another device."""
+
+    def __init__(self, model: nn.Module, inputs: Sequence[torch.Tensor]) -> None:
+        super().__init__()
+        own = {id(tensor) for tensor in (*model.parameters(), *model.buffers(), *inputs)}
+        known = (item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and id(item) not in own)
+        # Strong references keep an id from being used again.
+        self._held: dict[int, torch.Tensor] = {id(item): item for item in known}
+        self._made: dict[int, torch.Tensor] = {}
+        self.held = self.made = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call a function of PyTorch, and note whether it combines tensors of the module with an outsider."""
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        given = [item for item in _tensors((args, tuple(kwargs.values()))) if item.dim()]
+        made = [item for item in given if id(item) in self._made]
+        held = [item for item in given if id(item) in self._held]
+        name = getattr(func, "__name__", "")
+        if name in MOVES:
+            for item in _tensors(result):
+                self._made.pop(id(item), None)
+                self._held.pop(id(item), None)
+        elif len(made) + len(held) < len(given):
+            if name not in MEETINGS:
+                self.made, self.held = self.made or bool(made), self.held or bool(held)
+        elif "device" not in kwargs:
+            (self._held if held else self._made).update({id(item): item for item in _tensors(result)})
+        return result
+
+
+MOVES = {"to", "type_as", "cuda", "cpu"}
+"""Functions whose result lies on a device of their own."""
+
+MEETINGS = {"copy_", "__getitem__", "__setitem__"}
+"""Functions that may combine tensors of different devices."""
+
+
+def _tensors(value: object) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [item for part in value for item in _tensors(part)] if isinstance(value, list | tuple) else []
+
+
+def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
+    """Call a module and return which tensors it uses that would not move with it to another device.
+
+    `held` is one that was there before the call and is neither parameter nor buffer; `made` is one that the call makes
+    without a device. Numbers, tensors without axes, may come from anywhere.
+    """
+    watch = _Outsiders(model, inputs)
+    with watch:
+        model(*inputs)
+    return [name for name, found in (("held", watch.held), ("made", watch.made)) if found]
+
+
 MOST_NUMBERS = 6
 
 
@@ -51,19 +154,26 @@ def numbers(values: torch.Tensor, digits: int = 2) -> str:
 
 
 def rows(weights: torch.Tensor) -> str:
-    """Format the sum of each row of a matrix; of a batch or of several heads, only the first matrix counts."""
-    return numbers(_first_matrix(weights).sum(dim=-1))
+    """Format the sum of each row of a matrix; of a batch or of several heads, the one farthest from 1 counts."""
+    return sums(weights.sum(dim=-1))
 
 
 def columns(weights: torch.Tensor) -> str:
-    """Format the sum of each column of a matrix; of a batch or of several heads, only the first matrix counts."""
-    return numbers(_first_matrix(weights).sum(dim=-2))
+    """Format the sum of each column of a matrix; of a batch or of several heads, the first one counts."""
+    return numbers(weights.reshape(-1, *weights.shape[-2:])[0].sum(dim=-2))
 
 
-def _first_matrix(values: torch.Tensor) -> torch.Tensor:
-    while values.dim() > 2:
-        values = values[0]
-    return values
+def sums(totals: torch.Tensor) -> str:
+    """Format sums that should be 1, so that one which is not shows: with more digits or by its place, if need be."""
+    each = totals.detach().double().reshape(-1, totals.shape[-1] if totals.dim() else 1)
+    away = (each - 1).abs().nan_to_num(torch.inf)
+    worst = int(away.amax(dim=-1).argmax())
+    line, place = each[worst], int(away[worst].argmax())
+    for digits in (2, 4, 6):
+        shown = numbers(line, digits)
+        if any(float(text) != 1 for text in shown.replace(", ...", "").split(", ")):
+            return shown
+    return f"{float(line[place]):.6g} in row {place}"
 
 
 def tools() -> dict[str, Any]:
@@ -79,6 +189,10 @@ def tools() -> dict[str, Any]:
         "numbers": numbers,
         "rows": rows,
         "columns": columns,
+        "sums": sums,
+        "backward": backward,
+        "functions": functions,
+        "outsiders": outsiders,
     }
 
 

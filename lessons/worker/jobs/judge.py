@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
 from lessons.worker import channel
+from lessons.worker.advice.failed_operation import may_be_same
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import run_own_code
 from lessons.worker.jobs.lesson_run import seed as seed_generators
@@ -63,6 +64,8 @@ class _Case:
     contexts: list[Values]
     actual: list[Values]
     expected: list[Values]
+    theirs: list[intermediates.IntermediateResult] = field(default_factory=list)
+    """The intermediate results of the answer on the first hidden input, if they are known."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -77,10 +80,10 @@ class _Case:
 
 def judge(exercise: Judge, talk: socket.socket) -> None:
     """Make the hidden inputs, then answer questions about the learner's results until the connection is closed."""
-    contexts = [_context(exercise.context, number) for number in exercise.seeds]
-    tree, blob = values.encode(contexts)
+    tree, blob = values.encode([_context(exercise.context, number) for number in exercise.seeds])
     channel.send(talk, HiddenInputs(tree, exercise.seeds, blob))
-    case = _Case(exercise, contexts, [], [])
+    # The course's own code gets what the answer gets, with the same layout in memory.
+    case = _Case(exercise, values.decode(tree, blob), [], [])
     while True:
         question = channel.receive(talk)
         if not case.expected:
@@ -159,12 +162,16 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     texts = {item.mistake.id: item for item in question.mistakes}
     mistakes = [item.mistake for item in texts.values()]
     error = question.error
-    found = _same_values(case, mistakes) if error is None else _same_exception(case, mistakes, error)
+    found = (
+        _same_values(case, mistakes)
+        if error is None
+        else _same_exception(case, mistakes, ErrorReport("error", error, operation=question.operation))
+    )
     return DiagnosisReport(tuple(FoundMistake(item.id, _description(case, texts[item.id])) for item in found))
 
 
-def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: str) -> list[KnownMistake]:
-    """Find the mistake whose answer ends with the same message.
+def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: ErrorReport) -> list[KnownMistake]:
+    """Find the mistake whose answer ends with the same message, raised by the same operation on the same shapes.
 
     Pairs of mistakes are not tried, since the first exception would hide the second.
     """
@@ -181,16 +188,32 @@ def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMis
         got = _got(case, code, 0)
         if got is None:
             continue
-        if same(got, case.actual[0]) and _gives(case, code, 1):
+        # A mistake that is a whole answer of its own has results of its own on the way.
+        if same(got, case.actual[0]) and _gives(case, code, 1) and (mistake.code or not _is_contradicted(case, code)):
             return [mistake]
         tried.append((mistake, got))
     end = time.monotonic() + DIAGNOSIS
     for first, second, code in mistake_edits.with_two_mistakes(case.exercise.solution, _likely(case, tried)):
         if time.monotonic() > end:
             break
-        if _gives(case, code):
+        if _gives(case, code) and not _is_contradicted(case, code):
             return [first, second]
     return []
+
+
+def _is_contradicted(case: _Case, code: str) -> bool:
+    """Return whether the answer computes on its way, and uses, a right result that the answer `code` lacks.
+
+    Then it goes wrong later than `code` does, and that both end in the same values is a coincidence.
+    """
+    theirs = case.theirs
+    if not theirs or len(theirs) >= intermediates.MOST_TENSORS:
+        return False
+    used = frozenset().union(*(item.parents for item in theirs))
+    ours = _trace(case, case.exercise.solution)
+    found = [item for item, at in zip(ours, intermediates.match(theirs, ours), strict=True) if at in used]
+    lacking = _trace(case, code)
+    return any(at is None for at in intermediates.match(lacking, found))
 
 
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
@@ -237,12 +260,13 @@ def _got(case: _Case, code: str, index: int) -> Values | None:
     return _run(case.exercise, code, MISTAKE, case.contexts[index], case.seeds[index])[0]
 
 
-def _fails_alike(case: _Case, code: str, error: str) -> bool:
-    """Return whether some code, on the first hidden input on which it fails, fails with the learner's message."""
+def _fails_alike(case: _Case, code: str, error: ErrorReport) -> bool:
+    """Return whether some code, on the first hidden input on which it fails, fails as the learner's code does."""
     for index, number in enumerate(case.seeds):
         _, failure = _run(case.exercise, code, MISTAKE, case.contexts[index], number)
         if failure is not None:
-            return _exception(failure.message) == _exception(error)
+            alike = _exception(failure.message) == _exception(error.message)
+            return alike and may_be_same(failure.operation, error.operation)
     return False
 
 
@@ -284,7 +308,8 @@ def same(one: object, other: object) -> bool:
 
 def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     """Find the first intermediate result of the model answer that the learner's code lacks, and what it has instead."""
-    ours, theirs = _trace(case), _theirs(question)
+    ours, theirs = _trace(case, case.exercise.solution), _theirs(question)
+    case.theirs = theirs
     found = intermediates.find_divergence(theirs, ours)
     if found is None or found.theirs is None:
         return DifferenceReport(None, b"")
@@ -302,7 +327,7 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
 
 def compare(case: _Case, question: CompareResults) -> ComparisonReport:
     """List the intermediate results of the model answer with their matches, and those that only the answer has."""
-    ours, theirs = _trace(case), _theirs(question)
+    ours, theirs = _trace(case, case.exercise.solution), _theirs(question)
     matched = intermediates.match(theirs, ours)
     rows: dict[tuple[str, int | None], Intermediate] = {}
     for item, at in zip(ours, matched, strict=True):
@@ -325,10 +350,11 @@ def _theirs(question: FindDifference | CompareResults) -> list[intermediates.Int
         return []
 
 
-def _trace(case: _Case) -> list[intermediates.IntermediateResult]:
-    tracer = intermediates.Tracer(SOLUTION, case.exercise.solution)
+def _trace(case: _Case, code: str) -> list[intermediates.IntermediateResult]:
+    """Return the intermediate results of an answer of the course's own on the first hidden input."""
+    tracer = intermediates.Tracer(SOLUTION, code)
     with tracer.running():
-        _run(case.exercise, case.exercise.solution, SOLUTION, case.contexts[0], case.seeds[0])
+        _run(case.exercise, code, SOLUTION, case.contexts[0], case.seeds[0])
     return tracer.results()
 
 

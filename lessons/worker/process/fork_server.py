@@ -27,7 +27,7 @@ from typing import NoReturn
 
 from lessons.worker import channel, child_exit_codes, fence, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import preload
+from lessons.worker.process import preload, shared_files
 
 FDS = 4
 TICK = 0.2
@@ -43,6 +43,7 @@ class _Child:
     scratch: str
     memory: int
     err: int
+    shared: frozenset[str]
     busy: bool = True
     reason: str = ""
 
@@ -98,13 +99,14 @@ class ForkServer:
                 os.close(fd)
             return
         scratch = tempfile.mkdtemp(dir=self.base)
+        shared = shared_files.listed()
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             self._become_child(limits, scratch, parent, talk, out, err)
         for fd in (talk, out):
             os.close(fd)
-        entry = _Child(pid, socket.socket(fileno=status), scratch, limits.memory, err)
+        entry = _Child(pid, socket.socket(fileno=status), scratch, limits.memory, err, shared)
         self.children[pid] = entry
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
@@ -185,6 +187,7 @@ class ForkServer:
         if not any(other.busy for other in self.children.values()):
             self._sweep()
         shutil.rmtree(child.scratch, ignore_errors=True)
+        shared_files.sweep(child.shared)
         self.selector.unregister(child.status)
         code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         with contextlib.suppress(wire.WireError):

@@ -166,3 +166,59 @@ def test_results_that_only_the_answer_has_are_listed(worker: Session) -> None:
         attention_exercise(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")
     )
     assert [(item.yours, item.your_line) for item in found.own] == [("scaled", 5)]
+
+
+# What is not named ---------------------------------------------------------------------------------------------------
+
+
+def test_an_exception_is_not_matched_by_its_message_alone(worker: Session) -> None:
+    """`view` fails with one message whatever it is called on; the shapes tell which line of the model answer it is."""
+    solution = """\
+import torch
+
+
+def merge(y):
+    y = y.transpose(1, 2).contiguous()
+    return y.view(y.shape[0], y.shape[1], -1)
+"""
+    mistake = {
+        "id": "forgot-contiguous",
+        "name": "contiguous() left out",
+        "why": "view needs the order in memory.",
+        "edits": [{"find": ".contiguous()", "replace": ""}],
+    }
+    exercise = attention_exercise(
+        solution=solution,
+        defines=["merge"],
+        context="b, h, n, e = pick(4, 2, 9)\ncontext = {'y': torch.randn(b, n, h, e).transpose(1, 2)}",
+        probe="got = {'merged': merge(context.y)}",
+        checks=[{"name": "merged", "test": "close(got.merged, want.merged)", "fail": "It differs."}],
+        mistakes=[mistake],
+    )
+    forgotten = "def merge(y):\n    y = y.transpose(1, 2)\n    return y.view(y.shape[0], y.shape[1], -1)\n"
+    assert ids(worker.check(exercise, forgotten)) == ["forgot-contiguous"]
+    other = "def merge(y):\n    z = y.transpose(1, 3)\n    return z.view(y.shape[0], y.shape[2], -1)\n"
+    judgement = worker.check(exercise, other)
+    assert judgement.message.startswith("RuntimeError: view size is not compatible")
+    assert ids(judgement) == []
+
+
+def test_what_contradicts_the_results_on_the_way_is_not_named(worker: Session) -> None:
+    """Weights that are right, but transposed for the product, are not those of a softmax over the columns."""
+    mistake = {
+        "id": "both",
+        "name": "keys and queries exchanged, softmax over the columns",
+        "why": "Two mistakes that together transpose the weights.",
+        "edits": [
+            [{"find": "queries @ keys.T", "replace": "keys @ queries.T"}, {"find": "dim=-1", "replace": "dim=0"}]
+        ],
+    }
+    exercise = attention_exercise(
+        mistakes=[mistake],
+        probe="got = {'context': attention(context.q, context.k, context.v)[1]}",
+        checks=[{"name": "context", "test": "close(got.context, want.context)", "fail": "It differs."}],
+    )
+    made = ATTENTION.replace("queries @ keys.T", "keys @ queries.T").replace("dim=-1", "dim=0")
+    assert ids(worker.check(exercise, made)) == ["both"]
+    judgement = worker.check(exercise, ATTENTION.replace("weights @ values", "weights.T @ values"))
+    assert (ids(judgement), judgement.line) == ([], 7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -226,7 +227,7 @@ SYS_EXIT = re.escape("The code ended the program itself (sys.exit); nothing afte
 OS_EXIT = re.escape("The code ended the program itself (os._exit) before it was done.")
 BROKEN = "The code broke Python's own tools, so that its result could not be sent."
 UNREADABLE = "The code sent something unreadable in place of its result."
-CRASHED = "The Python interpreter itself crashed at line {}."
+CRASHED = r"The Python interpreter itself crashed at line {} \({}\)."
 
 DEATHS = {
     "sys.exit": ("import sys\nsys.exit(0)", "error", SYS_EXIT, 2),
@@ -239,11 +240,11 @@ DEATHS = {
     "recursion in C": (
         "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr(self)\nrepr(A())",
         "crash",
-        CRASHED.format(4),
+        CRASHED.format(4, "SIGSEGV"),
         4,
     ),
-    "segfault": ("import ctypes\n\nctypes.string_at(0)", "crash", CRASHED.format(3), 3),
-    "abort": ("import os\nos.abort()", "crash", CRASHED.format(2), 2),
+    "segfault": ("import ctypes\n\nctypes.string_at(0)", "crash", CRASHED.format(3, "SIGSEGV"), 3),
+    "abort": ("import os\nos.abort()", "crash", CRASHED.format(2, "SIGABRT"), 2),
     "kill itself": (
         "import os\nos.kill(os.getpid(), 9)",
         "crash",
@@ -280,6 +281,28 @@ def test_failure_of_a_program_that_dies(
     worker: Session, source: str, verdict: str, message: str, line: int | None
 ) -> None:
     check_judgement(worker.check(EXERCISE, source), verdict, message, line)
+
+
+REMOVED = {
+    "all": "import sys\nsys.modules.clear()\n" + DOUBLED,
+    "torch": "import sys\nfor name in [name for name in sys.modules if 'torch' in name]: del sys.modules[name]\n"
+    + DOUBLED,
+    "in the call": "import sys\ndef double(x):\n    sys.modules.clear()\n    return 2 * x\n",
+}
+
+
+@pytest.mark.parametrize("source", REMOVED.values(), ids=REMOVED)
+def test_modules_that_a_program_removes_are_put_back(worker: Session, source: str) -> None:
+    judgement = worker.check(EXERCISE, source)
+    assert judgement.passed, judgement
+
+
+def test_nothing_stays_in_shared_memory(worker: Session) -> None:
+    name = f"attn-tutor-test-{os.getpid()}"
+    source = f"print(open('/dev/shm/{name}', 'w').write('left'))\n" + DOUBLED
+    judgement = worker.check(EXERCISE, source)
+    assert (judgement.passed, judgement.stdout) == (True, "4\n")
+    assert not (Path("/dev/shm") / name).exists()
 
 
 # Sources that are not programs ---------------------------------------------------------------------------------------

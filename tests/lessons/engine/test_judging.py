@@ -7,6 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 from lessons.engine import judging
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep
-from lessons.results.result import Judgement, WorkerError
+from lessons.results.result import Failure, Judgement, WorkerError
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
 from tests.lessons.processes import descendants, fork_server_pid
@@ -129,16 +130,16 @@ NAMES = ("W_query", "W_key", "W_value")
 
 SAME = {
     "parameters": """
-        v2.W_query.weight = nn.Parameter(v1.W_query.T)
-        v2.W_key.weight = nn.Parameter(v1.W_key.T)
-        v2.W_value.weight = nn.Parameter(v1.W_value.T)""",
+        v2.W_query.weight = nn.Parameter(v1.W_query.T.clone())
+        v2.W_key.weight = nn.Parameter(v1.W_key.T.contiguous())
+        v2.W_value.weight = nn.Parameter(torch.empty_like(v1.W_value.T).copy_(v1.W_value.T))""",
     "parameters of copies": """
         for name in ("W_query", "W_key", "W_value"):
             getattr(v2, name).weight = nn.Parameter(getattr(v1, name).detach().clone().t().contiguous())""",
     "data": """
-        v2.W_query.weight.data = v1.W_query.data.T
-        v2.W_key.weight.data = v1.W_key.data.mT
-        v2.W_value.weight.data = torch.transpose(v1.W_value.data, 0, 1)""",
+        v2.W_query.weight.data = v1.W_query.data.T.clone()
+        v2.W_key.weight.data = v1.W_key.data.mT.contiguous()
+        v2.W_value.weight.data = torch.transpose(v1.W_value.data, 0, 1) + 0""",
     "data in place": """
         v2.W_query.weight.data.copy_(v1.W_query.T)
         v2.W_key.weight.data[:] = v1.W_key.T
@@ -233,6 +234,18 @@ DIFFERENT = {
         "failed",
         UNCHANGED,
         "only-value",
+    ),
+    "parameters in the same memory": (
+        "\n".join(f"v2.{name}.weight = nn.Parameter(v1.{name}.T)" for name in NAMES),
+        "failed",
+        "v1 apart from v2: A training step of `v2` also changes `v1.W_query`, `v1.W_key`, `v1.W_value`",
+        "shared-weights",
+    ),
+    "data in the same memory": (
+        "\n".join(f"v2.{name}.weight.data = v1.{name}.data.mT" for name in NAMES),
+        "failed",
+        "v1 apart from v2",
+        "shared-weights",
     ),
     "nothing": ("pass", "failed", UNCHANGED, "nothing-carried"),
     "a plain tensor": (
@@ -582,6 +595,25 @@ def test_broken_exercise_is_not_blamed_on_the_answer(worker: Session, update: di
     with pytest.raises(WorkerError, match="The judge of this exercise failed") as caught:
         worker.check(doubling_exercise().model_copy(update=update), DOUBLED)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("crashes", [1, 2])
+def test_a_crash_is_said_only_if_a_fresh_child_crashes_too(
+    worker: Session, monkeypatch: pytest.MonkeyPatch, crashes: int
+) -> None:
+    run, told = judging._run, "The program was killed from outside, perhaps for lack of memory."
+    left = [Failure("crash", told)] * crashes
+
+    def crash_first(*arguments: Any, **named: Any) -> Any:
+        answer = run(*arguments, **named)
+        return replace(answer, failure=left.pop()) if left else answer
+
+    monkeypatch.setattr(judging, "_run", crash_first)
+    judgement = worker.check(doubling_exercise(), DOUBLED)
+    if crashes == 1:
+        assert (judgement.verdict, judgement.crash) == ("passed", told)
+    else:
+        assert (judgement.verdict, judgement.message, judgement.crash) == ("crash", told, "")
 
 
 def test_cancelled_check_is_stopped(worker: Session, tmp_path: Path) -> None:

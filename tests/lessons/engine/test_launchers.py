@@ -82,7 +82,12 @@ def test_spare_judges_as_the_fork_server_does(worker: Session, spare: Session, c
 @pytest.mark.parametrize(
     ("code", "kind", "message", "line"),
     [
-        ("import ctypes\nctypes.string_at(0)", "crash", "The Python interpreter itself crashed at line 2.", 2),
+        (
+            "import ctypes\nctypes.string_at(0)",
+            "crash",
+            "The Python interpreter itself crashed at line 2 (SIGSEGV).",
+            2,
+        ),
         ("import time\ntime.sleep(1000)", "timeout", "Stopped after 0.5 seconds. It was at line 2.", 2),
     ],
 )

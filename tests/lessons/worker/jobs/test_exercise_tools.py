@@ -1,0 +1,92 @@
+"""Probes of exercises ask which tensors of an answer stay behind, why backward fails, and which functions it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from lessons.worker.jobs import exercise_tools
+
+
+class Masked(nn.Module):
+    """Causal weights whose mask comes from where `kind` says."""
+
+    mask: torch.Tensor
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.layer = nn.Linear(3, 3)
+        hidden = torch.ones(9, 9).triu(1).bool()
+        self.register_buffer("mask", hidden)
+        self.kept = [hidden.clone()]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        keys = self.layer(x)
+        n, scores = len(x), keys @ keys.T
+        places = torch.arange(n)
+        makers: dict[str, Callable[[], torch.Tensor]] = {
+            "buffer": lambda: self.mask[:n, :n],
+            "list": lambda: self.kept[0][:n, :n],
+            "made": lambda: torch.triu(torch.ones(n, n), diagonal=1).bool(),
+            "compared": lambda: places[:, None] < places,
+            "on the device": lambda: torch.triu(torch.ones(n, n, device=x.device), diagonal=1).bool(),
+            "moved": lambda: torch.triu(torch.ones(n, n), diagonal=1).bool().to(x.device),
+            "like": lambda: torch.ones_like(scores).triu(1) > 0,
+        }
+        mask = makers[self.kind]()
+        scores = scores / torch.tensor(3.0).sqrt()
+        weights = torch.softmax(scores.masked_fill(mask, -torch.inf), dim=-1)
+        assert int(weights.sum().item() + 0.5) == n
+        return torch.stack([row @ keys for row in weights])
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("buffer", []),
+        ("list", ["held"]),
+        ("made", ["made"]),
+        ("compared", ["made"]),
+        ("on the device", []),
+        ("moved", []),
+        ("like", []),
+    ],
+)
+def test_tensors_that_would_stay_behind_are_found(kind: str, found: list[str]) -> None:
+    assert exercise_tools.outsiders(Masked(kind), torch.randn(5, 3)) == found
+
+
+def test_functions_that_are_called() -> None:
+    x = torch.randn(2, 5, 3)
+    fused = exercise_tools.functions(lambda: nn.functional.scaled_dot_product_attention(x, x, x))
+    assert "scaled_dot_product_attention" in fused
+    assert "scaled_dot_product_attention" not in exercise_tools.functions(lambda: (x @ x.mT).softmax(-1) @ x)
+
+
+def test_why_backward_fails() -> None:
+    def weights(*, in_place: bool) -> torch.Tensor:
+        made = torch.softmax(torch.randn(3, 3, requires_grad=True), dim=-1)
+        return nn.functional.dropout(made, 0.5, inplace=in_place)
+
+    assert exercise_tools.backward(weights(in_place=False)) == ""
+    assert "changed in place" in exercise_tools.backward(weights(in_place=True), torch.randn(3, 3))
+    assert "cannot be used" in exercise_tools.backward(torch.ones(3))
+    assert "cannot be used" in exercise_tools.backward(None)
+
+
+@pytest.mark.parametrize(
+    ("totals", "told"),
+    [
+        ([1.0, 0.5], "1.00, 0.50"),
+        ([1.0, 1.0003], "1.0000, 1.0003"),
+        ([[1.0, 1.0], [1.0, 0.5]], "1.00, 0.50"),
+        ([1.0] * 7 + [0.5], "0.5 in row 7"),
+        ([1.0, float("nan")], "1.00, nan"),
+    ],
+)
+def test_sums_that_are_not_1_are_seen(totals: list[float], told: str) -> None:
+    assert exercise_tools.sums(torch.tensor(totals)) == told

@@ -1,0 +1,30 @@
+"""What a child leaves in shared memory is removed, unless somebody uses it."""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+from lessons.worker.process import shared_files
+
+
+def test_only_new_files_that_nobody_uses_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    for name in ("old", "left", "opened", "mapped"):
+        (folder / name).write_text("x" * mmap.PAGESIZE)
+    (folder / "kept").mkdir()
+    before = frozenset({"old"})
+    with (folder / "opened").open() as opened, (folder / "mapped").open("r+b") as file:
+        with mmap.mmap(file.fileno(), mmap.PAGESIZE):
+            file.close()
+            shared_files.sweep(before, folder)
+            assert shared_files.listed(folder) == {"old", "opened", "mapped", "kept"}
+        assert opened.read(1) == "x"
+    shared_files.sweep(before, folder)
+    assert shared_files.listed(folder) == {"old", "kept"}
+
+
+def test_a_folder_that_does_not_exist_is_empty(tmp_path: Path) -> None:
+    assert shared_files.listed(tmp_path / "none") == frozenset()
+    shared_files.sweep(frozenset(), tmp_path / "none")

@@ -184,14 +184,20 @@ def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: ErrorR
 def _same_values(case: _Case, mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
     """Find the mistake, or the pair of mistakes, whose answer gives the same values."""
     tried: list[tuple[KnownMistake, Values]] = []
+    coincides = False
     for mistake, code in _answers(case, mistakes):
         got = _got(case, code, 0)
         if got is None:
             continue
-        # A mistake that is a whole answer of its own has results of its own on the way.
-        if same(got, case.actual[0]) and _gives(case, code, 1) and (mistake.code or not _is_contradicted(case, code)):
-            return [mistake]
+        if same(got, case.actual[0]) and _gives(case, code, 1):
+            # A mistake that is a whole answer of its own has results of its own on the way.
+            if mistake.code or not _is_contradicted(case, code):
+                return [mistake]
+            coincides = True
         tried.append((mistake, got))
+    if coincides:
+        # What one mistake explains is not explained better by two.
+        return []
     end = time.monotonic() + DIAGNOSIS
     for first, second, code in mistake_edits.with_two_mistakes(case.exercise.solution, _likely(case, tried)):
         if time.monotonic() > end:
@@ -213,7 +219,15 @@ def _is_contradicted(case: _Case, code: str) -> bool:
     ours = _trace(case, case.exercise.solution)
     found = [item for item, at in zip(ours, intermediates.match(theirs, ours), strict=True) if at in used]
     lacking = _trace(case, code)
-    return any(at is None for at in intermediates.match(lacking, found))
+    return any(
+        at is None and not _is_mask(item.value)
+        for item, at in zip(found, intermediates.match(lacking, found), strict=True)
+    )
+
+
+def _is_mask(value: torch.Tensor) -> bool:
+    """Return whether all numbers are 0, 1 or infinite. Masks come in many forms, and a right one may be used wrongly."""
+    return bool(((value == 0) | (value == 1) | value.isinf()).all())
 
 
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:

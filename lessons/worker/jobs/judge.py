@@ -226,7 +226,7 @@ def _is_contradicted(case: _Case, code: str) -> bool:
 
 
 def _is_mask(value: torch.Tensor) -> bool:
-    """Return whether all numbers are 0, 1 or infinite. Masks come in many forms, and a right one may be used wrongly."""
+    """Return whether all numbers are 0, 1 or infinite: a mask has many forms, and a right one may be used wrongly."""
     return bool(((value == 0) | (value == 1) | value.isinf()).all())
 
 

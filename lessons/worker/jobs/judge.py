@@ -52,6 +52,7 @@ DIAGNOSIS = 2.5
 """Seconds after which no more pairs of mistakes are tried."""
 
 CLOSE = 1e-4
+SAID = "said"
 
 Values = dict[str, Any]
 
@@ -303,13 +304,17 @@ def _description(case: _Case, mistake: MistakeRequest) -> str:
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two plain values are the same, up to a small tolerance for numbers; NaN equals NaN."""
+    """Return whether two plain values are the same, up to a small tolerance for numbers; NaN equals NaN.
+
+    Entries of a dict whose names begin with `said` hold words for a message, and do not count.
+    """
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         if one.shape != other.shape:
             return False
         return torch.allclose(one.double(), other.double(), rtol=CLOSE, atol=CLOSE / 10, equal_nan=True)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+        keys, others = ({key for key in item if not str(key).startswith(SAID)} for item in (one, other))
+        return keys == others and all(same(one[key], other[key]) for key in keys)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, float):

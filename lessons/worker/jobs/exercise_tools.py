@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -153,6 +153,50 @@ def numbers(values: torch.Tensor, digits: int = 2) -> str:
     return shown + (", ..." if flat.numel() > MOST_NUMBERS else "")
 
 
+def beside(got: torch.Tensor, want: torch.Tensor, what: str, given: str = "") -> str:
+    """Say where two tensors of one shape begin to differ, with enough digits: "Your weights begin with ...".
+
+    `what` names the numbers: "weights", "context vectors"; `given` says under which condition they hold. The sentence
+    has no full stop.
+    """
+    sentence = _beside(got, want, what)
+    return f"{given}, {sentence[0].lower()}{sentence[1:]}" if given else sentence
+
+
+def _beside(got: torch.Tensor, want: torch.Tensor, what: str) -> str:
+    if got.shape != want.shape:
+        return f"Your {what} have the shape {tuple(got.shape)}. It should be {tuple(want.shape)}"
+    mine, right = (item.detach().double() for item in (got, want))
+    differs = ~torch.isclose(mine, right, rtol=1e-4, atol=1e-4, equal_nan=True)
+    if mine.dim() == 0 or not differs.any():
+        return f"Your {what} should be {numbers(right, 4)}"
+    *place, column = differs.nonzero()[0].tolist()
+    # The beginning of a row says more than its middle, if it shows the difference.
+    column = 0 if column < SHOWN else column
+    pieces = [item[tuple(place)][column : column + SHOWN] for item in (mine, right)]
+    shown = next(pair for pair in _with_digits(pieces))
+    row = f"Row {place[-1]} of your {what}" if place else f"Your {what}"
+    where = f" in sentence {place[0]}" if len(place) > 1 else ""
+    if column or any(place):
+        counted = ", counted from 0,"
+        start = f"is, from column {column} on," if column else "begins with"
+        return f"{row}{where}{counted} {start} {shown[0]}. There it should be {shown[1]}"
+    return f"{row.replace('Row 0 of your', 'Your first row of')}{where} begin{'s' * bool(place)} with {shown[0]}. " + (
+        f"{'It' if place else 'They'} should begin with {shown[1]}"
+    )
+
+
+SHOWN = 4
+
+
+def _with_digits(pieces: Sequence[torch.Tensor]) -> Iterator[list[str]]:
+    """Yield two rows of numbers as text, with more and more digits until they differ."""
+    for digits in (3, 5, 7, 9):
+        texts = [numbers(piece, digits) for piece in pieces]
+        if texts[0] != texts[1] or digits == 9:
+            yield texts
+
+
 def rows(weights: torch.Tensor) -> str:
     """Format the sum of each row of a matrix; of a batch or of several heads, the one farthest from 1 counts."""
     return sums(weights.sum(dim=-1))
@@ -190,6 +234,7 @@ def tools() -> dict[str, Any]:
         "rows": rows,
         "columns": columns,
         "sums": sums,
+        "beside": beside,
         "backward": backward,
         "functions": functions,
         "outsiders": outsiders,

@@ -90,3 +90,23 @@ def test_why_backward_fails() -> None:
 )
 def test_sums_that_are_not_1_are_seen(totals: list[float], told: str) -> None:
     assert exercise_tools.sums(torch.tensor(totals)) == told
+
+
+def test_two_tensors_are_told_where_they_begin_to_differ() -> None:
+    want = torch.arange(24.0).view(4, 6) / 10
+    got = want.clone()
+    got[0, 1] += 1
+    told = "Your first row of weights begins with 0.000, 1.100, 0.200, 0.300. It should begin with 0.000, 0.100, "
+    assert exercise_tools.beside(got, want, "weights") == f"{told}0.200, 0.300"
+    assert exercise_tools.beside(got[0], want[0], "scores").startswith("Your scores begin with 0.000, 1.100")
+    got = want.clone()
+    got[2, 5] += 0.00035
+    told = (
+        "With a bias, row 2 of your weights, counted from 0, is, from column 5 on, 1.70035. There it should be 1.70000"
+    )
+    assert exercise_tools.beside(got, want, "weights", "With a bias") == told
+    assert "have the shape (6,). It should be (4, 6)" in exercise_tools.beside(got[0], want, "weights")
+    batch = torch.zeros(2, 3, 2)
+    batch[1, 1, 0] = torch.nan
+    told = "Row 1 of your result in sentence 1, counted from 0, begins with nan, 0.000. There it should be 0.000, 0.000"
+    assert exercise_tools.beside(batch, torch.zeros(2, 3, 2), "result") == told

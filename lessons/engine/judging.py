@@ -106,6 +106,11 @@ class _Answer:
     operation: str = ""
     missing: tuple[str, ...] = ()
 
+    @property
+    def crash(self) -> str:
+        """What is said of a program that crashed, empty for any other."""
+        return self.failure.message if self.failure and self.failure.kind == "crash" else ""
+
 
 def check(
     exercise: ExerciseStep,
@@ -154,25 +159,25 @@ def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagno
         return _unjudged(exercise, "error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
     with _judge(request, child) as (judge, hidden):
         answer = _run(request, child, hidden, cancelled)
-        crash = answer.failure.message if answer.failure and answer.failure.kind == "crash" else ""
-        if crash and not cancelled():
+        crash = ""
+        if answer.crash and not cancelled():
             # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
-            answer = _run(request, child, hidden, cancelled)
-            if answer.failure is None or answer.failure.kind != "crash":
-                return replace(_judge_answer(request, judge, hidden, answer, child, cancelled, diagnosis), crash=crash)
-        return _judge_answer(request, judge, hidden, answer, child, cancelled, diagnosis)
+            first, answer = answer.crash, _run(request, child, hidden, cancelled)
+            crash = "" if answer.crash else first
+        judgement = _judge_answer(
+            judge, exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
+        )
+        return replace(judgement, crash=crash)
 
 
 def _judge_answer(
-    request: Request,
     judge: ChildProcess,
-    hidden: HiddenInputs,
+    exercise: ExerciseStep,
     answer: _Answer,
-    child: Child,
-    cancelled: Callable[[], bool],
     diagnosis: Diagnosis,
+    find_difference: Callable[[], AnswerDifference | None],
 ) -> Judgement:
-    exercise = request.exercise
+    """Judge the outcome of an answer. `find_difference` runs it once more, recorded, for the line of a wrong one."""
     if answer.missing:
         return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
@@ -182,7 +187,7 @@ def _judge_answer(
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
     # The recorded run comes first: a mistake whose intermediate results are not the answer's has not been made.
-    difference = _difference(judge, request, child, hidden, cancelled) if diagnosis == "line" else None
+    difference = find_difference() if diagnosis == "line" else None
     named = _diagnose(judge, exercise, None)
     line = difference.line if difference else None
     # A mistake with a name is explained already; the difference is for one without.

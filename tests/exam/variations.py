@@ -65,6 +65,25 @@ OF_TORCH = {"sum", "max", "min", "abs", "all", "any", "range", "round", "pow", "
 """Names that `from torch import *` binds to something else."""
 
 
+PRODUCT = """
+import torch
+
+
+def product(a, b):
+    '''The product of two matrices, or of two batches of them.'''
+    return torch.einsum("...ij,...jk->...ik", a, b) if min(a.dim(), b.dim()) > 1 else a @ b
+"""
+
+SOFTMAX = """
+import torch
+
+
+def softmax_by_hand(x, dim=-1):
+    exps = torch.exp(x - x.amax(dim=dim, keepdim=True))
+    return exps / exps.sum(dim=dim, keepdim=True)
+"""
+
+
 class _Rename(ast.NodeTransformer):
     """Give the local variables of every function other names."""
 
@@ -93,25 +112,32 @@ class _Rename(ast.NodeTransformer):
 class _Calls(ast.NodeTransformer):
     """Spell products, transposes, views and masks in another way."""
 
-    def __init__(self, *, products: bool = False, axes: bool = False, masks: bool = False) -> None:
-        self.products, self.axes, self.masks = products, axes, masks
+    def __init__(self, *, product: str = "", axes: bool = False, mask: str = "", softmax: str = "") -> None:
+        self.product, self.axes, self.mask, self.softmax = product, axes, mask, softmax
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if self.products and isinstance(node.op, ast.MatMult):
-            return _call("torch.matmul", node.left, node.right)
+        if self.product and isinstance(node.op, ast.MatMult):
+            return _call(self.product, node.left, node.right)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
+        if self.softmax and ast.unparse(node.func) == "torch.softmax":
+            node.func = ast.parse(self.softmax, mode="eval").body
         if not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) == "torch":
             return node
         if self.axes and node.func.attr == "transpose" and len(node.args) == 2:
             node.func.attr = "swapaxes"
         if self.axes and node.func.attr == "view":
             node.func.attr = "reshape"
-        if self.masks and node.func.attr == "masked_fill" and len(node.args) == 2 and not node.keywords:
-            return _call("torch.where", node.args[0], node.args[1], node.func.value)
+        if self.mask and node.func.attr == "masked_fill" and len(node.args) == 2 and not node.keywords:
+            mask, value, filled = *node.args, node.func.value
+            if self.mask == "where":
+                return _call("torch.where", mask, value, filled)
+            if ast.unparse(value) == "-torch.inf":
+                empty = ast.Attribute(_call("torch.zeros_like", filled), "masked_fill", ast.Load())
+                return ast.BinOp(filled, ast.Add(), ast.Call(empty, [mask, value], []))
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -168,9 +194,12 @@ def _with(before: str, after: str = "") -> Change:
 
 CHANGES: dict[str, Change] = {
     "renamed": lambda tree: _Rename().visit(tree),
-    "matmul": lambda tree: _with("import torch\n")(_Calls(products=True).visit(tree)),
+    "matmul": lambda tree: _with("import torch\n")(_Calls(product="torch.matmul").visit(tree)),
+    "einsum in a helper": lambda tree: _with(PRODUCT)(_Calls(product="product").visit(tree)),
+    "softmax by hand": lambda tree: _with(SOFTMAX)(_Calls(softmax="softmax_by_hand").visit(tree)),
     "reshape and swapaxes": lambda tree: _Calls(axes=True).visit(tree),
-    "where": lambda tree: _with("import torch\n")(_Calls(masks=True).visit(tree)),
+    "where": lambda tree: _with("import torch\n")(_Calls(mask="where").visit(tree)),
+    "a mask that is added": lambda tree: _with("import torch\n")(_Calls(mask="added").visit(tree)),
     "prints, asserts, annotations": lambda tree: _with("import torch\n")(_Talk().visit(tree)),
     "a notebook around it": _a_notebook,
     "everything of torch": _all_of_torch,

@@ -203,6 +203,7 @@ class Explainer:
             if inner is not None:
                 derived = self.derive(inner)
                 derived.result.notes.insert(0, fused_definitions.NOTE)
+                self._add_rounding(derived, inner, value, event.outs[output])
                 return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
             result = rules.apply(derivation, element, index, value)
             if result.source is None:
@@ -234,6 +235,17 @@ class Explainer:
             for cell_index, element in row.items():
                 self._expanded[event.time, output, cell_index] = element
         return self._expanded.get(key)
+
+    def _add_rounding(self, derived: DerivedCell, inner: Element, value: float, region: Region) -> None:
+        """Add to a formula by how much the kernel rounded differently, where large numbers cancelled out."""
+        formula, dtype = derived.result.formula, region.dtype
+        if formula is None or formula_check.agrees(formula, self.history.values(derived.operands), value, dtype):
+            return
+        difference = value - self.history.value(inner)
+        largest = float(self.history.tensor(region, derived.event.time + 1 if derived.event else 0).abs().max())
+        if abs(difference) <= fused_definitions.ROUNDING * torch.finfo(dtype).eps * largest:
+            derived.result.formula = f.add(formula, f.Number(difference, "rounding"))
+            derived.result.notes.append("The kernel added in another order, which rounds differently by the last term.")
 
     def _from_outside(self) -> RuleResult:
         """Return what can be said of an element that no recorded operation wrote."""

@@ -21,6 +21,9 @@ from lessons.worker.recording.recorder import Recorder
 
 NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
 
+ROUNDING = 64
+"""Rounding errors of the largest element of a result by which a kernel may differ from its definition."""
+
 Index = tuple[int, ...]
 
 
@@ -96,6 +99,68 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     return weights @ value, (*lead, row, 0)
 
 
+def _attention_backward(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+    """Compute the gradients of queries, keys and values by the chain rule, for one head; of the queries for one row.
+
+    A head of keys and values that serves several heads of queries adds up what they send back.
+    """
+    lead, row = index[:-2], index[-2]
+    names = call.event.info.names
+    share = call.arg("query").shape[-3] // call.arg("key").shape[-3] if lead else 1
+    own = lead if output == 0 or not lead else (*lead[:-1], lead[-1] * share)
+    total = None
+    for offset in range(1 if output == 0 else share):
+        head = (*own[:-1], own[-1] + offset) if own else own
+        rows = slice(row, row + 1) if output == 0 else slice(None)
+        queries, gradient = call.tensor("query", *head, rows), call.tensor("grad_out", *head, rows)
+        keys, values = (call.tensor(name, *_key_head(call, name, head)) for name in ("key", "value"))
+        given = call.arg("scale")
+        scale = 1 / math.sqrt(queries.shape[-1]) if given is None else float(given)
+        scores = queries @ keys.transpose(-2, -1) * scale
+        if call.arg("is_causal"):
+            future = torch.ones(call.arg("query").shape[-2], scores.shape[-1], dtype=torch.bool).triu(1)[rows]
+            scores = scores.masked_fill(future, -torch.inf)
+        name = "attn_mask" if "attn_mask" in names else "attn_bias"
+        region = call.arg(name)
+        if isinstance(region, Region):
+            parts = [
+                call.tensor(name, *_mask_part(region, head, one))
+                for one in ([row] if output == 0 else range(queries.shape[-2]))
+            ]
+            mask = torch.cat([part.expand(1, scores.shape[-1]) for part in parts])
+            scores = scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask
+        weights = torch.ops.aten._safe_softmax(scores, -1)
+        if output == 2:
+            part = weights.transpose(-2, -1) @ gradient
+        else:
+            sent = gradient @ values.transpose(-2, -1)
+            slopes = weights * (sent - (sent * weights).sum(dim=-1, keepdim=True))
+            part = (slopes @ keys if output == 0 else slopes.transpose(-2, -1) @ queries) * scale
+        total = part if total is None else total + part
+    assert total is not None
+    return total, (*lead, row if output == 0 else 0, 0)
+
+
+def _lstm(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+    """Compute `nn.LSTM` for one sample, step by step (Hochreiter and Schmidhuber 1997, with forget gates)."""
+    sample = index[-2]
+    inputs = call.tensor("input", slice(None), sample)
+    hidden, memory = call.tensor("hx_", sample), call.tensor("cx_", sample)
+    into, across = call.tensor("weight0"), call.tensor("weight1")
+    biases = [call.tensor(name) for name in ("weight2", "weight3")] if call.arg("has_biases") else [None, None]
+    steps = range(inputs.shape[0])
+    linear = torch.nn.functional.linear
+    results = {}
+    for step in reversed(steps) if call.arg("reverse") else steps:
+        gates = linear(inputs[step], into, biases[0]) + linear(hidden, across, biases[1])
+        entering, forgetting, candidate, leaving = gates.chunk(4)
+        memory = torch.sigmoid(forgetting) * memory + torch.sigmoid(entering) * torch.tanh(candidate)
+        hidden = results[step] = torch.sigmoid(leaving) * torch.tanh(memory)
+    if output == 0:
+        return results[index[0]], (index[0], sample, 0)
+    return (hidden, memory)[output - 1], (*index[:-1], 0)
+
+
 def _key_head(call: Call, name: str, lead: Index) -> Index:
     """Return the head of the keys or values that a head of the queries attends to.
 
@@ -167,4 +232,6 @@ DEFINED: dict[str, Definition] = {
     "_scaled_dot_product_flash_attention": _attention,
     "_scaled_dot_product_efficient_attention": _attention,
     "_native_multi_head_attention": _native,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
+    "mkldnn_rnn_layer": _lstm,
 }

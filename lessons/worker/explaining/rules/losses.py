@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.normalization import layer_norm
 from lessons.worker.explaining.rules.registry import (
@@ -23,7 +23,6 @@ from lessons.worker.explaining.rules.registry import (
     region,
     rule,
     too_many,
-    unknown,
 )
 from lessons.worker.recording.record import Region
 
@@ -122,31 +121,107 @@ def _cross_entropy(x: f.Formula, y: f.Formula) -> f.Formula:
     return f.add(_minus(f.call("max", x, ZERO), f.multiply(x, y)), soft)
 
 
-_LOSSES = {"mse_loss": _squared, "binary_cross_entropy_with_logits": _cross_entropy}
+_LEAST_LOG = f.Number(-100.0)
+
+
+def _likelihood(derivation: Derivation, p: f.Formula, y: f.Formula, at: Index) -> f.Formula:
+    """Return `-y * log(p) - (1 - y) * log(1 - p)`; no logarithm is taken to be less than -100."""
+    yes, no = (f.call("max", f.call("log", x), _LEAST_LOG) for x in (p, _minus(ONE, p)))
+    return _minus(f.multiply(_minus(y, ONE), no), f.multiply(y, yes))
+
+
+def _weighted_entropy(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
+    """Return the cross-entropy of a logit, in which a `pos_weight` counts the ones several times."""
+    if derivation.event.arg("pos_weight") is None:
+        return _cross_entropy(x, y)
+    count = f.add(ONE, f.multiply(_minus(derivation.operand("pos_weight", at), ONE), y))
+    soft = f.add(
+        f.call("log", f.add(ONE, f.call("exp", _negative(f.call("abs", x))))), f.call("max", _negative(x), ZERO)
+    )
+    return f.add(f.multiply(_minus(ONE, y), x), f.multiply(count, soft))
+
+
+def _huber(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
+    delta, gap = derivation.number(derivation.event.arg("delta")), f.call("abs", _minus(x, y))
+    far = f.multiply(delta, _minus(gap, f.multiply(_HALF, delta)))
+    return f.choose(f.Op("<=", (gap, delta)), f.multiply(_HALF, gap, gap), far)
+
+
+def _smooth(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
+    beta, gap = derivation.number(derivation.event.arg("beta")), f.call("abs", _minus(x, y))
+    near = _over(f.multiply(_HALF, gap, gap), beta)
+    return f.choose(f.Op("<", (gap, beta)), near, _minus(gap, f.multiply(_HALF, beta)))
+
+
+_LOSSES: dict[str, Callable[[Derivation, f.Formula, f.Formula, Index], f.Formula]] = {
+    "mse_loss": lambda derivation, x, y, at: _squared(x, y),
+    "binary_cross_entropy_with_logits": _weighted_entropy,
+    "binary_cross_entropy": _likelihood,
+    "huber_loss": _huber,
+    "smooth_l1_loss": _smooth,
+    "soft_margin_loss": lambda derivation, x, y, at: f.call(
+        "log", f.add(ONE, f.call("exp", _negative(f.multiply(y, x))))
+    ),
+}
 
 
 @rule(*_LOSSES)
 def _loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain `nn.MSELoss` and `nn.BCEWithLogitsLoss`: the loss of each element, their sum, or their mean."""
+    """Explain losses such as `nn.MSELoss`: the loss of each element, their sum, or their mean."""
     inputs, reduction = region(derivation), derivation.event.arg("reduction")
-    if derivation.event.arg("weight") is not None or derivation.event.arg("pos_weight") is not None:
-        return unknown(derivation, index, value)
     indices = [index] if reduction == _NONE else list(inputs.indices())
     if len(indices) > MOST_TERMS:
         return too_many(derivation, 2 * len(indices))
     loss_of = _LOSSES[derivation.event.op]
-    losses = [loss_of(derivation.operand("self", at), derivation.operand("target", at)) for at in indices]
+    losses = [loss_of(derivation, *_pair(derivation, at), at) for at in indices]
+    if derivation.event.arg("weight") is not None:
+        losses = [f.multiply(derivation.operand("weight", at), loss) for at, loss in zip(indices, losses, strict=True)]
     loss = f.add(*losses) if losses else ZERO
     return make(derivation.event.op, _over(loss, f.Number(float(len(indices)))) if reduction == _MEAN else loss)
 
 
-@rule("mse_loss_backward")
-def _mse_loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    difference = _minus(derivation.operand("self", index), derivation.operand("target", index))
-    gradient = f.multiply(TWO, difference, derivation.operand("grad_output", index))
+def _pair(derivation: Derivation, at: Index) -> tuple[f.Formula, f.Formula]:
+    return derivation.operand("self", at), derivation.operand("target", at)
+
+
+def _between(gap: f.Formula, limit: f.Formula, middle: f.Formula, size: f.Formula) -> f.Formula:
+    """Return `middle` where the gap is within a limit, else `size` with the sign of the gap."""
+    outer = f.choose(f.Op(">", (gap, ZERO)), size, _negative(size))
+    return f.choose(f.Op("<=", (f.call("abs", gap), limit)), middle, outer)
+
+
+def _loss_slope(derivation: Derivation, index: Index) -> f.Formula:
+    """Return the derivative of the loss of one element by its input."""
+    op, (x, y) = derivation.event.op, _pair(derivation, index)
+    gap = _minus(x, y)
+    if op.startswith("huber"):
+        delta = derivation.number(derivation.event.arg("delta"))
+        return _between(gap, delta, gap, delta)
+    if op.startswith("smooth"):
+        beta = derivation.number(derivation.event.arg("beta"))
+        return _between(gap, beta, _over(gap, beta), ONE)
+    if op.startswith("soft_margin"):
+        shrunk = f.call("exp", _negative(f.multiply(y, x)))
+        return _over(_negative(f.multiply(y, shrunk)), f.add(ONE, shrunk))
+    if op.startswith("binary"):
+        slope = _over(gap, f.call("max", f.multiply(_minus(ONE, x), x), f.Number(1e-12)))
+        weight = derivation.event.arg("weight")
+        return f.multiply(derivation.operand("weight", index), slope) if isinstance(weight, Region) else slope
+    return f.multiply(TWO, gap)
+
+
+@rule(
+    "mse_loss_backward",
+    "huber_loss_backward",
+    "smooth_l1_loss_backward",
+    "binary_cross_entropy_backward",
+    "soft_margin_loss_backward",
+)
+def _loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    gradient = f.multiply(_loss_slope(derivation, index), derivation.operand("grad_output", index))
     if derivation.event.arg("reduction") == _MEAN:
         gradient = _over(gradient, f.Number(float(region(derivation).size)))
-    return make("mse_loss backward", gradient)
+    return make(derivation.event.op.replace("_backward", " backward"), gradient)
 
 
 # Activations: the gradient times the derivative --------------------------------------------------------------------
@@ -297,17 +372,3 @@ def _norms(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return too_many(derivation, tensor.size)
     squares = [_square(derivation.cell(tensor, at)) for at in tensor.indices()]
     return make("norm", f.call("sqrt", f.add(*squares)) if squares else ZERO)
-
-
-@rule("_foreach_mul")
-def _products(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain a tensor of a list times a number that all share, or times its own."""
-    event = derivation.event
-    factor = next(event.arg(name) for name in ("other", "scalar", "scalars") if name in event.info.names)
-    if isinstance(factor, list | tuple):
-        factor = factor[derivation.output]
-    if isinstance(factor, Region):
-        second: f.Formula = derivation.cell(factor, broadcast(factor.shape, index))
-    else:
-        second = derivation.number(factor)
-    return make("multiply", f.multiply(derivation.cell(event.arg("self")[derivation.output], index), second))

@@ -295,6 +295,39 @@ def _scatter_add(derivation: Derivation, index: Index, value: float) -> RuleResu
     return make("add", f.add(derivation.operand("self", index), *terms))
 
 
+_JOINS: dict[str, Callable[..., f.Formula]] = {
+    "sum": f.add,
+    "mean": f.add,
+    "prod": f.multiply,
+    "amax": lambda *cells: f.call("max", *cells),
+    "amin": lambda *cells: f.call("min", *cells),
+}
+
+
+@rule("scatter_reduce", "index_reduce")
+def _scatter_reduce(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain an element that several numbers are joined to by a sum, product, mean or extreme."""
+    event, out = derivation.event, derivation.event.outs[0]
+    if out.size * max(len(out.shape), 1) > MOST_MOVED:
+        return unknown(derivation, index, value)
+    flat = torch.arange(out.size).reshape(out.shape)
+    places = derivation.run.history.tensor(region(derivation, "index"), event.time)
+    if event.op.startswith("index"):
+        source, destinations = region(derivation, "source"), flat.index_select(event.arg("dim"), places.reshape(-1))
+    else:
+        source, destinations = region(derivation, "src"), flat.gather(event.arg("dim"), places)
+    arriving = (destinations == int(flat[index])).nonzero().tolist()
+    if len(arriving) > MOST_TERMS:
+        return too_many(derivation, len(arriving))
+    cells = [derivation.cell(source, tuple(at)) for at in arriving]
+    if event.arg("include_self") or not cells:
+        cells.insert(0, derivation.operand("self", index))
+    joined = _JOINS[event.arg("reduce")](*cells)
+    if event.arg("reduce") == "mean" and len(cells) > 1:
+        joined = f.Op("/", (joined, f.Number(float(len(cells)))))
+    return make(f"scatter {event.arg('reduce')}", joined, f"Of {len(arriving)} numbers that arrive here.")
+
+
 @rule("embedding_dense_backward")
 def _embedding_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Add up the gradients of all positions of the input that looked up a row of the table: `nn.Embedding`."""

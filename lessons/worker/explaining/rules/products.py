@@ -37,16 +37,33 @@ def _pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Ind
         yield (*first, *rows, k), (*second, k, *cols)
 
 
+_FACTORS = {
+    "addmv": ("mat", "vec"),
+    "baddbmm": ("batch1", "batch2"),
+    "addbmm": ("batch1", "batch2"),
+    "addr": ("vec1", "vec2"),
+}
+"""The names of the arguments that are multiplied, for operations that do not call them `mat1` and `mat2`."""
+
+
 @rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
 def _add_product(derivation: Derivation, index: Index, value: float) -> RuleResult:
     event = derivation.event
-    names = {"addmv": ("mat", "vec"), "baddbmm": ("batch1", "batch2")}.get(event.op.strip("_"), ("mat1", "mat2"))
+    op = event.op.strip("_")
+    names = _FACTORS.get(op, ("mat1", "mat2"))
     left, right = event.arg(names[0]), event.arg(names[1])
-    if not isinstance(left, Region) or not isinstance(right, Region) or event.op.strip("_") in ("addbmm", "addr"):
+    if not isinstance(left, Region) or not isinstance(right, Region):
         return unknown(derivation, index, value)
-    if left.shape[-1] > MOST_TERMS:
+    if op == "addr":
+        pairs: Iterator[tuple[Index, Index]] = iter([(index[:1], index[1:])])
+    elif op == "addbmm":
+        leads = range(left.shape[0])
+        pairs = (pair for lead in leads for pair in _pairs(left.shape, right.shape, (lead, *index)))
+    else:
+        pairs = _pairs(left.shape, right.shape, index)
+    if left.shape[-1] * (left.shape[0] if op == "addbmm" else 1) > MOST_TERMS and op != "addr":
         return too_many(derivation, 2 * left.shape[-1])
-    product = _dot(derivation, left, right, _pairs(left.shape, right.shape, index))
+    product = _dot(derivation, left, right, pairs)
     alpha, beta = event.arg("alpha"), event.arg("beta")
     if alpha not in (None, 1):
         product = f.multiply(f.Number(float(alpha)), product)

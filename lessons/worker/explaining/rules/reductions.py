@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.elementwise import term
 from lessons.worker.explaining.rules.registry import (
@@ -16,7 +16,6 @@ from lessons.worker.explaining.rules.registry import (
     ONE,
     ZERO,
     make,
-    named_only,
     ordinal,
     region,
     rule,
@@ -111,10 +110,112 @@ def _spread(derivation: Derivation, tensor: Region, indices: list[Index]) -> Rul
 
 @_reduction("linalg_vector_norm", "norm")
 def _norm(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
-    if derivation.event.arg("ord" if "linalg" in derivation.event.op else "p") not in (2, None):
-        return named_only(derivation)
-    cells = _cells(derivation, tensor, indices)
-    return make("norm", f.call("sqrt", f.add(*(f.Op("**", (cell, f.Number(2.0))) for cell in cells))))
+    order = derivation.event.arg("ord" if "linalg" in derivation.event.op else "p")
+    formula = norm_of(_cells(derivation, tensor, indices), 2.0 if order is None else float(order))
+    return make("norm", formula)
+
+
+def norm_of(cells: Sequence[f.Formula], order: float) -> f.Formula:
+    """Return the norm of numbers, `sum(abs(x) ** p) ** (1 / p)`; for infinity the greatest, for 0 the count."""
+    if not cells:
+        return ZERO
+    sizes = [f.call("abs", cell) for cell in cells]
+    if math.isinf(order):
+        return f.call("max" if order > 0 else "min", *sizes)
+    if order == 0:
+        return f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in cells))
+    if order == 1:
+        return f.add(*sizes)
+    if order == 2:
+        return f.call("sqrt", f.add(*(f.Op("**", (cell, f.Number(2.0))) for cell in cells)))
+    power = f.Number(order)
+    return f.Op("**", (f.add(*(f.Op("**", (size, power)) for size in sizes)), f.Op("/", (ONE, power))))
+
+
+@rule("_cdist_forward", "_euclidean_dist", "_pdist_forward", "dist")
+def _distance(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain the distance of two rows: the norm of their difference. `pdist` counts pairs of rows of one matrix."""
+    event = derivation.event
+    order = event.arg("p")
+    if event.op == "dist":
+        first, second = region(derivation), region(derivation, "other")
+        shape = tuple(map(max, *_aligned(first.shape, second.shape)))
+        pairs = [
+            (derivation.operand("self", at), derivation.operand("other", at))
+            for at in itertools.islice(itertools.product(*map(range, shape)), MOST_TERMS + 1)
+        ]
+    else:
+        first, second = (
+            region(derivation, name) if name in event.info.names else region(derivation) for name in ("x1", "x2")
+        )
+        if event.op == "_pdist_forward":
+            one, two = list(itertools.combinations(range(first.shape[0]), 2))[index[0]]
+        else:
+            one, two = index[-2:]
+        lead = index[:-2]
+        pairs = [
+            (
+                derivation.cell(first, (*broadcast(first.shape[:-2], lead), one, k)),
+                derivation.cell(second, (*broadcast(second.shape[:-2], lead), two, k)),
+            )
+            for k in range(min(first.shape[-1], MOST_TERMS + 1))
+        ]
+    if len(pairs) > MOST_TERMS:
+        return too_many(derivation, 2 * len(pairs))
+    return make("distance", norm_of([f.Op("-", pair) for pair in pairs], 2.0 if order is None else float(order)))
+
+
+def _aligned(first: Index, second: Index) -> tuple[Index, Index]:
+    rank = max(len(first), len(second))
+    return (1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second
+
+
+@rule("cummax", "cummin")
+def _running_extreme(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    tensor, name = region(derivation), derivation.event.op.removeprefix("cum")
+    axis = int(derivation.event.arg("dim")) % max(len(tensor.shape), 1)
+    count = index[axis] + 1 if index else 1
+    if count > MOST_TERMS:
+        return too_many(derivation, count)
+    word = "greatest" if name == "max" else "least"
+    if derivation.output == 1:
+        return make(name, None, f"The place of the {word} of the first {count} numbers; of equal ones the last.")
+    indices = [_replaced(index, axis, at) for at in range(count)]
+    return make(word, f.call(name, *_cells(derivation, tensor, indices)), f"The {word} of the first {count} numbers.")
+
+
+@rule("logcumsumexp")
+def _running_logsumexp(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    tensor = region(derivation)
+    axis = int(derivation.event.arg("dim")) % max(len(tensor.shape), 1)
+    count = index[axis] + 1 if index else 1
+    if count > MOST_TERMS:
+        return too_many(derivation, count)
+    indices = [_replaced(index, axis, at) for at in range(count if index else 1)]
+    return _logsumexp(derivation, tensor, indices)
+
+
+@rule("kthvalue", "mode", "nanmedian")
+def _chosen(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain a number that was chosen from an axis by the place that the operation gives as its second result."""
+    tensor, event = region(derivation), derivation.event
+    if not tensor.shape or "dim" not in event.info.names or len(event.outs) < 2:
+        return unknown(derivation, index, value)
+    axis = int(event.arg("dim")) % len(tensor.shape)
+    place = int(derivation.run.history.value(derivation.element(event.outs[1], index, event.time + 1)))
+    at = _replaced(index, axis, place) if event.arg("keepdim") else (*index[:axis], place, *index[axis:])
+    what = {"kthvalue": f"{ordinal(int(event.arg('k') or 1))} in order", "mode": "most frequent"}.get(
+        event.op, "middle one"
+    )
+    if derivation.output == 1:
+        return make(event.op, None, f"The place of the number that is the {what}.")
+    return make(event.op, derivation.cell(tensor, at), f"Number {place} is the {what}.")
+
+
+@_reduction("aminmax")
+def _both_extremes(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
+    name, word = (("min", "least"), ("max", "greatest"))[derivation.output]
+    return make(word, f.call(name, *_cells(derivation, tensor, indices)))
 
 
 @_reduction("logsumexp")
@@ -186,5 +287,5 @@ def _sort(derivation: Derivation, index: Index, value: float) -> RuleResult:
 
 
 def _replaced(index: Index, axis: int, position: int) -> Index:
-    """Return an index with another position on one axis."""
-    return (*index[:axis], position, *index[axis + 1 :])
+    """Return an index with another position on one axis; that of a single number is empty."""
+    return (*index[:axis], position, *index[axis + 1 :]) if index else ()

@@ -73,7 +73,7 @@ def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
     remaining = MOST_UNKNOWN
     for operand in derivation.event.operands():
         same_shape = operand.shape == derivation.event.outs[derivation.output].shape
-        for cell_index in [index] if same_shape else itertools.islice(operand.indices(), remaining):
+        for cell_index in [index] if same_shape else itertools.islice(operand.indices(), max(0, remaining)):
             derivation.cell(operand, cell_index)
             remaining -= 1
     return named_only(derivation)

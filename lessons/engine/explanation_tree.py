@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lessons.engine.run import Run
@@ -23,17 +23,27 @@ MOST_LEVELS = 200
 
 @dataclass(slots=True)
 class Node:
-    """An explanation in the tree; `operands` has a node for each operand, or is None where the tree was cut off."""
+    """An explanation in the tree.
+
+    `operands` has a node for each operand that was chosen, or is None where the tree was cut off.
+    """
 
     explanation: Explanation
     operands: list[Node] | None = field(default=None)
 
 
 def grow(
-    run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = MOST_NODES
+    run: Run,
+    step: str,
+    name: str,
+    index: tuple[int, ...],
+    depth: int | None = None,
+    most: int = MOST_NODES,
+    choose: Callable[[Explanation], Sequence[int]] | None = None,
 ) -> Node | str | None:
     """Build the tree for a cell of a shown tensor, `depth` levels deep (None: down to the leaves).
 
+    `choose` returns the positions of the operands to follow; without it, all are.
     The tree grows level by level, so the deepest levels are the ones that `most` (nodes) and `MOST_LEVELS` cut off.
     Returns a sentence instead if the cell cannot be explained, None if the worker is gone.
     """
@@ -47,6 +57,8 @@ def grow(
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands
+        if choose is not None:
+            operands = tuple(operands[position] for position in choose(node.explanation))
         if level >= depth or count + len(operands) > most:
             continue
         grown: list[Node] = []

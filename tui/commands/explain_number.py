@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from pydantic import ValidationError
 
@@ -14,7 +15,7 @@ from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
-from tui.render import linear_text
+from tui.render import linear_text, operand_choice
 from tui.tty.exit_codes import ExitCode
 
 
@@ -34,13 +35,16 @@ def run(options: argparse.Namespace) -> ExitCode:
         shape = next(item.shape for item in result.tensors if item.name == options.tensor)
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
             raise UsageError(f"{options.tensor} has the shape {shape}: there is no cell {list(index)}")
-        found = explanation_tree.grow(lesson_run, step, options.tensor, index, depth)
+        # A program reads JSON, so nothing is left out there.
+        most = sys.maxsize if options.all or options.json else operand_choice.MOST
+        choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
+        found = explanation_tree.grow(lesson_run, step, options.tensor, index, depth, choose=choose)
     if not isinstance(found, explanation_tree.Node):
         raise CommandError(found or "the worker ended before it had explained everything")
     if options.json:
         print_json(documents.explanation(found))
     else:
-        print_lines(linear_text.explanation(found))
+        print_lines(linear_text.explanation(found, most))
     return ExitCode.OK
 
 

@@ -90,6 +90,9 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
         "index", metavar="INDEX", nargs="?", default="", help="of a cell, such as 1,0; none for a scalar"
     )
     parser.add_argument("--depth", metavar="N", type=int, help="levels of the tree (default: 2; with --json all)")
+    parser.add_argument(
+        "--all", action="store_true", help="all terms of a long sum, not only the largest; with --json they always are"
+    )
     parser.add_argument("--json", action="store_true", help="as a JSON document")
 
 

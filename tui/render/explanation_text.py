@@ -369,12 +369,12 @@ def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool
     return next((text for text in candidates if cell_len(text) <= width), candidates[-1])
 
 
-def report(explanation: Explanation, unicode: bool = True) -> list[str]:
-    """Return the explanation as lines: symbols, digits, notes, details."""
+def report(explanation: Explanation, unicode: bool = True, most: int = 8) -> list[str]:
+    """Return the explanation as lines: symbols, digits with the `most` largest terms of a sum, notes, details."""
     e = explanation
     source = where(e)
     code = f"{source}: {e.code}" if source and e.code else source or e.code
-    found = digits(e, 8, unicode)
+    found = digits(e, most, unicode)
     lines = [f"{e.label} = {found.result}" + (f"   {code}" if code else "")]
     if not e.leaf:
         text = symbols(e, unicode)

@@ -25,7 +25,7 @@ from lessons.format.lesson import (
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
-from tui.render import explanation_text, memory_text
+from tui.render import explanation_text, memory_text, operand_choice
 from tui.render.numbers import number_format, short, truncated, visible
 from tui.render.prose import plain_lines
 from tui.render.ruler import Ruler
@@ -267,24 +267,32 @@ def failure(error: Failure) -> str:
     return f"This step did not come to its end{where}: {clean(error.message)}"
 
 
-def explanation(root: explanation_tree.Node) -> Iterator[str]:
-    """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once."""
+def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) -> Iterator[str]:
+    """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once.
+
+    A tree that was grown with `operand_choice` has the operands of the `most` largest terms; a line sums up the others.
+    """
     explained: dict[tuple[object, ...], float] = {}
     depths = explanation_tree.depths(root)
-    pending = [(root, 0)]
+    pending: list[tuple[explanation_tree.Node | str, int]] = [(root, 0)]
     while pending:
         node, level = pending.pop()
+        if isinstance(node, str):
+            yield from textwrap.wrap(node, WIDTH, initial_indent="    " * level, subsequent_indent="    " * (level + 1))
+            continue
         identity, depth = explanation_tree.identity(node), depths[id(node)]
         if explained.get(identity, -1) >= depth:
             # The number is explained above already, with at least as many levels of operands.
             continue
         explained[identity] = depth
         indent = "    " * level
-        for line in explanation_text.report(node.explanation):
+        for line in explanation_text.report(node.explanation, most=most):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
                 clean(line), WIDTH, initial_indent=indent, subsequent_indent=hanging, drop_whitespace=True
             )
+        if node.operands is not None and len(node.operands) < len(node.explanation.operands):
+            pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
 
 

@@ -149,3 +149,25 @@ def test_explain_without_a_worker_to_the_end(command: Command, monkeypatch: pyte
     monkeypatch.setattr(Run, "ask", ask_until_it_ends)
     status, out, err = command(*SCORE)
     assert (status, out, err) == (3, "", "attn-tutor: the worker ended before it had explained everything\n")
+
+
+def test_a_long_sum_is_told_by_its_largest_terms(command: Command, tmp_path: Path) -> None:
+    """What is left out is summed up in a line; `--all` and JSON leave out nothing."""
+    file = tmp_path / "long.py"
+    file.write_text("import torch\ntorch.manual_seed(1)\nx = torch.randn(100)\nx[50:] = 0\ny = torch.dot(x, x)\n")
+    cell = ("explain", str(file), "-", "y")
+    out = command(*cell)[1]
+    assert len(out.splitlines()) < 60
+    values = [float(line.split(" = ")[1].split()[0]) for line in out.splitlines() if line.startswith("    x[")]
+    assert len(values) == 8
+    assert [abs(value) for value in values] == sorted(map(abs, values), reverse=True)
+    rest = next(line.strip() for line in out.splitlines() if "more terms" in line)
+    total = float(out.splitlines()[0].split(" = ")[1].split()[0])
+    assert rest.startswith("92 more terms, 50 of them 0, together ")
+    left_out = float(rest.split("together ")[1].split()[0])
+    assert sum(value * value for value in values) + left_out == pytest.approx(total, abs=1e-2)
+    everything = command(*cell, "--all")[1]
+    assert "more terms" not in everything
+    assert "more:" not in everything
+    assert sum(line.startswith("    x[") for line in everything.splitlines()) == 100
+    assert len(document(command(*cell, "--json", "--depth", "1"))["operands"]) == 100

@@ -22,6 +22,8 @@ MOST_ELEMENTS = 50_000
 MOST_BYTES = 5 << 20
 LONGEST_NAME = 80
 TOLERANCE = 1e-4
+EMPTY = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+"""The operations whose result nothing has written yet."""
 
 
 @dataclass(slots=True)
@@ -66,6 +68,9 @@ class Tracer:
                 continue
             # Of a tensor that a loop fills, the last piece stands for the whole.
             whole = filled.get(event.time)
+            if whole is None and event.op in EMPTY:
+                # What lies in memory that nothing has written yet is no result, and may be anything.
+                continue
             region, maker = (event.outs[0], site) if whole is None else (whole.outs[0], self._site(whole) or site)
             value = _value(history, region, event.time + 1)
             if value is None or size + value.numel() * value.element_size() > MOST_BYTES:

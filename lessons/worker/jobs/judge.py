@@ -219,11 +219,14 @@ def _is_contradicted(case: _Case, code: str) -> bool:
     used = frozenset().union(*(item.parents for item in theirs))
     ours = _trace(case, case.exercise.solution)
     found = [item for item, at in zip(ours, intermediates.match(theirs, ours), strict=True) if at in used]
-    lacking = _trace(case, code)
-    return any(
-        at is None and not _is_mask(item.value)
-        for item, at in zip(found, intermediates.match(lacking, found), strict=True)
-    )
+    matched = zip(found, intermediates.match(_trace(case, code), found), strict=True)
+    # A line that runs several times counts as a whole: successive results of one line are kept as one.
+    shared: dict[tuple[str, int | None], bool] = {}
+    for item, at in matched:
+        if not _is_mask(item.value):
+            site = (item.name, item.line)
+            shared[site] = shared.get(site, False) or at is not None
+    return not all(shared.values())
 
 
 def _is_mask(value: torch.Tensor) -> bool:

@@ -116,3 +116,12 @@ def test_a_result_computed_from_agreed_ones_is_preferred() -> None:
     found = intermediates.find_divergence(theirs, results_with(A, C))
     assert found is not None
     assert found.theirs == 2
+
+
+def test_memory_that_nothing_has_written_is_no_result() -> None:
+    """It holds whatever was there before, perhaps the right numbers of an earlier run."""
+    found = run(
+        "x = torch.empty(3, 4)\ny = torch.empty_like(a)\nz = a.new_empty(3, 4)\nfor i in range(3):\n    x[i] = a[i]"
+    )
+    assert {item.line for item in found} == {5}
+    assert torch.equal(found[-1].value, A)

@@ -60,6 +60,7 @@ class Tracer:
         history, positions = ElementHistory(record), SourcePositions(record)
         found: list[IntermediateResult] = []
         wrote: dict[int, int] = {}
+        viewed: dict[tuple[object, ...], int] = {}
         filled = _filled_piece_by_piece(record.events)
         size = 0
         for event in record.events:
@@ -71,21 +72,32 @@ class Tracer:
             if whole is None and event.op in EMPTY:
                 # What lies in memory that nothing has written yet is no result, and may be anything.
                 continue
-            region, maker = (event.outs[0], site) if whole is None else (whole.outs[0], self._site(whole) or site)
+            region, origin = (event.outs[0], site) if whole is None else (whole.outs[0], self._site(whole) or site)
             value = _value(history, region, event.time + 1)
             if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
                 continue
             size += value.numel() * value.element_size()
-            parents = frozenset(wrote[item.storage] for item in event.operands() if item.storage in wrote)
-            assigned = positions.assigned(maker)
-            name = (assigned or positions.code(maker) or event.op)[:LONGEST_NAME]
-            wrote[region.storage] = len(found)
+            operands = list(event.operands())
+            makers = (wrote.get(item.storage, viewed.get(_view(item))) for item in operands)
+            parents = frozenset(index for index in makers if index is not None)
+            assigned = positions.assigned(origin)
+            name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
+            taken = {item.storage for item in operands}
+            if region.storage in wrote or region.storage not in taken or event.info.written:
+                wrote[region.storage] = len(found)
+            else:
+                # A view of a parameter or an input: whoever reads that later does not depend on this result.
+                viewed[_view(region)] = len(found)
             found.append(IntermediateResult(name, bool(assigned), positions.line(site), value, parents))
         return _last_of_each_code(found)
 
     def _site(self, event: Event) -> Site | None:
         """Return the innermost site in the program's own code that called an operation, None if there is none."""
         return next((site for site in event.sites if site[0].co_filename == self._filename), None)
+
+
+def _view(region: Region) -> tuple[object, ...]:
+    return region.storage, region.offset, region.shape, region.stride
 
 
 def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:

@@ -145,7 +145,7 @@ class Info:
         defaults: the default values of arguments, by name.
         written: position and name of the arguments that it writes to.
         random: whether it draws random numbers.
-        call: a faster way to call it, for a tensor as the first argument and no arguments by name.
+        call: a faster way to call it, if its first argument is a tensor.
         tensors: the positions of arguments that may be tensors or lists of tensors.
         undeclared: the position of the argument `training`, if the schema only declares writes without it.
     """
@@ -344,7 +344,7 @@ class Binding:
     top: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Record:
     """A record of a run: operations in order, and names of regions by storage."""
 

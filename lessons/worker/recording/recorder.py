@@ -77,42 +77,20 @@ UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that draw one uniform number from a generator for each element."""
 
-FAST: dict[str, tuple[str, ...]] = {
-    "Tensor": ("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"),
-    "Tensor_Scalar": ("pow",),
-    "": (
-        "mm",
-        "bmm",
-        "addmm",
-        "dot",
-        "mv",
-        "exp",
-        "log",
-        "sqrt",
-        "tanh",
-        "sigmoid",
-        "relu",
-        "neg",
-        "abs",
-        "clone",
-        "detach",
-        "t",
-        "permute",
-        "unsqueeze",
-        "expand",
-        "view",
-        "_softmax",
-        "_log_softmax",
-        "copy_",
-        "zero_",
-        "addcmul_",
-        "addcdiv_",
-    ),
-    "int": ("transpose", "select"),
-    "dim": ("squeeze", "mean"),
-    "dim_IntList": ("sum",),
-    "Scalar": ("fill_", "lerp_", "eq", "ne", "gt", "lt"),
-}
+FAST: dict[str, set[str]] = {
+    "Tensor": {"add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"},
+    "Tensor_Scalar": {"pow"},
+    "int": {"transpose", "select"},
+    "dim": {"squeeze", "mean"},
+    "dim_IntList": {"sum"},
+    "Scalar": {"masked_fill", "masked_fill_", "fill_", "lerp_", "eq", "ne", "gt", "lt"},
+    "": {
+        "mm", "bmm", "addmm", "dot", "mv", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "relu", "neg", "abs",
+        "square", "sin", "cos", "clone", "detach", "t", "permute", "unsqueeze", "expand", "view", "sum", "mean",
+        "triu", "tril", "maximum", "embedding", "native_layer_norm", "_softmax", "_log_softmax",
+        "_softmax_backward_data", "copy_", "zero_", "addcmul_", "addcdiv_",
+    },
+}  # fmt: skip
 """Operations, by overload, whose function in `torch` takes the same arguments by position.
 
 Calling that one is faster than calling the operation itself, which compares the arguments with its schema first.
@@ -253,11 +231,11 @@ class Recorder(TorchDispatchMode):
             if info.random:
                 generator = kwargs.get("generator") or torch.default_generator
                 state = generator.get_state()
-            fast = info.call is not None and not kwargs and type(taken[0]) is tuple
+            fast = info.call is not None and type(taken[0]) is tuple
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
             return func(*args, **kwargs)
-        out = info.call(*args) if fast else func._op(*args, **kwargs)  # type: ignore[misc]
+        out = info.call(*args, **kwargs) if fast else func._op(*args, **kwargs)  # type: ignore[misc]
         try:
             sites, direct = self._sites(_getframe(1))
             if sites is None:
@@ -267,6 +245,9 @@ class Recorder(TorchDispatchMode):
             else:
                 results = out if isinstance(out, list | tuple) else ()
                 outs = [_plain(item) for item in results if isinstance(item, torch.Tensor)]
+            if not outs and not info.tensors:
+                # A mark for the profiler.
+                return out
             draw = None if generator is None else self._draw(info.op, generator, state, outs)
             record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand))
             record.time += 1
@@ -321,7 +302,7 @@ class Recorder(TorchDispatchMode):
         """Copy what an in-place operation is about to overwrite; None if there is no room for it."""
         if target.is_meta or target.layout != torch.strided:
             return None
-        size = target.numel() * target.element_size()
+        size = target.nbytes
         if self.kept + size > self._keep:
             return None
         self.kept += size
@@ -331,8 +312,9 @@ class Recorder(TorchDispatchMode):
         """Drop what can be computed again and forget what nothing depends on; stop if that is not enough."""
         record = self.record
         if self.kept > self._drop_at:
-            self.kept = self.values.seal(self._storages)
-            self._drop_at = min(self._keep, self.kept + self._segment)
+            if self.kept > self._keep or self.values.is_worthwhile():
+                self.kept = self.values.seal(self._storages)
+            self._drop_at = min(self._keep, self.kept + max(self._segment, self.kept // 2))
         if record.time > self._next_sweep:
             reachability.sweep(record)
             self._storages = dict.fromkeys(

@@ -9,6 +9,7 @@ has any more. It keeps the contents that the segment read but did not make, and 
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,21 +62,28 @@ class Rematerializer:
     """Drops values of a record and computes them again."""
 
     def __init__(self, record: Record) -> None:
-        self._record = record
+        # The record refers to this object too, and the memory of a record is not to wait for the garbage collector.
+        self._reference = weakref.ref(record)
         self.segments: list[Segment] = []
         self._restored: list[Segment] = []
         self._sealed = 0
         self._kept: set[int] = set()
+
+    @property
+    def _record(self) -> Record:
+        record = self._reference()
+        assert record is not None
+        return record
 
     def seal(self, storages: Iterable[Memory]) -> int:
         """Drop what can be computed again of everything recorded since the last call.
 
         `storages` are those of the record. Returns the bytes that they and the record keep.
         """
-        record, first = self._record, self._sealed
+        record = self._record
+        events = record.events[record.events.after(self._sealed) :]
         for segment in list(self._restored):
             self._forget(segment)
-        events = record.events[record.events.after(first) :]
         self._sealed = record.time
         if events and all(map(_is_repeatable, events)):
             segment = Segment(events[0].time, events[-1].time)
@@ -91,6 +99,20 @@ class Rematerializer:
         copies = sum(segment.size() for segment in self.segments)
         copies += sum(_size(event.before) for event in record.events if event.before is not DROPPED)
         return copies + sum(self._emptied(memory) for memory in storages)
+
+    def is_worthwhile(self) -> bool:
+        """Return whether to seal what was recorded since the last time: whether it drops more than it has to copy."""
+        events = self._record.events
+        dropped = 0
+        overwritten: dict[int, int] = {}
+        for event in events[events.after(self._sealed) :]:
+            dropped += _size(event.before)
+            for region in event.written:
+                if event.info.written:
+                    overwritten[region.storage] = region.memory.nbytes()
+                elif not is_held(region.memory):
+                    dropped += region.memory.nbytes()
+        return dropped > 2 * sum(overwritten.values())
 
     def _emptied(self, memory: Memory) -> int:
         """Drop the bytes of a storage if nobody has it and they can be computed again; return how many are left."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import weakref
 from typing import Any
 
 import pytest
 import torch
 
 from lessons.worker.recording.record import Region
+from lessons.worker.recording.recorder import FAST, Recorder
 from tests.lessons.recorded_code import Traced, is_close
 
 
@@ -127,6 +129,14 @@ def test_unrecorded_writes_give_no_formula() -> None:
     assert "does not account" in explanation.notes[0]
 
 
+def test_a_record_is_freed_with_its_recorder() -> None:
+    """No circle of references keeps its tensors until the garbage collector comes."""
+    traced = Traced("x = torch.ones(3)\ny = x * 2")
+    record = weakref.ref(traced.recorder.record)
+    del traced
+    assert record() is None
+
+
 def test_data_and_set_change_the_storage() -> None:
     """A tensor with a new storage is explained by the new storage; the old one is still recorded."""
     traced = Traced(
@@ -145,3 +155,37 @@ def test_data_and_set_change_the_storage() -> None:
         assert explanation.op != "unrecorded"
     traced.check_all("y", "z", "w")
     assert is_close(traced.explain("y", 0).operands[0].value, 1.0)
+
+
+SAMPLES = {
+    "pow": (2,), "dot": "vv", "mv": "mv", "mm": "mm", "bmm": "bb", "addmm": "mmm", "permute": ([1, 0],),
+    "unsqueeze": (0,), "expand": ([2, 3, 3],), "view": ([9],), "triu": (1,), "tril": (-1,), "embedding": "mi",
+    "_softmax": (1, False), "_log_softmax": (1, False), "maximum": "mm", "copy_": "mm", "addcmul_": "mmm",
+    "addcdiv_": "mmm", "transpose": (0, 1), "select": (0, 1), "squeeze": (0,), "lerp_": "mm0", "masked_fill": "mk0",
+    "masked_fill_": "mk0", "native_layer_norm": ([3], None, None, 1e-5), "_softmax_backward_data": "mm1f",
+}  # fmt: skip
+"""What operations take besides a matrix, or letters for all that they take."""
+
+
+@pytest.mark.parametrize(("overload", "op"), [(overload, op) for overload, ops in FAST.items() for op in sorted(ops)])
+def test_a_fast_call_gives_what_the_operation_gives(overload: str, op: str) -> None:
+    """The function in `torch` takes the arguments of the operation in their order, for each in the list."""
+    func = getattr(getattr(torch.ops.aten, op), overload or "default")
+    torch.manual_seed(2)
+    letters = {"v": torch.rand(3), "b": torch.rand(2, 3, 3), "i": torch.tensor([0, 2]), "k": torch.rand(3, 3) > 0.5}
+    values = {**letters, "0": 0.3, "1": 1, "f": torch.float32}
+    default = {"Tensor": "mm", "Scalar": "m0", "dim": (0,), "dim_IntList": ([0], True)}.get(overload, ())
+    given = SAMPLES.get(op, default) if (op, overload) != ("mean", "dim") else ([0], True)
+    given = given if isinstance(given, str) else ("m", *given)
+    results = []
+    call = Recorder()._info(func).call
+    assert call is not None
+    for function in (func, call):
+        torch.manual_seed(3)
+        args = [torch.rand(3, 3) if item == "m" else values[item] if isinstance(item, str) else item for item in given]
+        out = function(*args)
+        results.append([args[0], *(out if isinstance(out, tuple) else (out,))])
+    for one, other in zip(*results, strict=True):
+        assert one.dtype == other.dtype
+        assert one.stride() == other.stride()
+        assert torch.equal(one, other)

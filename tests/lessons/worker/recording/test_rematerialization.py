@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lessons.results import explanation as x
 from tests.lessons.recorded_code import Traced, assert_true
+from tests.lessons.worker.explaining.test_explain_programs import programs
 
 TRAINING = """
 class Attention(torch.nn.Module):
@@ -77,6 +83,19 @@ def test_what_was_dropped_is_told_as_if_it_were_there() -> None:
     for one, other in zip(tree(whole, 250), tree(dropping, 250), strict=True):
         assert facts(one) == facts(other)
         assert_true(other)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(programs(), st.integers(0, 1000), st.sampled_from([300, 1500]), st.sampled_from([6, 20]))
+def test_programs_that_drop_and_forget_explain_every_cell(code: str, seed: int, segment: int, few: int) -> None:
+    """Random programs with so little room that every few operations something is dropped and forgotten."""
+    traced = Traced(segment=segment, few=few)
+    torch.manual_seed(seed)
+    # Some lines do not fit the shapes or types that are there: what ran before them is explained.
+    with contextlib.suppress(AssertionError):
+        traced.run(code)
+    assert not traced.recorder.record.stopped
+    traced.check_all(*(name for name in "abcd" if isinstance(traced.namespace.get(name), torch.Tensor)))
 
 
 def test_a_training_is_explained_to_its_first_step() -> None:

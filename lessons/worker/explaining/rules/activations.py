@@ -240,6 +240,7 @@ _PAIRS: dict[str, Callable[[f.Formula, f.Formula], f.Formula]] = {
     "xlogy": lambda x, y: f.choose(f.Op("==", (x, ZERO)), ZERO, f.multiply(x, f.call("log", y))),
     "special_xlog1py": lambda x, y: f.choose(f.Op("==", (x, ZERO)), ZERO, f.multiply(x, f.call("log", f.add(ONE, y)))),
     "hypot": lambda x, y: f.call("sqrt", f.add(f.multiply(x, x), f.multiply(y, y))),
+    "ldexp": lambda x, y: f.multiply(x, f.Op("**", (f.Number(2.0), y))),
     "heaviside": lambda x, y: f.choose(f.Op("==", (x, ZERO)), y, _above(x, ZERO)),
     "fmax": lambda x, y: f.choose(f.call("isnan", x), y, f.choose(f.call("isnan", y), x, f.call("max", x, y))),
     "fmin": lambda x, y: f.choose(f.call("isnan", x), y, f.choose(f.call("isnan", y), x, f.call("min", x, y))),
@@ -282,6 +283,7 @@ _SINGLE: dict[str, Callable[[f.Formula], f.Formula]] = {
     "special_entr": lambda x: f.choose(f.Op("==", (x, ZERO)), ZERO, _negative(f.multiply(x, f.call("log", x)))),
     "special_ndtr": lambda x: f.multiply(_HALF, f.add(ONE, f.call("erf", _over(x, f.Number(math.sqrt(2), "sqrt(2)"))))),
     "positive": lambda x: x,
+    "signbit": lambda x: f.Op("<", (x, ZERO)),
 }
 
 

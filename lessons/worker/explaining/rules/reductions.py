@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
+from lessons.worker.explaining.rules.distances import norm_of
 from lessons.worker.explaining.rules.elementwise import term
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -113,61 +114,6 @@ def _norm(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleR
     order = derivation.event.arg("ord" if "linalg" in derivation.event.op else "p")
     formula = norm_of(_cells(derivation, tensor, indices), 2.0 if order is None else float(order))
     return make("norm", formula)
-
-
-def norm_of(cells: Sequence[f.Formula], order: float) -> f.Formula:
-    """Return the norm of numbers, `sum(abs(x) ** p) ** (1 / p)`; for infinity the greatest, for 0 the count."""
-    if not cells:
-        return ZERO
-    sizes = [f.call("abs", cell) for cell in cells]
-    if math.isinf(order):
-        return f.call("max" if order > 0 else "min", *sizes)
-    if order == 0:
-        return f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in cells))
-    if order == 1:
-        return f.add(*sizes)
-    if order == 2:
-        return f.call("sqrt", f.add(*(f.Op("**", (cell, f.Number(2.0))) for cell in cells)))
-    power = f.Number(order)
-    return f.Op("**", (f.add(*(f.Op("**", (size, power)) for size in sizes)), f.Op("/", (ONE, power))))
-
-
-@rule("_cdist_forward", "_euclidean_dist", "_pdist_forward", "dist")
-def _distance(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain the distance of two rows: the norm of their difference. `pdist` counts pairs of rows of one matrix."""
-    event = derivation.event
-    order = event.arg("p")
-    if event.op == "dist":
-        first, second = region(derivation), region(derivation, "other")
-        shape = tuple(map(max, *_aligned(first.shape, second.shape)))
-        pairs = [
-            (derivation.operand("self", at), derivation.operand("other", at))
-            for at in itertools.islice(itertools.product(*map(range, shape)), MOST_TERMS + 1)
-        ]
-    else:
-        first, second = (
-            region(derivation, name) if name in event.info.names else region(derivation) for name in ("x1", "x2")
-        )
-        if event.op == "_pdist_forward":
-            one, two = list(itertools.combinations(range(first.shape[0]), 2))[index[0]]
-        else:
-            one, two = index[-2:]
-        lead = index[:-2]
-        pairs = [
-            (
-                derivation.cell(first, (*broadcast(first.shape[:-2], lead), one, k)),
-                derivation.cell(second, (*broadcast(second.shape[:-2], lead), two, k)),
-            )
-            for k in range(min(first.shape[-1], MOST_TERMS + 1))
-        ]
-    if len(pairs) > MOST_TERMS:
-        return too_many(derivation, 2 * len(pairs))
-    return make("distance", norm_of([f.Op("-", pair) for pair in pairs], 2.0 if order is None else float(order)))
-
-
-def _aligned(first: Index, second: Index) -> tuple[Index, Index]:
-    rank = max(len(first), len(second))
-    return (1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second
 
 
 @rule("cummax", "cummin")
@@ -289,3 +235,29 @@ def _sort(derivation: Derivation, index: Index, value: float) -> RuleResult:
 def _replaced(index: Index, axis: int, position: int) -> Index:
     """Return an index with another position on one axis; that of a single number is empty."""
     return (*index[:axis], position, *index[axis + 1 :]) if index else ()
+
+
+@rule("bucketize", "searchsorted")
+def _bucket(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain how many boundaries lie before a number: the place where it would be inserted."""
+    event = derivation.event
+    boundaries = region(derivation, "boundaries" if event.op == "bucketize" else "sorted_sequence")
+    if len(boundaries.shape) != 1 or event.arg("sorter") is not None or boundaries.size > MOST_TERMS:
+        return unknown(derivation, index, value)
+    sign = "<=" if event.arg("right") or event.arg("side") == "right" else "<"
+    cell = derivation.operand("self", index)
+    tests = (f.Op(sign, (derivation.cell(boundaries, (at,)), cell)) for at in range(boundaries.size))
+    return make(event.op, f.add(ZERO, *tests), "How many of the boundaries lie before it.")
+
+
+@rule("bincount")
+def _bincount(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    tensor, weights = region(derivation), derivation.event.arg("weights")
+    if tensor.size > MOST_TERMS:
+        return too_many(derivation, tensor.size)
+    own = f.Number(float(index[0]))
+    tests: list[f.Formula] = [f.Op("==", (derivation.cell(tensor, at), own)) for at in tensor.indices()]
+    if isinstance(weights, Region):
+        pairs = zip(tests, tensor.indices(), strict=True)
+        tests = [f.multiply(test, derivation.cell(weights, at)) for test, at in pairs]
+    return make("count", f.add(ZERO, *tests), f"How many of the numbers are {index[0]}.")

@@ -19,13 +19,13 @@ def shortest(value: float, dtype: str) -> float:
     """
     if dtype not in _MOST_DIGITS or not math.isfinite(value):
         return value
-    value = _rounded(value, dtype)
+    value = rounded(value, dtype)
     candidates = (float(f"{value:.{digits}g}") for digits in range(1, _MOST_DIGITS[dtype] + 1))
-    return next(candidate for candidate in candidates if _rounded(candidate, dtype) == value)
+    return next(candidate for candidate in candidates if rounded(candidate, dtype) == value)
 
 
-def _rounded(value: float, dtype: str) -> float:
-    """Return the number of this dtype nearest to a value."""
+def rounded(value: float, dtype: str) -> float:
+    """Return the number of this dtype nearest to a value; infinity beyond its largest."""
     code = _STRUCT_CODES.get(dtype, "f")
     try:
         if dtype == "bfloat16":

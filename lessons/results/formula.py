@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lessons.results.clean_text import clean
+from lessons.results.floats import rounded
 
 Style = Literal["python", "people"]
 
@@ -132,6 +133,11 @@ def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     return lambda x: float(function(x)) if math.isfinite(x) else x
 
 
+def _remainder(a: float, b: float) -> float:
+    """Return what is left of `a` after whole multiples of `b`, with the sign of `a`."""
+    return math.nan if b == 0 or not math.isfinite(a) or math.isnan(b) else math.fmod(a, b)
+
+
 def _sine(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda x: function(x) if math.isfinite(x) else math.nan
 
@@ -157,11 +163,18 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "isinf": lambda x: float(math.isinf(x)),
     "median_low": _median_low,
     "atan2": math.atan2,
+    "fmod": _remainder,
+    "float16": lambda x: rounded(x, "float16"),
+    "float32": lambda x: rounded(x, "float32"),
+    "bfloat16": lambda x: rounded(x, "bfloat16"),
     "bitand": _bits(operator.and_),
     "bitor": _bits(operator.or_),
     "bitxor": _bits(operator.xor),
 }
-"""The functions that a formula may call, with the arithmetic of IEEE 754: none raises, undefined results are NaN."""
+"""The functions that a formula may call, with the arithmetic of IEEE 754: none raises, undefined results are NaN.
+
+`float16`, `float32` and `bfloat16` round to the nearest number of that type.
+"""
 
 _OPERATORS: dict[str, Callable[[float, float], Any]] = {
     "-": operator.sub,
@@ -327,7 +340,7 @@ def to_json(formula: Formula) -> Any:
 
 
 _ANY = {"+", "*", "max", "min", "argmax", "argmin", "median_low", "and", "or"}
-_TWO = {*_OPERATORS, "atan2", "bitand", "bitor", "bitxor"}
+_TWO = {*_OPERATORS, "atan2", "fmod", "bitand", "bitor", "bitxor"}
 _ARITY = {"neg": 1, "not": 1, "if": 3, **dict.fromkeys(set(FUNCTIONS) - _ANY, 1), **dict.fromkeys(_TWO, 2)}
 MOST_DEPTH = 50
 

@@ -9,12 +9,13 @@ from lessons.engine.explanation_tree import Node
 from lessons.format import template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, RunningStep, Step, TrainStep
-from lessons.results import line_shapes
+from lessons.results import exact_formula, line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
 from lessons.results.json_numbers import nested, number
 from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if.changes import UNCHANGED, Changes, apply
+from tui.render import explanation_text
 
 Json = dict[str, Any]
 
@@ -96,34 +97,40 @@ def knob(spec: Lesson, item: Knob) -> Json:
     }
 
 
-def explanation(node: Node) -> Json:
+def explanation(node: Node, exactly: bool = False) -> Json:
     """Return how a number was computed, and in `operands` the same for each of its operands.
 
-    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions); for a leaf it is the
-    value. `more` says that the operands of a number are left out, because the tree is cut off at that depth.
+    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions, `float32` rounds to
+    that type); for a leaf it is the value. `more` says that the operands of a number are left out, because the tree is
+    cut off at that depth. Values have as few digits as identify them in their type, or all (`exactly`) where the
+    formula above depends on them.
     """
     value = node.explanation
+    shown = value.value if exactly else shortest(value.value, value.dtype)
+    short = [shortest(operand.value, operand.dtype) for operand in value.operands]
+    below = exact_formula.needs_exact_operands(value.formula, short, value.values)
+    remark = explanation_text.digits(value).remark
     return {
         "tensor": value.name,
         "index": list(value.index),
-        "value": number(shortest(value.value, value.dtype)),
+        "value": number(shown),
         "dtype": value.dtype,
         "op": value.op,
-        "formula": python(value),
+        "formula": repr(shown) if value.leaf else python(value),
         "line": value.line,
         "file": value.file,
         "code": value.code,
-        "notes": list(value.notes),
-        "operands": list(map(_operand, value.operands if node.operands is None else node.operands)),
+        "notes": [*value.notes, *([remark] if remark else [])],
+        "operands": [_operand(item, below) for item in (value.operands if node.operands is None else node.operands)],
         "more": False,
     }
 
 
-def _operand(value: Operand | Node) -> Json:
+def _operand(value: Operand | Node, exactly: bool) -> Json:
     """Return an operand. Where the tree was cut off, its formula is its value."""
     if isinstance(value, Node):
-        return explanation(value)
-    shown = shortest(value.value, value.dtype)
+        return explanation(value, exactly)
+    shown = value.value if exactly else shortest(value.value, value.dtype)
     return {
         "tensor": value.name,
         "index": list(value.index),

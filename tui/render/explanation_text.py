@@ -7,13 +7,14 @@ give exactly the shown result, and `≈` everywhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, DecimalException, Inexact, InvalidOperation, localcontext
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 from rich.cells import cell_len
 
-from lessons.results import code_unit
+from lessons.results import code_unit, exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from tui.render.numbers import exact, nonfinite
@@ -23,8 +24,6 @@ MOST_DECIMALS = 9
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
-EXACT_DIGITS = 300
-"""Precision of the decimal arithmetic; enough for sums of products of ordinary numbers to be exact."""
 
 WORDS = {
     "matmul": "dot product",
@@ -124,10 +123,9 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
         return _masked(e, unicode)
     terms = _terms(e.formula)
     products = [term for term in terms if _factors(term)]
-    if len(products) > 1 and len(terms) - len(products) <= 2:
-        columns = zip(*(_factors(term) or () for term in products), strict=False)
-        factors = [pattern([e.operands[position] for position in column]) for column in columns]
-        joined = iter([dot.join(factors)])
+    columns = _columns(products, e)
+    if columns and len(terms) - len(products) <= 2:
+        joined = iter([dot.join(map(pattern, columns))])
         # Write the product where its first term was.
         return " + ".join(
             _text(term, e, unicode) if not _factors(term) else text
@@ -135,6 +133,23 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
             if not _factors(term) or (text := next(joined, ""))
         )
     return _text(e.formula, e, unicode)
+
+
+def _columns(products: Sequence[f.Formula], e: Explanation) -> list[list[Operand]]:
+    """Return the first, second, ... factors of several products if each are a block of one tensor, else nothing."""
+    factors = [_factors(product) or () for product in products]
+    if len(products) < 2 or len(set(map(len, factors))) > 1:
+        return []
+    columns = [[e.operands[position] for position in column] for column in zip(*factors, strict=True)]
+    return columns if all(map(_is_block, columns)) else []
+
+
+def _is_block(operands: Sequence[Operand]) -> bool:
+    """Return whether cells are those that a pattern such as `w[1,:]` names: of one tensor, and all combinations."""
+    indices = {operand.index for operand in operands}
+    if len({_base(operand.name) for operand in operands}) > 1 or len(set(map(len, indices))) > 1:
+        return False
+    return math.prod(len(set(axis)) for axis in zip(*indices, strict=True)) == len(indices)
 
 
 def _masked(e: Explanation, unicode: bool) -> str:
@@ -188,18 +203,43 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
 def _row(item: f.Op, e: Explanation) -> str:
     """Return the row pattern of the terms if all of them are cells of the same tensor, "" otherwise."""
     cells = [e.operands[part.position] for part in item.parts if isinstance(part, f.OperandRef)]
-    if len(cells) < len(item.parts) or len({_base(cell.name) for cell in cells}) > 1:
-        return ""
-    return pattern(cells)
+    return pattern(cells) if len(cells) == len(item.parts) and _is_block(cells) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """A formula in digits (`0.55·0.57 + 0.87·0.85`), the sign that joins it to its result, and the result."""
+    """A formula in digits (`0.55·0.57 + 0.87·0.85`), the sign that joins it to its result, and the result.
+
+    `remark` is a sentence if the written digits do not come to the result because PyTorch rounded on the way.
+    """
 
     text: str
     sign: str
     result: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A formula with its numbers as texts.
+
+    Attributes:
+        digits: what is shown.
+        value: what the written digits come to in double precision.
+        exactly: what they come to in exact arithmetic; None if that is no rational number.
+    """
+
+    digits: Digits
+    value: float
+    exactly: Fraction | None
+
+    def comes_out(self, formula: f.Formula) -> bool:
+        """Return whether a reader who computes with the written digits gets the written result."""
+        same = _same_text(readable(self.value, "float64", _decimals(self.digits.result)), self.digits.result)
+        if not same or self.exactly is None or not exact_formula.jumps(formula):
+            return same
+        on_paper = readable(float(self.exactly), "float64", _decimals(self.digits.result))
+        return _same_text(on_paper, self.digits.result)
 
 
 def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Digits:
@@ -208,37 +248,87 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
     Operands get as few decimals as make the result come out to its last shown digit.
     """
     e = explanation
-    result = readable(e.value, e.dtype)
     short = _shortened(_taken(_short_softmax(e), e.values), e.values, most)
-    written = Digits("", "=", result)
+    # A result that lies between two roundings may need more decimals too.
+    for decimals in range(DECIMALS, DECIMALS + 3):
+        result = readable(e.value, e.dtype, decimals)
+        for write in _precisions():
+            written = _write(short, e, write, result, unicode)
+            if written.comes_out(short):
+                return written.digits
+    written = _write(short, e, _bare, readable(e.value, e.dtype), unicode)
+    if written.digits.result in ("nan", "inf", "-inf"):
+        # The notes say what is beyond the largest number of the type.
+        return written.digits
+    unrounded = readable(written.value if written.exactly is None else float(written.exactly), "float64")
+    remark = f"Without rounding on the way, it would be {unrounded}. ({_precision(e.dtype)})"
+    return replace(written.digits, remark=remark)
+
+
+Write = Callable[[float, str], str]
+"""Writes a number of a dtype."""
+
+
+def _precisions() -> Iterator[Write]:
+    """Yield ways to write a number, from short to exact."""
     for decimals in range(DECIMALS, MOST_DECIMALS + 1):
-        written, got = _digits(short, e, decimals, result, unicode)
-        if _same_text(readable(got, "float64"), result):
-            break
-    return written
+        yield lambda value, dtype, decimals=decimals: readable(value, dtype, decimals)  # type: ignore[misc]
+    yield lambda value, dtype: exact(value, dtype).removesuffix(".0")
+    yield _bare
 
 
-def _digits(formula: f.Formula, e: Explanation, decimals: int, result: str, unicode: bool) -> tuple[Digits, float]:
-    """Write the formula with this many decimals; also return the value that the written digits evaluate to."""
+def _bare(value: float, dtype: str) -> str:
+    """Write a number as it is in double precision, which holds any other exactly."""
+    return exact(value, "float64" if dtype in PRECISION else dtype).removesuffix(".0")
 
-    def write(value: float) -> str:
-        return readable(value, "float64", decimals)
 
+PRECISION = {"bfloat16": "2 to 3", "float16": "3", "float32": "7", "float64": "16"}
+"""How many decimal digits a dtype keeps."""
+
+
+def _precision(dtype: str) -> str:
+    kept = PRECISION.get(dtype)
+    return f"{dtype} keeps about {kept} digits." if kept else "PyTorch rounds each result."
+
+
+def _decimals(text: str) -> int:
+    """Return with how many decimals to write what is compared with a written number."""
+    mantissa, e, _ = text.partition("e")
+    return max(DECIMALS, len(mantissa.partition(".")[2]) + len(e))
+
+
+def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicode: bool) -> _Written:
+    """Write the formula with its numbers as `write` writes them."""
     cells = set(f.operand_positions(formula))
-    operands = [operand if position in cells else None for position, operand in enumerate(e.operands)]
-    texts = [readable(operand.value, operand.dtype, decimals) if operand else "nan" for operand in operands]
-    got = f.evaluate(_rounded(formula, lambda value: float(write(value))), [float(text) for text in texts])
-    # NaN equals nothing, but it is the result.
-    exactly = _exactly(formula, texts, write, result) or (math.isnan(got) and result == "nan")
+    numbers = [write(cell.value, cell.dtype) if position in cells else "" for position, cell in enumerate(e.operands)]
+    shown = list(numbers)
 
-    def counted(item: f.Formula) -> f.Formula:
-        if isinstance(item, _Rest):
-            texts.append(f"({item.count} more: {write(item.value)})")
-            return f.OperandRef(len(texts) - 1)
-        return f.Op(item.op, tuple(map(counted, item.parts))) if isinstance(item, f.Op) else item
+    def with_texts(item: f.Formula) -> f.Formula:
+        """Make operands of the constants too."""
+        if isinstance(item, f.Op):
+            return f.Op(item.op, tuple(map(with_texts, item.parts)))
+        if isinstance(item, f.Number):
+            numbers.append(write(item.value, "float64"))
+            shown.append(f"({item.count} more: {numbers[-1]})" if isinstance(item, _Rest) else numbers[-1])
+            return f.OperandRef(len(numbers) - 1)
+        return item
 
-    text = f.text(counted(formula), texts, write, "people" if unicode else "python")
-    return Digits(text, "=" if exactly else "≈" if unicode else "~", result), got
+    formula = with_texts(formula)
+    got = f.evaluate(formula, [float(text or "nan") for text in numbers])
+    exactly = exact_formula.evaluate(formula, [_number(text) for text in numbers])
+    if exactly is None:
+        equal = not math.isfinite(got) and result == nonfinite(got)
+    else:
+        # Nobody sees the terms that were left out.
+        equal = shown == numbers and _number(result) == exactly
+    sign = "=" if equal else "≈" if unicode else "~"
+    text = f.text(formula, shown, repr, "people" if unicode else "python")
+    return _Written(Digits(text, sign, result), got, exactly)
+
+
+def _number(text: str) -> Fraction | float:
+    """Return what a written number is, exactly if it is finite."""
+    return Fraction(text) if text.lstrip("-")[:1].isdigit() else float(text or "nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,57 +353,11 @@ def _shortened(formula: f.Formula, values: Sequence[float], most: int) -> f.Form
     return f.Op(formula.op, tuple(_shortened(part, values, most) for part in formula.parts))
 
 
-def _exactly(formula: f.Formula, texts: Sequence[str], write: Callable[[float], str], result: str) -> bool:
-    """Return whether the written digits give exactly the written result, in decimal arithmetic."""
-    try:
-        with localcontext(prec=EXACT_DIGITS) as context:
-            context.traps[Inexact] = True
-            got = _decimal(formula, [Decimal(text) for text in texts], write)
-            return got is not None and got == Decimal(result)
-    except DecimalException:
-        return False
-
-
-def _decimal(formula: f.Formula, values: Sequence[Decimal], write: Callable[[float], str]) -> Decimal | None:
-    if isinstance(formula, f.OperandRef):
-        return values[formula.position]
-    if isinstance(formula, _Rest):
-        return None
-    if isinstance(formula, f.Number):
-        return Decimal(write(formula.value))
-    parts = [_decimal(part, values, write) for part in formula.parts]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    if formula.op == "+":
-        return sum(known, Decimal(0))
-    if formula.op == "*":
-        return math.prod(known, start=Decimal(1))
-    if formula.op == "-":
-        return known[0] - known[1]
-    if formula.op == "neg":
-        return -known[0]
-    if formula.op == "/":
-        return known[0] / known[1]
-    if formula.op in ("max", "min"):
-        return max(known) if formula.op == "max" else min(known)
-    return None
-
-
 def _same_text(one: str, other: str) -> bool:
     try:
-        return Decimal(one) == Decimal(other)
+        return one == other or Decimal(one) == Decimal(other)
     except InvalidOperation:
-        return one == other
-
-
-def _rounded(formula: f.Formula, write: Callable[[float], float]) -> f.Formula:
-    """Round the constants of a formula to the way they are written."""
-    if isinstance(formula, f.Number):
-        return replace(formula, value=write(formula.value))
-    if isinstance(formula, f.Op):
-        return f.Op(formula.op, tuple(_rounded(part, write) for part in formula.parts))
-    return formula
+        return False
 
 
 def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
@@ -381,6 +425,7 @@ def report(explanation: Explanation, unicode: bool = True, most: int = 8) -> lis
         lines.append(f"  = {text}")
         if found.text not in (found.result, text):
             lines.append(f"  = {found.text} {found.sign} {found.result}")
+        lines += [f"  {found.remark}"] if found.remark else []
     lines += [f"  {note}" for note in e.notes]
     for title, row in e.details:
         lines.append(f"  {title}: {numbers(row)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,17 +80,32 @@ class Derivation:
             return self.cell(argument, broadcast(argument.shape, index))
         return self.number(argument)
 
-    def rounded_operand(self, name: str, index: Index) -> f.Formula:
-        """Return an operand; a number is rounded to the type of the tensors, for operations that hang on its last bit.
+    def rounded_operands(self, *names: str, index: Index) -> Iterator[tuple[f.Formula, ...]]:
+        """Yield the operands with a number rounded as a kernel may round it, most likely first.
 
-        Comparisons and integer divisions are such operations.
+        Some kernels convert a number to the type of the tensor that it meets, others to single precision. Operations
+        that jump, such as comparisons and integer divisions, depend on its last bit.
         """
-        part = self.operand(name, index)
+        operands = tuple(self.operand(name, index) for name in names)
         dtypes = [region.dtype for region in self.event.operands() if region.dtype.is_floating_point]
-        if isinstance(part, f.Number) and dtypes and not math.isnan(part.value):
-            exact = torch.tensor(part.value, dtype=torch.promote_types(dtypes[0], torch.float32))
-            return f.Number(float(exact), part.code)
-        return part
+        if not dtypes or not any(isinstance(part, f.Number) for part in operands):
+            yield operands
+            return
+        for dtype in dict.fromkeys((dtypes[0], torch.promote_types(dtypes[0], torch.float32))):
+            yield tuple(_rounded(part, dtype) for part in operands)
+
+    def first_that_gives(self, value: float, formulas: Iterable[f.Formula]) -> f.Formula:
+        """Return the first of several formulas that gives a value, rounded to the type of the result; else the first.
+
+        Raises `ValueLost`.
+        """
+        tried = list(formulas)
+        values, dtype = self.run.history.values(self.elements), self.event.outs[self.output].dtype
+        for formula in tried:
+            got = float(torch.tensor(f.evaluate(formula, values), dtype=torch.float64).to(dtype))
+            if got == value or (math.isnan(got) and math.isnan(value)):
+                return formula
+        return tried[0]
 
     def number(self, argument: Any) -> f.Number:
         """Return a number that the call was given, with its code if that says more than a literal; else NaN."""
@@ -126,6 +141,13 @@ def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
     if event.op == "lift_fresh":
         return node is not None and not isinstance(node, ast.Call)
     return "scalar_tensor" not in positions.code(event.sites[0]).partition("(")[0]
+
+
+def _rounded(part: f.Formula, dtype: torch.dtype) -> f.Formula:
+    """Round a number to a type; a cell stays as it is."""
+    if not isinstance(part, f.Number) or math.isnan(part.value):
+        return part
+    return f.Number(float(torch.tensor(part.value, dtype=dtype)), part.code)
 
 
 def _is_size(node: ast.expr) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining import (
@@ -163,6 +164,11 @@ class Explainer:
         if formula is None or formula_check.agrees(formula, values, value, element.region.dtype):
             return derived
         got = f.evaluate(formula, values)
+        if exact_formula.jumps(formula):
+            note = f"Without rounding on the way it would be {got + 0.0:.6g}: PyTorch rounds before it cuts off."
+            derived.result.formula = None
+            derived.result.notes.append(note)
+            return derived
         note = f"The record does not account for this value: what it holds would come to {got:.6g}."
         return _unexplained(note, derived.event)
 
@@ -196,7 +202,7 @@ class Explainer:
             value = self.history.value(element)
             if event.hand:
                 return _derived(event, rules.set_by_hand(derivation, index, value), derivation)
-            if event.outs[output].dtype != element.region.dtype:
+            if event.outs[output].parts.dtype != element.region.dtype:
                 note = f"The bytes of a number of another type ({_dtype_name(event.outs[output].dtype)})."
                 return _derived(event, RuleResult("view", notes=[note]), derivation)
             inner = self._expand(event, output, index)

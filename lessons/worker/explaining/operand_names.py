@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from lessons.results.explanation import label
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.names import NamedCell
+from lessons.worker.recording.names import NamedCell, part_of
 from lessons.worker.recording.record import Event, Region
 
 MOST_VIEWS = 4
@@ -80,7 +80,7 @@ class Labels:
             region = binding.region
             if binding.time > self.time or not _fits(index, region.shape):
                 continue
-            last = Element.of(region, index, self.time)
+            last = Element.of(region.parts, (*index, *_part(name, region)), self.time)
             for time in run.history.write_times(last, binding.time) or [0]:
                 version = region.storage, last.offset, time
                 found[version] = min(found.get(version, self.time), max(time, binding.time))
@@ -125,7 +125,13 @@ def _unnamed(run: RecordedRun, writer: Event | None, element: Element) -> NamedC
         return NamedCell(OUTSIDE, (element.offset,), False)
     output, index = found
     view = _final_view(run, writer, writer.outs[output])
-    return NamedCell(run.names.code_of(writer), view.find(element.offset) or index, False)
+    index = view.find(element.offset) or index
+    return NamedCell(run.names.code_of(writer) + part_of(element, view, index), index, False)
+
+
+def _part(name: str, region: Region) -> Index:
+    """Return the index of a part of a complex number: 1 for `.imag`, 0 for `.real`; none for other numbers."""
+    return (int(name.endswith(".imag")),) if region.dtype.is_complex else ()
 
 
 def _fits(index: Index, shape: Index) -> bool:

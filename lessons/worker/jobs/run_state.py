@@ -106,7 +106,7 @@ def as_tensor(value: object) -> torch.Tensor:
             raise TypeError("its numbers are complex")
         if value.dim() > MOST_AXES or any(size > LONGEST_AXIS for size in value.shape):
             raise TypeError(f"its shape {tuple(value.shape)} is too large for a matrix")
-        return value.detach()
+        return value.detach().resolve_neg()
     if isinstance(value, bool | int | float | list | tuple):
         return torch.tensor(value)
     raise TypeError(f"it is a {type(value).__name__}, not a tensor")

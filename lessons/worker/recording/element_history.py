@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from lessons.worker.recording.record import CannotRestore, Event, Record, Region
 NARROW = 16
 """Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
 
+LINE = 16
+"""Bytes that share an entry of that index: no element is longer, and bytes may be read as another type."""
+
 
 class ValueLost(Exception):
     """The value of an element is lost: it was overwritten, and there is no copy. The message is for people."""
@@ -20,7 +24,11 @@ class ValueLost(Exception):
 
 @dataclass(slots=True, frozen=True)
 class Element:
-    """An element of a storage as it was just before `time`; `region` is any region of the storage, for its dtype."""
+    """An element of a storage as it was just before `time`.
+
+    The offset is in bytes. `region` is any region of the storage with the dtype of the element. The parts of a complex
+    number are elements of their own.
+    """
 
     storage: int
     offset: int
@@ -29,13 +37,13 @@ class Element:
 
     @classmethod
     def of(cls, region: Region, index: tuple[int, ...], time: int) -> Element:
-        """Return the element at an index of a region."""
-        return cls(region.storage, region.at(index), time, region)
+        """Return the element at an index of a region; of a complex one its real part."""
+        return cls(region.storage, region.at(index), time, region.parts)
 
 
 @dataclass(slots=True)
 class _Writes:
-    """The writes to one storage: narrow ones by element, wide ones in order."""
+    """The writes to one storage: narrow ones by line, wide ones in order."""
 
     seen: int = 0
     wide: list[Event] = field(default_factory=list)
@@ -54,45 +62,44 @@ class _Writes:
                 self.wide.append(event)
                 self.wide_times.append(event.time)
                 continue
-            for region in regions:
-                for offset in region.offsets():
-                    self.narrow.setdefault(offset, []).append(event)
+            for line in {offset // LINE for region in regions for offset in region.offsets()}:
+                self.narrow.setdefault(line, []).append(event)
         self.seen = len(events)
 
     def last(self, element: Element) -> Event | None:
         """Return the last event before the time of an element that wrote it, or None."""
-        narrow = self.narrow.get(element.offset, ())
+        narrow = self.narrow.get(element.offset // LINE, ())
         count = bisect_left(narrow, element.time, key=lambda event: event.time)
-        last = narrow[count - 1] if count else None
+        last = next((event for event in reversed(narrow[:count]) if _holds(event, element)), None)
         for position in range(bisect_left(self.wide_times, element.time) - 1, -1, -1):
             if last is not None and self.wide_times[position] < last.time:
                 break
-            if self.wide[position].index_of(element.storage, element.offset) is not None:
+            if _holds(self.wide[position], element):
                 return self.wide[position]
         return last
 
     def times(self, element: Element, since: int) -> list[int]:
         """Return the times of the writes to an element before its time, from the last one before `since` on."""
-        narrow = [event.time for event in self.narrow.get(element.offset, ()) if event.time < element.time]
-        wide = [
-            time
-            for time, event in zip(self.wide_times, self.wide, strict=True)
-            if time < element.time and event.index_of(element.storage, element.offset) is not None
-        ]
-        times = sorted({*narrow, *wide})
+        events = itertools.chain(self.narrow.get(element.offset // LINE, ()), self.wide)
+        times = sorted({event.time for event in events if event.time < element.time and _holds(event, element)})
         return times[max(0, bisect_left(times, since) - 1) :]
 
     def next(self, element: Element) -> Event | None:
         """Return the first event at or after the time of an element that overwrote it, or None."""
-        narrow = self.narrow.get(element.offset, ())
+        narrow = self.narrow.get(element.offset // LINE, ())
         count = bisect_left(narrow, element.time, key=lambda event: event.time)
-        first = next((event for event in narrow[count:] if event.info.written), None)
+        first = next((event for event in narrow[count:] if event.info.written and _holds(event, element)), None)
         for event in self.wide[bisect_left(self.wide_times, element.time) :]:
             if first is not None and first.time < event.time:
                 break
-            if event.info.written and event.index_of(element.storage, element.offset) is not None:
+            if event.info.written and _holds(event, element):
                 return event
         return first
+
+
+def _holds(event: Event, element: Element) -> bool:
+    """Return whether an event wrote an element."""
+    return event.index_of(element.storage, element.offset) is not None
 
 
 class ElementHistory:
@@ -141,7 +148,7 @@ class ElementHistory:
             else:
                 values[position] = self._before(event, element)
         for (_, dtype), positions in unchanged.items():
-            offsets = [elements[position].offset for position in positions]
+            offsets = [elements[position].offset // dtype.itemsize for position in positions]
             memory = elements[positions[0]].region.memory
             self._bring_back(elements[positions[0]].region)
             length = memory.nbytes() // dtype.itemsize
@@ -160,8 +167,10 @@ class ElementHistory:
             self._check(region.storage, time)
             self._bring_back(region)
             return region.tensor.clone()
-        elements = [Element.of(region, index, time) for index in region.indices()]
-        return torch.tensor(self.values(elements), dtype=torch.float64).to(region.dtype).reshape(region.shape)
+        parts = region.parts
+        elements = [Element.of(parts, index, time) for index in parts.indices()]
+        values = torch.tensor(self.values(elements), dtype=torch.float64).to(parts.dtype).reshape(parts.shape)
+        return torch.view_as_complex(values) if region.dtype.is_complex else values
 
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
@@ -190,5 +199,7 @@ class ElementHistory:
         for region, copy in zip(event.outs, event.before, strict=False):
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:
-                return float(copy[index].item())
+                start = element.offset - region.at(index)
+                part = copy[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
+                return float(part.view(element.region.dtype).item())
         raise ValueLost("It was overwritten later, and there was no room to keep what it had been.")

@@ -133,7 +133,8 @@ class Names:
 
     def bindings(self, name: str) -> list[Binding]:
         """Return all bindings of a name, in the lesson and in every function, in the order of time."""
-        return self._by_name.get(name, [])
+        whole, _, part = name.rpartition(".")
+        return self._by_name.get(name) or (self._by_name.get(whole, []) if part in _PARTS else [])
 
     def repetitions(self, event: Event) -> list[Event]:
         """Return the events whose results are called by the same code as those of this one, in the order of time."""
@@ -163,9 +164,11 @@ class Names:
 
             ranked = self._ranked[key] = sorted(known, key=rank, reverse=True)
         for item in ranked:
-            index = item.binding.region.find(element.offset)
-            if index is not None:
-                return NamedCell(item.binding.name, index, True)
+            region = item.binding.region
+            index = region.find(element.offset)
+            same = region.parts.dtype.itemsize == element.region.dtype.itemsize and not region.flips(element.offset)
+            if index is not None and same:
+                return NamedCell(item.binding.name + part_of(element, region, index), index, True)
         return None
 
     def code_of(self, event: Event) -> str:
@@ -182,6 +185,16 @@ class Names:
             # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.
             return f"(step {self._steps[event.time]} of {text})" if backward else f"({op} in {text})"
         return text if isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript) else f"({text})"
+
+
+_PARTS = ("real", "imag")
+
+
+def part_of(element: Element, region: Region, index: tuple[int, ...]) -> str:
+    """Return `.real` or `.imag` for an element of a complex tensor, "" for any other."""
+    if not region.dtype.is_complex:
+        return ""
+    return "." + _PARTS[element.offset > region.at(index)]
 
 
 def _period(ops: list[str]) -> int:

@@ -20,8 +20,11 @@ import torch
 Site = tuple[CodeType, int]
 """A position in running code: a code object and the offset of an instruction in it."""
 
-Layout = tuple[torch.UntypedStorage, int, tuple[int, ...], tuple[int, ...], torch.dtype]
-"""A tensor as an operation saw it: storage, offset, shape, stride, dtype. Operations take no other tuples."""
+Layout = tuple[Any, ...]
+"""A tensor as an operation saw it: storage, offset, shape, stride, dtype. Operations take no other tuples.
+
+Two more items, `conj` and `neg`, stand behind these if one of them is true.
+"""
 
 OPAQUE = object()
 """Stands for a tensor without a storage, such as a sparse one."""
@@ -38,7 +41,8 @@ class Region:
     """A tensor as an operation saw it: which elements of which storage, in which shape.
 
     It keeps the storage alive and not the tensor, which may get a different storage later (`.data = ...`). The bytes
-    of the storage may be dropped meanwhile; `Record.restore` brings them back.
+    of the storage may be dropped meanwhile; `Record.restore` brings them back. `conj` and `neg` are the lazy views of
+    PyTorch that show imaginary parts, or all numbers, with the other sign.
     """
 
     storage: int
@@ -47,6 +51,8 @@ class Region:
     stride: tuple[int, ...]
     dtype: torch.dtype
     memory: torch.UntypedStorage
+    conj: bool = False
+    neg: bool = False
     _steps: tuple[tuple[int, int, int], ...] | None = None
 
     @classmethod
@@ -57,8 +63,8 @@ class Region:
     @classmethod
     def of_layout(cls, raw: Layout) -> Region:
         """Return the region that a layout describes."""
-        memory, offset, shape, stride, dtype = raw
-        return cls(memory._cdata, offset, tuple(shape), stride, dtype, memory)
+        memory, offset, shape, stride, dtype, *signs = raw
+        return cls(memory._cdata, offset, tuple(shape), stride, dtype, memory, *signs)
 
     @property
     def tensor(self) -> torch.Tensor:
@@ -75,15 +81,34 @@ class Region:
         offset = self.offset + int(outline.storage_offset())
         return Region(self.storage, offset, tuple(outline.shape), outline.stride(), self.dtype, self.memory)
 
+    @property
+    def parts(self) -> Region:
+        """The real and imaginary parts of a complex tensor, along one more axis; any other tensor as it is."""
+        if not self.dtype.is_complex:
+            return self
+        return Region(
+            self.storage,
+            2 * self.offset,
+            (*self.shape, 2),
+            (*(2 * step for step in self.stride), 1),
+            self.dtype.to_real(),
+            self.memory,
+        )
+
+    def flips(self, offset: int) -> bool:
+        """Return whether the region shows the number at an offset with the other sign."""
+        imaginary = offset % self.dtype.itemsize > 0
+        return self.neg != (self.conj and imaginary)
+
     def at(self, index: tuple[int, ...]) -> int:
-        """Return the offset of an element in the storage."""
+        """Return the offset of an element in the storage, in bytes."""
         steps: int = sum(map(operator.mul, index, self.stride))
-        return self.offset + steps
+        return (self.offset + steps) * self.dtype.itemsize
 
     def find(self, offset: int) -> tuple[int, ...] | None:
-        """Return the index of the element at an offset; None if it is not in this region."""
-        left = offset - self.offset
-        if left < 0:
+        """Return the index of the element that holds the byte at an offset; None if it is not in this region."""
+        left = offset // self.dtype.itemsize - self.offset
+        if left < 0 or 0 in self.shape:
             return None
         steps = self._steps
         if steps is None:
@@ -92,10 +117,38 @@ class Region:
             axes.sort(key=lambda axis: -self.stride[axis])
             steps = self._steps = tuple((axis, self.stride[axis], self.shape[axis] - 1) for axis in axes)
         index = [0] * len(self.shape)
+        rest = left
         for axis, step, last in steps:
-            index[axis] = min(left // step, last)
-            left -= index[axis] * step
-        return tuple(index) if left == 0 and 0 not in self.shape else None
+            index[axis] = min(rest // step, last)
+            rest -= index[axis] * step
+        return tuple(index) if rest == 0 else self._search(left)
+
+    def _search(self, left: int) -> tuple[int, ...] | None:
+        """Find an index by trying all: where rows overlap, as `as_strided` allows, the largest step may lead astray."""
+        steps = self._steps or ()
+        if left > sum(step * last for _, step, last in steps) or not self._overlaps(steps):
+            return None
+        ways = itertools.product(*(range(min(left // step, last), -1, -1) for _, step, last in steps[:-1]))
+        for way in ways:
+            rest = left - sum(step * position for (_, step, _), position in zip(steps, way, strict=False))
+            axis, step, last = steps[-1]
+            if rest % step == 0 and 0 <= rest // step <= last:
+                index = [0] * len(self.shape)
+                for (earlier, _, _), position in zip(steps, way, strict=False):
+                    index[earlier] = position
+                index[axis] = rest // step
+                return tuple(index)
+        return None
+
+    @staticmethod
+    def _overlaps(steps: tuple[tuple[int, int, int], ...]) -> bool:
+        """Return whether two indices may have the same offset: a step that is no longer than all smaller ones."""
+        reach = 0
+        for _, step, last in reversed(steps):
+            if step <= reach:
+                return True
+            reach += step * last
+        return False
 
     @property
     def size(self) -> int:
@@ -107,14 +160,15 @@ class Region:
         return itertools.product(*map(range, self.shape))
 
     def offsets(self) -> Iterator[int]:
-        """Iterate over the offsets of all elements in the storage, in the order of their indices."""
+        """Iterate over the offsets of all elements in the storage, in bytes, in the order of their indices."""
         return map(self.at, self.indices())
 
 
 def layout(tensor: torch.Tensor) -> Layout:
     """Return the layout of a tensor that has a storage. Raises `NotImplementedError` for a sparse one."""
-    offset: int = tensor.storage_offset()  # type: ignore[assignment]
-    return tensor.untyped_storage(), offset, tensor.shape, tensor.stride(), tensor.dtype
+    plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
+    conj, neg = tensor.is_conj(), tensor.is_neg()
+    return (*plain, conj, neg) if conj or neg else plain
 
 
 @dataclass(slots=True, frozen=True)
@@ -148,6 +202,7 @@ class Info:
         call: a faster way to call it, if its first argument is a tensor.
         tensors: the positions of arguments that may be tensors or lists of tensors.
         undeclared: the position of the argument `training`, if the schema only declares writes without it.
+        out: whether it writes to an argument such as `out`, which it resizes to what it computes.
     """
 
     func: Any
@@ -159,6 +214,7 @@ class Info:
     call: Callable[..., Any] | None = None
     tensors: tuple[int, ...] = ()
     undeclared: int | None = None
+    out: bool = False
 
     def targets(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
         """Yield the tensors (or their regions) that a call writes to."""
@@ -218,7 +274,7 @@ class Event:
         return bool(self.outs) and not self.written
 
     def index_of(self, storage: int, offset: int) -> tuple[int, tuple[int, ...]] | None:
-        """Return which of the results holds an element, and its index there; None if none of them does."""
+        """Return which of the results holds the byte at an offset, and its index there; None if none of them does."""
         for output, region in enumerate(self.outs):
             if region.storage == storage and (index := region.find(offset)) is not None:
                 return output, index
@@ -319,9 +375,16 @@ class Events(Sequence[Event]):
         event = Event(time, info, args, kwargs, outs, sites, direct, before, draw, hand)
         event.opaque = any(_is_opaque(value) for value in (*raw_args, *raw_kwargs.values(), *raw_outs))
         if info.written and info.op != "set_":
-            # An operation may write to other tensors than it returns.
+            # An operation may write to other tensors than it returns, and give those in `out` another shape.
             targets = tuple(info.targets(args, kwargs))
+            returned = {region.storage: region for region in outs} if info.out else {}
             storages = {region.storage for region in targets}
+            targets = tuple(returned.get(region.storage, region) for region in targets)
+            if info.out and before is not DROPPED:
+                event.before = tuple(
+                    copy if copy is not None and tuple(copy.shape) == region.shape else None
+                    for copy, region in zip(before, targets, strict=False)
+                )
             event.written = event.outs = (*targets, *(region for region in outs if region.storage not in storages))
         elif info.op != "set_":
             sources = {region.storage for region in event.operands()}

@@ -74,6 +74,9 @@ RESHAPING = frozenset(
 UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 """Arguments that an operation writes to in training although its schema does not say so."""
 
+SIGNS = frozenset({"_conj", "_neg_view"})
+"""Operations whose results are only marked as having the other sign."""
+
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that draw one uniform number from a generator for each element."""
 
@@ -123,6 +126,7 @@ class Recorder(TorchDispatchMode):
         self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
         self._loops: set[str] = set()
         self._hand = False
+        self._signs = False
         self._aside: tuple[Site, ...] | None = None
 
     @classmethod
@@ -221,6 +225,8 @@ class Recorder(TorchDispatchMode):
                             value.stride(),
                             value.dtype,
                         )
+                        if self._signs and (value.is_conj() or value.is_neg()):
+                            taken[position] = layout(value)
                     except NotImplementedError:
                         taken[position] = OPAQUE
                 elif isinstance(value, list):
@@ -231,6 +237,7 @@ class Recorder(TorchDispatchMode):
             if info.random:
                 generator = kwargs.get("generator") or torch.default_generator
                 state = generator.get_state()
+            self._signs = self._signs or info.op in SIGNS
             fast = info.call is not None and type(taken[0]) is tuple
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
@@ -294,6 +301,7 @@ class Recorder(TorchDispatchMode):
             _fast_call(op, schema.overload_name),
             tuple(position for position, item in enumerate(schema.arguments) if "Tensor" in str(item.type)),
             names["training"] if undeclared else None,
+            any(item.is_out for item in schema.arguments),
         )
         self._infos[id(func)] = info
         return info

@@ -104,6 +104,23 @@ def test_a_number_is_told_again_where_more_of_it_is_known(command: Command, tmp_
     assert command("explain", file, "-", "d", "--depth", "9")[1].count("= exp(a)") == 1
 
 
+def test_formulas_in_json_come_out(command: Command, tmp_path: Path) -> None:
+    """Operands have all their digits where the formula hangs on the last one."""
+    file = tmp_path / "floor.py"
+    file.write_text("import torch\na = torch.tensor([1.0])\nb = torch.tensor([0.1])\nc = a // b\nd = a * b\n")
+    told = document(command("explain", file, "-", "c", "0", "--json"))
+    assert (told["formula"], told["value"]) == ("a[0] // b[0]", 9.0)
+    assert told["operands"][1]["value"] == float(told["operands"][1]["formula"]) == 0.10000000149011612
+    assert document(command("explain", file, "-", "d", "0", "--json"))["operands"][1]["value"] == 0.1
+
+
+def test_a_result_that_goes_into_an_empty_tensor(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "out.py"
+    file.write_text("import torch\na = torch.ones(2, 3)\ns = torch.empty(0)\ntorch.matmul(a, a.T, out=s)\n")
+    status, out, _ = command("explain", file, "-", "s", "0,1", "--depth", "1")
+    assert (status, out.splitlines()[1]) == (0, "  = a[0,:]·a[1,:]")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -225,6 +225,41 @@ def test_long_sums() -> None:
     ]
 
 
+def test_different_products_are_not_one_row() -> None:
+    """A row of `a` with a row of `b` is written as such only if the factors are those rows."""
+    cells = [operand(name, (0,), 0.5) for name in ("a.real", "b.imag", "a.imag", "b.real")]
+    turned = f.add(*(f.multiply(f.OperandRef(at), f.OperandRef(at + 1)) for at in (0, 2)))
+    e = explanation("t", (), 0.5, turned, cells, op="add")
+    assert explanation_text.symbols(e) == "a.real[0]·b.imag[0] + a.imag[0]·b.real[0]"
+    diagonal = [operand(name, (at, at), 0.5) for at in (0, 1) for name in ("a", "b")]
+    e = explanation("t", (), 0.5, turned, diagonal, op="sum")
+    assert explanation_text.symbols(e) == "a[0,0]·b[0,0] + a[1,1]·b[1,1]"
+
+
+def test_digits_that_decide() -> None:
+    """Where a last digit decides, as many are written as a reader needs, on paper and with a calculator."""
+    least = explanation(
+        "r", (0,), single(-0.4), f.call("fmod", f.OperandRef(0), f.Number(single(0.4))), [operand("a", (), -2.0)]
+    )
+    assert explanation_text.digits(least) == Digits("fmod(-2, 0.40000001)", "≈", "-0.4")
+    quotient = f.Op("/", (f.OperandRef(0), f.OperandRef(1)))
+    tenths = [operand("a", (), single(0.7)), operand("b", (), single(0.1))]
+    cut = explanation("r", (), 7.0, f.call("trunc", f.call("float32", quotient)), tenths)
+    assert explanation_text.digits(cut) == Digits("trunc(float32(0.7 / 0.1))", "=", "7")
+    floor = explanation(
+        "r", (), 9.0, f.Op("//", (f.OperandRef(0), f.OperandRef(1))), [operand("a", (), 1.0), tenths[1]]
+    )
+    assert explanation_text.digits(floor) == Digits("1 // 0.100000001", "=", "9")
+
+
+def test_a_sum_that_was_rounded_on_the_way() -> None:
+    """What the written digits come to is told, since it is not the result."""
+    e = explanation("r", (), 1e8, f.add(f.OperandRef(0), f.Number(1.0)), [operand("a", (), 1e8)])
+    remark = "Without rounding on the way, it would be 100000001. (float32 keeps about 7 digits.)"
+    assert explanation_text.digits(e) == Digits("100000000 + 1", "≈", "100000000", remark)
+    assert f"  {remark}" in explanation_text.report(e)
+
+
 # Operands in rows ---------------------------------------------------------------------------------------------------
 
 

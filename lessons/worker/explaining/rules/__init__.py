@@ -12,6 +12,7 @@ from __future__ import annotations
 from lessons.worker.explaining.rules import (
     activations,
     channel_norms,
+    complex_numbers,
     constants,
     convolutions,
     distances,
@@ -35,6 +36,7 @@ __all__ = [
     "activations",
     "apply",
     "channel_norms",
+    "complex_numbers",
     "constants",
     "convolutions",
     "copied",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -99,16 +99,29 @@ def _mul(derivation: Derivation, index: Index, value: float) -> RuleResult:
 
 @rule("div", "true_divide", "floor_divide")
 def _div(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    parts = derivation.rounded_operand("self", index), derivation.rounded_operand("other", index)
-    mode = derivation.event.arg("rounding_mode")
-    if mode == "floor" or derivation.event.op.startswith("floor"):
-        return make("divide", f.Op("//", parts))
-    quotient = f.Op("/", parts)
-    return make("divide", f.call("trunc", quotient) if mode == "trunc" else quotient)
+    mode = "floor" if derivation.event.op.startswith("floor") else derivation.event.arg("rounding_mode")
+    pairs = derivation.rounded_operands("self", "other", index=index)
+    return make("divide", derivation.first_that_gives(value, _quotients(derivation, mode, pairs)))
+
+
+def _quotients(derivation: Derivation, mode: str | None, pairs: Iterable[tuple[f.Formula, ...]]) -> Iterator[f.Formula]:
+    """Yield what a division may have computed; one that cuts off does so after the quotient was rounded."""
+    dtype = str(derivation.event.outs[0].dtype).removeprefix("torch.")
+    for pair in pairs:
+        quotient = f.Op("/", pair)
+        if mode == "floor":
+            yield f.Op("//", pair)
+        elif mode == "trunc":
+            yield f.call("trunc", quotient)
+            if dtype in f.FUNCTIONS:
+                yield f.call("trunc", f.call(dtype, quotient))
+        else:
+            yield quotient
 
 
 _BINARY = {
     "remainder": ("%", "remainder"),
+    "fmod": ("fmod", "remainder"),
     "eq": ("==", "compare"),
     "ne": ("!=", "compare"),
     "lt": ("<", "compare"),
@@ -123,8 +136,8 @@ _BINARY = {
 
 def _binary(op: str, name: str) -> Rule:
     def function(derivation: Derivation, index: Index, value: float) -> RuleResult:
-        parts = derivation.rounded_operand("self", index), derivation.rounded_operand("other", index)
-        return make(name, f.call(op, *parts))
+        pairs = derivation.rounded_operands("self", "other", index=index)
+        return make(name, derivation.first_that_gives(value, (f.call(op, *pair) for pair in pairs)))
 
     return function
 
@@ -133,11 +146,12 @@ for _op, (_sign, _name) in _BINARY.items():
     rule(_op)(_binary(_sign, _name))
 
 
-@rule("fmod")
-def _fmod(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    first, second = derivation.operand("self", index), derivation.operand("other", index)
-    whole = f.call("trunc", f.Op("/", (first, second)))
-    return make("remainder", f.Op("-", (first, f.multiply(second, whole))))
+@rule("heaviside")
+def _heaviside(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain `torch.heaviside`: 0 below 0, 1 above 0, and the second number at 0."""
+    cell, at_zero = derivation.operand("self", index), derivation.operand("values", index)
+    step = f.choose(f.Op("==", (cell, ZERO)), at_zero, f.Op(">", (cell, ZERO)))
+    return make("heaviside", f.choose(f.call("isnan", cell), cell, step))
 
 
 @rule("logical_and", "logical_or", "logical_xor")
@@ -205,13 +219,11 @@ def _round(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return make("round", f.call("round", cell))
     power = f.Number(10.0 ** abs(decimals))
     up, down = ("*", "/") if decimals > 0 else ("/", "*")
-    whole = f.call("round", f.Op(up, (cell, power)))
-    scaled = f.evaluate(f.Op(up, (cell, power)), (derivation.value(region(derivation), index),))
-    if math.isfinite(value) and round(scaled) != round(f.evaluate(f.Op(up, (f.Number(value), power)), ())):
-        # The kernel multiplied in the precision of the tensor, which gave exactly a half.
-        note = f"Rounded to {decimals} decimals, between which it is halfway in the precision of this tensor."
-        return make("round", None, note)
-    return make("round", f.Op(down, (whole, power)), f"Rounded to {decimals} decimals.")
+    scaled = f.Op(up, (cell, power))
+    # The kernel may have met a half that only its own precision makes.
+    ways = (scaled, *(f.call(dtype, scaled) for dtype in ("float32", "float16", "bfloat16")))
+    rounded = [f.Op(down, (f.call("round", way), power)) for way in ways]
+    return make("round", derivation.first_that_gives(value, rounded), f"Rounded to {decimals} decimals.")
 
 
 @rule("nan_to_num")

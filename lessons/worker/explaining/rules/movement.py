@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
+from lessons.worker.explaining.rules import complex_numbers
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -85,17 +87,23 @@ def copied(run: RecordedRun, event: Event, element: Element) -> Element | None:
 
 def _origin(run: RecordedRun, event: Event, element: Element) -> Element | None:
     """Return the element that an event copied to the given one, with or without a conversion; else None."""
-
-    def element_at(region: Any, index: Index) -> Element | None:
-        return Element.of(region, index, event.time) if isinstance(region, Region) else None
-
     found = event.index_of(element.storage, element.offset)
     if event.hand or found is None:
         return None
     (output, index), op = found, event.op
     out = event.outs[output]
+    start = element.offset - out.at(index)
+
+    def element_at(region: Any, index: Index, time: int = event.time) -> Element | None:
+        if not isinstance(region, Region) or (start and region.dtype != out.dtype):
+            return None
+        source = Element.of(region, index, time)
+        # The imaginary part of a complex number lies behind the real one.
+        source = replace(source, offset=source.offset + start) if start else source
+        return None if region.flips(source.offset) else source
+
     if event.info is SNAPSHOT:
-        return Element.of(event.args[0], index, event.args[1])
+        return element_at(event.args[0], index, event.args[1])
     if op in _COPIES:
         return element_at(event.arg(_COPIES[op]), index)
     if op == "copy_":
@@ -122,6 +130,9 @@ def _is_unchanged(run: RecordedRun, before: Element, after: Element) -> bool:
 def apply(derivation: Derivation, element: Element, index: Index, value: float) -> RuleResult:
     """Explain an element, which is at `index` in a result of the event, by the rule of its operation."""
     source = _origin(derivation.run, derivation.event, element)
+    if source is None and complex_numbers.concerns(derivation.event):
+        part = element.offset - derivation.event.outs[derivation.output].at(index)
+        return complex_numbers.explain(derivation, index, int(part > 0))
     if source is None:
         return _with_wraparound(
             derivation, find(derivation.event.op)(derivation, index, value), element.region.dtype, value
@@ -163,6 +174,13 @@ def _with_wraparound(derivation: Derivation, result: RuleResult, dtype: torch.dt
             f"The type {name} holds {info.min} to {info.max}; what is beyond starts again at the other end."
         )
     return result
+
+
+@rule(*_COPIES, "copy")
+def _flipped(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain a copy of a tensor that PyTorch only marked as negative."""
+    name = "src" if derivation.event.op.startswith("copy") else _COPIES[derivation.event.op]
+    return make("neg", f.Op("neg", (derivation.operand(name, index),)))
 
 
 def _before_cat(event: Event, index: Index, element_at: _ElementAt) -> Element | None:

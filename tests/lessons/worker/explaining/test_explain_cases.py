@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
+from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
+from lessons.results.floats import rounded
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
 from lessons.worker.jobs.run_state import RunState
@@ -252,3 +255,112 @@ def test_result_that_a_fused_kernel_saves_for_the_backward_pass() -> None:
         """
     )
     traced.check_all("r", "g")
+
+
+STEPS = [
+    "torch.fmod(torch.tensor([-2.0, 5.3]), 0.4)",
+    'torch.div(torch.tensor([0.7, 1.0]), torch.tensor([0.1, 0.1]), rounding_mode="trunc")',
+    'torch.div(torch.tensor([1.0, 0.7]), 0.1, rounding_mode="floor")',
+    "torch.tensor([1.0, -0.3]) // 0.1",
+    "torch.tensor([5.3, 1.0, 0.3]).half() % 0.7",
+    "torch.tensor([5.3, 1.0, 0.3]).bfloat16() % 0.7",
+    "torch.fmod(torch.tensor([5.3, -1.0]).half(), 0.3)",
+    "torch.tensor([0.1, 0.2]) >= 0.1",
+    "torch.tensor([0.1, 0.2]).half() >= 0.1",
+    "torch.tensor([0.7, 0.3]).bfloat16() == 0.7",
+    "torch.tensor([2.675, 1.005]).round(decimals=2)",
+    "torch.heaviside(torch.tensor([-1.0, 0.0, 2.0]), torch.tensor([0.5]))",
+    "torch.sign(torch.tensor([-1.5, 0.0]))",
+]
+
+
+@pytest.mark.parametrize("code", STEPS)
+def test_functions_that_jump(code: str) -> None:
+    """A formula with one comes out exactly: a last digit of an argument decides between 0 and -0.4."""
+    traced = Traced(f"r = {code}")
+    for index in range(traced.namespace["r"].numel()):
+        told = traced.explain("r", index)
+        got = f.evaluate(told.formula, told.values)
+        assert rounded(got, told.dtype) == told.value
+        assert told.operands
+
+
+def test_a_jump_that_no_formula_gives_is_not_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operation and its operands are named, with what exact arithmetic would give."""
+    traced = Traced("a = torch.tensor([-2.0])\nr = torch.fmod(a, 0.4)")
+    wrong = f.Op("fmod", (f.OperandRef(0), f.Number(0.5)))
+    monkeypatch.setattr(Derivation, "first_that_gives", lambda derivation, value, formulas: [*formulas] and wrong)
+    told = traced.explain("r", 0)
+    assert ([operand.label for operand in told.operands], told.formula) == (["a[0]"], f.Number(told.value))
+    assert told.notes[0].startswith("Without rounding on the way it would be 0:")
+
+
+COMPLEX = """
+q = torch.rand(2, 4)
+freqs = torch.polar(torch.ones(2, 2), torch.rand(2, 2))
+qc = torch.view_as_complex(q.reshape(2, 2, 2))
+turned = qc * freqs
+r = torch.view_as_real(turned).flatten(1)
+size, angle = turned.abs(), torch.angle(turned)
+kept = turned.clone()
+s = torch.view_as_real(torch.stack([kept[0] + 1, -kept[1]]) - 2j * turned.conj().resolve_conj())
+kept[0, 1] = 3 + 4j
+real, imag = kept.real + 0, kept.imag * 1
+w = torch.view_as_real(torch.rand(2).to(torch.complex64) * qc[0])
+mirrored = turned.conj()
+down = mirrored.imag
+n = down * 3
+m = down.clone()
+"""
+
+
+def test_complex_numbers() -> None:
+    """Each part is a number of its own, which the code calls `.real` and `.imag`."""
+    traced = Traced(COMPLEX)
+    traced.check_all("r", "size", "angle", "s", "real", "imag", "w", "n", "m")
+    parts = "qc.real[0,0] * freqs.imag[0,0] + qc.imag[0,0] * freqs.real[0,0]"
+    assert x.python(traced.explain("r", 0, 1)) == parts
+    assert [x.python(traced.explain(name, 0, 1)) for name in ("real", "imag")] == [
+        "kept.real[0,1] + 0.0",
+        "kept.imag[0,1] * 1.0",
+    ]
+
+
+def test_results_in_a_tensor_that_is_given() -> None:
+    """`out=` may be empty: then it gets the shape of the result. What it held before is told as it was."""
+    traced = Traced(
+        """
+        a = torch.rand(2, 3)
+        s, t, u, v = torch.empty(0), torch.ones(2, 2), torch.empty(0), torch.empty(0)
+        t *= 2
+        before = t * 3
+        torch.add(a, a, out=s)
+        torch.matmul(a, a.T, out=t)
+        torch.matmul(a, a.T, out=u)
+        torch.cat([a, a], out=v)
+        """
+    )
+    traced.check_all("before", "s", "t", "u", "v")
+    assert x.python(traced.explain("s", 1, 2)) == "a[1,2] + a[1,2]"
+    assert [traced.explain(name, 0, 1).op for name in ("t", "u")] == ["matmul", "matmul"]
+
+
+def test_rows_that_overlap() -> None:
+    """`as_strided` may show an element in several cells; each leads to what made it."""
+    traced = Traced(
+        """
+        x = torch.arange(12.0) * 2
+        y = x.as_strided((3, 3), (1, 1))
+        z = x.as_strided((3, 3), (2, 3)) * 2
+        w = torch.rand(12).as_strided((3, 3), (2, 3))
+        v = w.clone()
+        """
+    )
+    traced.check_all("y", "z", "w", "v")
+
+
+def test_bytes_of_another_type() -> None:
+    """They are told as such, and an operation that wrote them is not denied."""
+    traced = Traced("a = torch.tensor([1, 2], dtype=torch.int32)\na[1] = 7\nb = a.view(torch.int16)")
+    told = traced.explain("b", 2)
+    assert told.notes == ("The bytes of a number of another type (int32).",)

@@ -1,0 +1,105 @@
+"""The value of a formula in exact arithmetic, as somebody would compute it on paper from the written digits."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from lessons.results import formula as f
+from lessons.results.floats import rounded
+
+STEPS = frozenset({"floor", "ceil", "round", "trunc", "//", "%", "fmod", "float16", "float32", "bfloat16"})
+"""Functions that jump: a last digit more or less in their arguments may change their result by far more."""
+
+TESTS = frozenset({"<", "<=", ">", ">=", "==", "!=", "argmax", "argmin"})
+"""Comparisons, which jump as well."""
+
+
+def _fmod(a: Fraction, b: Fraction) -> Fraction:
+    return a - b * math.trunc(a / b)
+
+
+def _rounded_to(dtype: str) -> Callable[[Fraction], Fraction]:
+    return lambda x: Fraction(rounded(float(x), dtype))
+
+
+_FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
+    "-": operator.sub,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "neg": operator.neg,
+    "abs": abs,
+    "max": max,
+    "min": min,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
+    "fmod": _fmod,
+    "isnan": lambda x: False,
+    "isinf": lambda x: False,
+    "not": operator.not_,
+    **{dtype: _rounded_to(dtype) for dtype in ("float16", "float32", "bfloat16")},
+}
+
+
+def evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fraction | None:
+    """Return the exact value of a formula; None if a part is not rational: an exponential, a root, an infinity."""
+    try:
+        return _evaluate(formula, values)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
+
+
+def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fraction | None:
+    if isinstance(formula, f.OperandRef):
+        return Fraction(values[formula.position])
+    if isinstance(formula, f.Number):
+        return Fraction(formula.value)
+    if formula.op == "if":
+        test, yes, no = formula.parts
+        decided = _evaluate(test, values)
+        return None if decided is None else _evaluate(yes if decided else no, values)
+    parts = []
+    for part in formula.parts:
+        value = _evaluate(part, values)
+        if value is None:
+            return None
+        parts.append(value)
+    if formula.op == "+":
+        return sum(parts, Fraction(0))
+    if formula.op == "*":
+        return math.prod(parts, start=Fraction(1))
+    if formula.op in ("and", "or"):
+        return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
+    function = _FUNCTIONS.get(formula.op)
+    return None if function is None else Fraction(function(*parts))
+
+
+def jumps(formula: f.Formula) -> bool:
+    """Return whether a formula contains a function that jumps."""
+    if not isinstance(formula, f.Op):
+        return False
+    return formula.op in STEPS or formula.op in TESTS or any(map(jumps, formula.parts))
+
+
+def needs_exact_operands(formula: f.Formula, short: Sequence[float], values: Sequence[float]) -> bool:
+    """Return whether a formula has the same value for shorter operands as for the exact ones, however it is computed.
+
+    In exact arithmetic and in double precision alike: on paper -2 / 0.4 is -5, and in double precision it is not.
+    """
+    true = f.evaluate(formula, values)
+    found = [f.evaluate(formula, short)]
+    if jumps(formula):
+        on_paper = evaluate(formula, [Fraction(repr(value)) if math.isfinite(value) else value for value in short])
+        found += [] if on_paper is None else [float(on_paper)]
+    return not all(one == true or math.isclose(one, true, rel_tol=1e-6) or one != one for one in found)

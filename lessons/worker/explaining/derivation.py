@@ -68,6 +68,11 @@ class Derivation:
         """Return the values that cells had when the operation ran. Raises `ValueLost`."""
         return self.run.history.values([self.element(region, index) for index in indices])
 
+    def made(self, index: Index) -> f.Formula | None:
+        """Return the number that an operation without operands made at an index when it ran; None if unknown."""
+        result = self.run.made(self.event)
+        return None if result is None else f.Number(float(result[index].item()))
+
     def line(self) -> int | None:
         """Return the line that called the operation; None if it is not known."""
         sites = self.event.sites

@@ -27,6 +27,7 @@ from lessons.worker.explaining import (
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.operand_names import NOTE, Labels
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
+from lessons.worker.explaining.replay import Replay
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.names import NamedCell, Names
 from lessons.worker.recording.record import Event, Record, Region
@@ -69,6 +70,7 @@ class Explainer:
         self._references = 0
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
         self._movements: dict[int, Movement | None] = {}
+        self._replay = Replay(self.history)
 
     # Questions ----------------------------------------------------------------------------------------------------
 
@@ -163,13 +165,19 @@ class Explainer:
         formula = derived.result.formula
         if formula is None or formula_check.agrees(formula, values, value, element.region.dtype):
             return derived
-        got = f.evaluate(formula, values)
+        got = f.evaluate(formula, values) + 0.0
+        if not derived.operands:
+            note = f"Something that was not recorded has changed this number. Here it was made {got:.6g}."
+            return _unexplained(note, derived.event)
         if exact_formula.jumps(formula):
-            note = f"Without rounding on the way it would be {got + 0.0:.6g}: PyTorch rounds before it cuts off."
+            note = f"Without rounding on the way it would be {got:.6g}: PyTorch rounds before it cuts off."
             derived.result.formula = None
             derived.result.notes.append(note)
             return derived
-        note = f"The record does not account for this value: what it holds would come to {got:.6g}."
+        note = (
+            f"The record does not account for this value: what it holds would come to {got:.6g}. "
+            "Something that was not recorded has changed this number, or one that it was computed from."
+        )
         return _unexplained(note, derived.event)
 
     # The record, backwards ----------------------------------------------------------------------------------------
@@ -228,6 +236,10 @@ class Explainer:
         if event.time not in self._movements:
             self._movements[event.time] = rules.movement_of(self, event)
         return self._movements[event.time]
+
+    def made(self, event: Event) -> torch.Tensor | None:
+        """Return what an operation without operands gave when it ran; None if that cannot be known."""
+        return self._replay.result(event)
 
     def _expand(self, event: Event, output: int, index: Index) -> Element | None:
         """Return the element that the definition of a fused operation computes for a cell, evaluated once for a row."""

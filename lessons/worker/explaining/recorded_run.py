@@ -24,7 +24,7 @@ class RuleResult:
 
     Attributes:
         op: the operation as people call it.
-        formula: over the operands of the derivation; None for a leaf, whose formula is its value.
+        formula: over the operands of the derivation; for a leaf the number that it was made, None if that is unknown.
         notes: sentences for people.
         details: named rows of numbers that help to follow the formula.
         source: the element that the cell is an exact copy of.
@@ -98,6 +98,10 @@ class RecordedRun(Protocol):
 
     def movement(self, event: Event) -> Movement | None:
         """Find where a rearrangement takes its elements from; None if that cannot be known."""
+        ...
+
+    def made(self, event: Event) -> torch.Tensor | None:
+        """Return what an operation without operands gave when it ran; None if that cannot be known."""
         ...
 
     def derive(self, element: Element) -> DerivedCell:

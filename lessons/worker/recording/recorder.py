@@ -256,7 +256,8 @@ class Recorder(TorchDispatchMode):
                 # A mark for the profiler.
                 return out
             draw = None if generator is None else self._draw(info.op, generator, state, outs)
-            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand))
+            made = self._copy(out) if info.op == "lift_fresh" else None
+            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand, made))
             record.time += 1
             for raw in outs:
                 if raw is not OPAQUE and raw[0] not in self._storages:
@@ -397,7 +398,8 @@ class Recorder(TorchDispatchMode):
             call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
         regions = [Region.of_layout(raw) for raw in outs if raw is not OPAQUE]
         plain = op in UNIFORM and all(region.dtype == torch.float32 for region in regions)
-        draw = Draw(seed, call, first if plain else None)
+        draw = Draw(seed, call, first if plain else None, state)
+        self.kept += state.numel()
         after = None if draw.first is None else draw.first + sum(region.size for region in regions)
         self._draws[id(generator)] = (draw, generator.get_state(), after)
         return draw

@@ -7,7 +7,7 @@ import ast
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import ZERO, make, rule, short
+from lessons.worker.explaining.rules.registry import ZERO, leaf, made, make, rule, short
 from lessons.worker.recording.record import Region
 
 LEAVES = frozenset(
@@ -70,42 +70,44 @@ def set_by_hand(derivation: Derivation, index: Index, value: float) -> RuleResul
 
 @rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
 def _constant(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("constant", None, f"Every element was made {short(value)} here.")
+    number = short(made(derivation, index, value))
+    return leaf(derivation, "constant", index, f"Every element was made {number} here.")
 
 
 @rule("fill")
 def _fill(derivation: Derivation, index: Index, value: float) -> RuleResult:
     fill = derivation.event.arg("value")
     cell = derivation.cell(fill, ()) if isinstance(fill, Region) else ZERO
-    return set_by_statement(derivation, value) if isinstance(cell, f.Number) else make("fill", cell)
+    return set_by_statement(derivation, index, value) if isinstance(cell, f.Number) else make("fill", cell)
 
 
-def set_by_statement(derivation: Derivation, value: float) -> RuleResult:
+def set_by_statement(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain a number that a statement such as `x[0] = 7` set."""
     sites, positions = derivation.event.sites, derivation.run.names.positions
     code = positions.statement(sites[0]) if sites else ""
-    return make("constant", None, f"Set to {short(value)} here.", code=code)
+    return leaf(derivation, "constant", index, f"Set to {short(made(derivation, index, value))} here.", code=code)
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
 def _empty(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("uninitialised", None, "Memory that was only reserved: this is what happened to be in it.")
+    return make("uninitialised", None, "Memory that was only reserved here; no recorded operation has written to it.")
 
 
 @rule("eye")
 def _eye(derivation: Derivation, index: Index, value: float) -> RuleResult:
     where = "on" if index[0] == index[1] else "off"
-    return make("constant", None, f"{short(value)}, because it is {where} the diagonal.")
+    number = short(made(derivation, index, value))
+    return leaf(derivation, "constant", index, f"{number}, because it is {where} the diagonal.")
 
 
 @rule("scalar_tensor")
 def _scalar(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("constant", None, "A number that Python gave to PyTorch here.")
+    return leaf(derivation, "constant", index, "A number that Python gave to PyTorch here.")
 
 
 @rule("arange", "linspace", "tril_indices", "triu_indices")
 def _counted(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("constant", None, f"Element {index[-1]} of the sequence that starts here.")
+    return leaf(derivation, "constant", index, f"Element {index[-1]} of the sequence that starts here.")
 
 
 @rule("lift_fresh")
@@ -115,17 +117,17 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     node = positions.node(sites[0]) if sites else None
     source = positions.source(sites[0]) if sites else None
     if isinstance(node, ast.Subscript | ast.Assign | ast.AugAssign):
-        return set_by_statement(derivation, value)
+        return set_by_statement(derivation, index, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
-        return make("given", None, "A number that Python computed.")
+        return leaf(derivation, "given", index, "A number that Python computed.")
     item: ast.expr = node.args[0]
     for position in index:
         if not isinstance(item, ast.List | ast.Tuple) or position >= len(item.elts):
-            return make("given", None, "A number that Python gave to PyTorch here.")
+            return leaf(derivation, "given", index, "A number that Python gave to PyTorch here.")
         item = item.elts[position]
         if isinstance(item, ast.Starred):
-            return make("given", None, "A number that Python gave to PyTorch here.")
+            return leaf(derivation, "given", index, "A number that Python gave to PyTorch here.")
     code = source.segment(item)
     written = isinstance(item, ast.Constant | ast.UnaryOp)
     note = "Written in the code." if written else f"Computed by Python: {code}."
-    return make("literal" if written else "given", None, note, code=code, line=item.lineno)
+    return leaf(derivation, "literal" if written else "given", index, note, code=code, line=item.lineno)

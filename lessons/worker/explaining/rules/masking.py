@@ -125,4 +125,4 @@ def _triangle(derivation: Derivation, index: Index, value: float) -> RuleResult:
     where = f"row {row}, column {col}"
     if kept:
         return make(op, derivation.operand("self", index), f"Kept: {where} is on or {side} {which}.")
-    return make(op, None, f"Set to 0: {where} is not on or {side} {which}.")
+    return make(op, ZERO, f"Set to 0: {where} is not on or {side} {which}.")

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
 from lessons.worker.explaining.rules import complex_numbers
@@ -266,7 +267,12 @@ def _set_by_movement(derivation: Derivation, index: Index, value: float) -> Rule
         return _scatter_add(derivation, index, value)
     if derivation.run.movement(derivation.event) is None:
         return unknown(derivation, index, value)
-    return make("constant", None, f"Set to {short(value)} here.")
+    given = derivation.event.arg("value")
+    number = f.Number(float(given) if isinstance(given, bool | int | float) else 0.0)
+    fits = formula_check.agrees(number, [], value, derivation.event.outs[derivation.output].dtype)
+    # A tensor of one element may stand for a number; it is none of the sources.
+    number = f.Number(value) if isinstance(given, Region) and not fits else number
+    return make("constant", number, f"Set to {short(number.value)} here.")
 
 
 # Movements that add -------------------------------------------------------------------------------------------------
@@ -353,7 +359,7 @@ def _embedding_backward(derivation: Derivation, index: Index, value: float) -> R
     looked_up = derivation.run.history.tensor(indices, derivation.event.time)
     positions = (looked_up == row).nonzero().tolist()
     if row == derivation.event.arg("padding_idx") or not positions:
-        return make("embedding backward", None, f"0: nothing that counts looked up row {row}.")
+        return make("embedding backward", ZERO, f"0: nothing that counts looked up row {row}.")
     if len(positions) > MOST_TERMS:
         return too_many(derivation, len(positions))
     gradient = region(derivation, "grad_output")

@@ -47,7 +47,7 @@ def _softmax(derivation: Derivation, index: Index, value: float) -> RuleResult:
         shifted_cell = f.Op("-", (cells[own], cells[top]))
         return make(op, f.Op("-", (shifted_cell, f.call("log", f.add(*exps)))), *notes, details=details)
     if op == "safe_softmax" and all(one == -math.inf for one in values):
-        return make("softmax", None, "Nothing in the row was left; this kernel makes such a row 0.")
+        return make("softmax", f.Number(0.0), "Nothing in the row was left; this kernel makes such a row 0.")
     return make("softmax", f.Op("/", (exps[own], f.add(*exps))), *notes, details=details)
 
 

@@ -7,7 +7,7 @@ import math
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
-from lessons.worker.explaining.rules.registry import make, ordinal, rule, short
+from lessons.worker.explaining.rules.registry import leaf, make, ordinal, rule, short
 from lessons.worker.recording.record import Event, Region
 
 
@@ -16,7 +16,12 @@ def _uniform(derivation: Derivation, index: Index, value: float) -> RuleResult:
     low, high = 0.0, 1.0
     if derivation.event.op.startswith("uniform"):
         low, high = float(derivation.event.arg("from")), float(derivation.event.arg("to"))
-    return make("draw", None, f"{_drawn(derivation.event, index, 'Uniform')}, between {short(low)} and {short(high)}.")
+    return leaf(
+        derivation,
+        "draw",
+        index,
+        f"{_drawn(derivation.event, index, 'Uniform')}, between {short(low)} and {short(high)}.",
+    )
 
 
 @rule("randn", "randn_like", "normal")
@@ -27,8 +32,8 @@ def _normal(derivation: Derivation, index: Index, value: float) -> RuleResult:
         mean, std = (float(item) if isinstance(item, int | float) else math.nan for item in given)
     drawn = _drawn(derivation.event, index, "Normal")
     if math.isnan(mean + std):
-        return make("draw", None, f"{drawn}, with a mean and standard deviation of its own.")
-    return make("draw", None, f"{drawn}, with mean {short(mean)} and standard deviation {short(std)}.")
+        return leaf(derivation, "draw", index, f"{drawn}, with a mean and standard deviation of its own.")
+    return leaf(derivation, "draw", index, f"{drawn}, with mean {short(mean)} and standard deviation {short(std)}.")
 
 
 @rule("bernoulli")
@@ -37,12 +42,14 @@ def _bernoulli(derivation: Derivation, index: Index, value: float) -> RuleResult
     text = _drawn(derivation.event, index, "Random")
     if isinstance(chance, int | float):
         text += f": 1 with probability {short(chance)}, else 0"
-    return make("draw", None, f"{text}.")
+    return leaf(derivation, "draw", index, f"{text}.")
 
 
 @rule("randint", "randint_like", "randperm", "random", "exponential", "multinomial")
 def _random(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("draw", None, f"{_drawn(derivation.event, index, 'Random')} ({derivation.event.op.strip('_')}).")
+    return leaf(
+        derivation, "draw", index, f"{_drawn(derivation.event, index, 'Random')} ({derivation.event.op.strip('_')})."
+    )
 
 
 def _drawn(event: Event, index: Index, kind: str) -> str:

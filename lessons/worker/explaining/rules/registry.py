@@ -52,6 +52,17 @@ def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) ->
     return RuleResult(op, formula, list(notes), **more)
 
 
+def leaf(derivation: Derivation, op: str, index: Index, note: str, **more: Any) -> RuleResult:
+    """Build the result of a rule for a number that was made from no other; its formula is that number."""
+    return make(op, derivation.made(index), note, **more)
+
+
+def made(derivation: Derivation, index: Index, value: float) -> float:
+    """Return the number that an operation without operands made; what it is now if that is not known."""
+    number = derivation.made(index)
+    return number.value if isinstance(number, f.Number) else value
+
+
 def short(value: float) -> str:
     """Format a number for a sentence."""
     return f"{value:.6g}"

@@ -364,3 +364,69 @@ def test_bytes_of_another_type() -> None:
     traced = Traced("a = torch.tensor([1, 2], dtype=torch.int32)\na[1] = 7\nb = a.view(torch.int16)")
     told = traced.explain("b", 2)
     assert told.notes == ("The bytes of a number of another type (int32).",)
+
+
+CHANGES = {
+    "apply_": "x.apply_(lambda number: number + 5)",
+    "map_": "x.map_(torch.ones(3), lambda one, other: one + 5)",
+    "ctypes": "import ctypes\nctypes.c_float.from_address(x.data_ptr()).value = 7.0",
+    "thread": "import threading\nother = threading.Thread(target=lambda: x.add_(5))\nother.start()\nother.join()",
+}
+"""Ways to change the first number of `x` that PyTorch does not dispatch as an operation of this thread."""
+
+SOURCES = {
+    "torch.zeros(3)": "0",
+    "torch.full((3,), 2.5)": "2.5",
+    "torch.ones_like(torch.rand(3))": "1",
+    "torch.arange(3.0)": "0",
+    "torch.eye(3)[0]": "1",
+    "torch.linspace(1, 2, 3)": "1",
+    "torch.tensor([3.5, 1.0, 2.0])": "3.5",
+    "torch.tensor([number / 2 for number in range(3)])": "0",
+    "torch.rand(3)": "",
+    "torch.randn(3)": "",
+    "torch.empty(3).uniform_(-1, 1)": "",
+    "torch.empty(3).normal_()": "",
+    "torch.bernoulli(torch.full((3,), 0.5))": "",
+    "torch.rand(3, generator=torch.Generator().manual_seed(5))": "",
+    "torch.triu(torch.ones(3, 3), 1)[0]": "0",
+    "torch.nn.functional.pad(torch.ones(2), (1, 0))": "0",
+}
+"""Expressions for three numbers that come from no other, with what the first one is if that is the same each time."""
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_numbers_that_came_from_nothing_are_what_they_were_made(source: str) -> None:
+    """Each is compared with what its operation gave, also where nothing changed it."""
+    traced = Traced(f"torch.manual_seed(3)\nx = {source}")
+    told = traced.explain("x", 0)
+    assert told.op != "unrecorded"
+    assert told.formula == f.Number(told.value)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_changes_that_are_not_recorded(source: str, change: str) -> None:
+    """Neither a constant nor a draw nor data is told as the origin of a number that it did not give."""
+    traced = Traced(f"torch.manual_seed(3)\nx = {source}\n{CHANGES[change]}\ny = x * 2")
+    told = traced.explain("x", 0)
+    sentence = f"Something that was not recorded has changed this number. Here it was made {SOURCES[source]}"
+    assert told.op == "unrecorded"
+    assert told.notes[0].startswith(sentence)
+    # What was computed from it afterwards is as it is told.
+    assert traced.explain("y", 0).op == "multiply"
+
+
+def test_bytes_that_are_written_through_the_storage() -> None:
+    """PyTorch dispatches these as writes of another type; the line is told, and `zeros` is not."""
+    told = Traced("x = torch.zeros(3)\ndata = x.untyped_storage()\ndata[3] = 64").explain("x", 0)
+    assert (told.value, told.line, told.notes) == (2.0, 3, ("The bytes of a number of another type (uint8).",))
+
+
+def test_a_result_that_was_changed_since() -> None:
+    """The formula does not give it, and the note says what that can mean."""
+    told = Traced("a = torch.ones(2)\nx = a * 2\nx.apply_(lambda number: number + 5)").explain("x", 0)
+    assert told.op == "unrecorded"
+    assert "Something that was not recorded has changed this number" in told.notes[0]
+    assert Traced("x = torch.zeros(2)\ny = torch.ones(2)\nx.set_(y)").explain("x", 0).value == 1
+    assert Traced("x = torch.zeros(2)\nx.data = torch.ones(2)").explain("x", 0).notes[0].startswith("Every element")

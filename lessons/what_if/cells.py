@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -138,9 +139,12 @@ def _value(text: str) -> Value:
         return TRUTH_VALUES[text.lower()]
     for kind in (_integer, float):
         try:
-            return kind(text)
+            value = kind(text)
         except ValueError:
             continue
+        if math.isinf(value) and "inf" not in text.lower():
+            raise ChangeError(f"'{_abbreviated(text)}' is beyond the largest number: write inf if you mean infinity.")
+        return value
     raise ChangeError(f"'{_abbreviated(text)}' is no number: write one, or inf, -inf, nan, true, false.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -103,9 +104,9 @@ def parse(
 
 
 def describe(lesson: Lesson, changes: Changes) -> list[str]:
-    """Describe every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`."""
+    """Describe every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`, `inputs[1,0] = nan (not a number)`."""
     settings = [f"{knobs.find(lesson, name).label}: {value}" for name, value in changes.knobs]
-    return [*settings, *map(str, changes.cells)]
+    return [*settings, *(f"{cell} (not a number)" if math.isnan(cell.value) else str(cell) for cell in changes.cells)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import UsageError
 from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_json, print_lines
+from tui.commands.output import print_json, print_lines
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
@@ -32,19 +32,21 @@ def run(options: argparse.Namespace) -> ExitCode:
 def print_lesson(
     lesson: Lesson, only: str | None = None, wanted: Changes = UNCHANGED, *, as_json: bool = False
 ) -> ExitCode:
-    """Run a lesson with these changes, print all or one step of it, and return whether it ran without errors."""
+    """Run a lesson with these changes, print all or one step of it, and return whether it ran without errors.
+
+    Raises `UsageError`, before anything is printed, for a cell that cannot be changed: only the run knows the shapes.
+    """
     with open_session() as session:
         lesson_run = session.run(lesson, only, wanted)
         lesson_run.close()
+    refusals = [note for result in lesson_run.steps for note in result.notes]
+    if refusals:
+        raise UsageError(" ".join(refusals))
     results = {result.id: result for result in lesson_run.steps}
-    for note in (note for result in lesson_run.steps if only not in (None, result.id) for note in result.notes):
-        # Notes of steps that are printed are part of their text.
-        print_error(note)
     if as_json:
         print_json(documents.lesson(lesson, results, only, wanted))
     else:
         if wanted:
             print_lines(linear_text.changes(changes.describe(lesson, wanted)))
         print_lines(linear_text.lesson(changes.apply(lesson, wanted), results, only))
-    # A note says that a change could not be made, which also counts as a failure.
-    return ExitCode.NOT_PASSED if any(result.error or result.notes for result in lesson_run.steps) else ExitCode.OK
+    return ExitCode.NOT_PASSED if any(result.error for result in lesson_run.steps) else ExitCode.OK

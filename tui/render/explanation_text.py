@@ -274,6 +274,8 @@ def _precisions() -> Iterator[Write]:
     for decimals in range(DECIMALS, MOST_DECIMALS + 1):
         yield lambda value, dtype, decimals=decimals: readable(value, dtype, decimals)  # type: ignore[misc]
     yield lambda value, dtype: exact(value, dtype).removesuffix(".0")
+    # What is 0.1 in single precision is a little more than that.
+    yield lambda value, dtype: readable(value, "float64" if dtype in PRECISION else dtype, MOST_DECIMALS)
     yield _bare
 
 

@@ -201,7 +201,7 @@ class Explainer:
         """
         for _ in range(LONGEST_CHAIN):
             event = self.history.writer(element)
-            found = event.index_of(element.storage, element.offset) if event is not None else None
+            found = event.index_of(element.storage, element.offset, element.size) if event is not None else None
             if event is None or found is None:
                 return _derived(None, self._from_outside())
             output, index = found

@@ -120,7 +120,7 @@ def _version(run: RecordedRun, element: Element) -> Version:
 
 def _unnamed(run: RecordedRun, writer: Event | None, element: Element) -> NamedCell:
     """Name an element by the code that made it."""
-    found = writer.index_of(element.storage, element.offset) if writer is not None else None
+    found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
     if writer is None or found is None:
         return NamedCell(OUTSIDE, (element.offset,), False)
     output, index = found

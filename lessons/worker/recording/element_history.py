@@ -40,6 +40,11 @@ class Element:
         """Return the element at an index of a region; of a complex one its real part."""
         return cls(region.storage, region.at(index), time, region.parts)
 
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self.region.dtype.itemsize
+
 
 @dataclass(slots=True)
 class _Writes:
@@ -99,7 +104,7 @@ class _Writes:
 
 def _holds(event: Event, element: Element) -> bool:
     """Return whether an event wrote an element."""
-    return event.index_of(element.storage, element.offset) is not None
+    return event.index_of(element.storage, element.offset, element.size) is not None
 
 
 class ElementHistory:

@@ -277,11 +277,16 @@ class Event:
         """Whether it made a view and wrote nothing."""
         return bool(self.outs) and not self.written
 
-    def index_of(self, storage: int, offset: int) -> tuple[int, tuple[int, ...]] | None:
-        """Return which of the results holds the byte at an offset, and its index there; None if none of them does."""
+    def index_of(self, storage: int, offset: int, size: int = 1) -> tuple[int, tuple[int, ...]] | None:
+        """Return which of the results holds bytes from an offset on, and the index there; None if none of them does."""
         for output, region in enumerate(self.outs):
-            if region.storage == storage and (index := region.find(offset)) is not None:
-                return output, index
+            if region.storage != storage:
+                continue
+            # What is read as one number may have been written as several shorter ones.
+            for start in range(offset, offset + size, region.dtype.itemsize):
+                index = region.find(start)
+                if index is not None:
+                    return output, index
         return None
 
     def arg(self, name: str) -> Any:

@@ -147,14 +147,30 @@ def test_run_without_changes_does_not_mention_them(command: Command) -> None:
     assert "change" not in command("run", "1", "--step", "inputs")[1]
 
 
-def test_a_change_that_could_not_be_made_is_reported(command: Command) -> None:
-    arguments = ("run", "causal-mask", "--step", "keep", "--cell", "keep[9,9]=1")
-    (step,) = document(command(*arguments, "--json"), status=1)["steps"]
-    sentence = "Your change keep[9,9] = 1 was not made: there is no such cell, since keep is 6 by 6."
-    assert (step["error"], step["notes"]) == (None, [sentence])
-    status, out, err = command(*arguments)
-    assert (status, err) == (1, "")
-    assert sentence in " ".join(out.split())
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("keep[9,9]=1", "keep[9,9] = 1 was not made: there is no such cell, since keep is 6 by 6."),
+        ("keep[0]=1", "keep[0] = 1 was not made: there is no such cell, since keep is 6 by 6."),
+        ("inputs[0,0]=1e999", "'1e999' is beyond the largest number: write inf if you mean infinity."),
+        ("inputs[0,0]=-1e999", "'-1e999' is beyond the largest number: write inf if you mean infinity."),
+    ],
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_cell_that_cannot_be_changed_is_wrong_usage(
+    command: Command, cell: str, sentence: str, form: list[str]
+) -> None:
+    """It is said before anything is printed, whatever step is asked for."""
+    for step in (["--step", "keep"], []):
+        status, out, err = command("run", "causal-mask", *step, "--cell", cell, *form)
+        assert (status, out) == (2, "")
+        assert sentence in err
+
+
+def test_cell_that_is_no_number(command: Command) -> None:
+    """It is meant, which the description says."""
+    status, out, _ = command("run", "causal-mask", "--step", "keep", "--cell", "inputs[0,0]=nan")
+    assert (status, out.splitlines()[1]) == (0, "    inputs[0,0] = nan (not a number)")
 
 
 def test_a_refusal_by_the_module_is_reported(command: Command) -> None:

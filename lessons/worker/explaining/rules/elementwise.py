@@ -82,7 +82,7 @@ def term(derivation: Derivation, element: Element) -> f.Formula:
     if dropout(run, writer) is not None or run.names.find(element, derivation.code_names) is not None:
         return derivation.operand_for(element)
     inner = replace(derivation, event=writer)
-    found = writer.index_of(element.storage, element.offset)
+    found = writer.index_of(element.storage, element.offset, element.size)
     assert found is not None
     index = found[1]
     parts = inner.operand("self", index), inner.operand("other", index)

@@ -88,7 +88,7 @@ def copied(run: RecordedRun, event: Event, element: Element) -> Element | None:
 
 def _origin(run: RecordedRun, event: Event, element: Element) -> Element | None:
     """Return the element that an event copied to the given one, with or without a conversion; else None."""
-    found = event.index_of(element.storage, element.offset)
+    found = event.index_of(element.storage, element.offset, element.size)
     if event.hand or found is None:
         return None
     (output, index), op = found, event.op

@@ -38,7 +38,7 @@ READY_DEV := $(VENV)/.ready-dev
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static format bench exam record clean
+.PHONY: help learn test check lint static format bench exam exam-answers exam-explanations record clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -73,8 +73,15 @@ bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
 	$(PY) -m bench $(ARGS)
 
-exam: $(READY_DEV) ## judge the answers of tests/exam, all of them (minutes)
+exam: exam-answers exam-explanations ## judge many answers and examine explanations of random programs (minutes)
+
+# ARGS chooses answers.
+exam-answers: $(READY_DEV)
 	$(PY) -m tests.exam.answer_exam $(ARGS)
+
+# For example ARGS="--count 500 --seed 0 --course".
+exam-explanations: $(READY_DEV)
+	$(PY) -m tests.exam.explanations $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
 	$(PY) -m lessons.authoring.recordings $(ARGS)

@@ -92,14 +92,21 @@ def jumps(formula: f.Formula) -> bool:
     return formula.op in STEPS or formula.op in TESTS or any(map(jumps, formula.parts))
 
 
-def needs_exact_operands(formula: f.Formula, short: Sequence[float], values: Sequence[float]) -> bool:
-    """Return whether a formula has the same value for shorter operands as for the exact ones, however it is computed.
+def needs_exact_operands(formula: f.Formula, short: Sequence[float], values: Sequence[float], dtype: str) -> bool:
+    """Return whether a formula comes out differently with shorter operands than with the exact ones.
 
-    In exact arithmetic and in double precision alike: on paper -2 / 0.4 is -5, and in double precision it is not.
+    It has to come out in exact arithmetic and in double precision alike: on paper -2 / 0.4 is -5, and in double
+    precision it is not.
+
+    Args:
+        formula: the formula.
+        short: the operands in as few digits as identify them in their types.
+        values: the operands themselves.
+        dtype: the type of the result, which decides how well it has to come out.
     """
-    true = f.evaluate(formula, values)
+    true, precision = f.evaluate(formula, values), 1e-15 if dtype == "float64" else 1e-6
     found = [f.evaluate(formula, short)]
     if jumps(formula):
         on_paper = evaluate(formula, [Fraction(repr(value)) if math.isfinite(value) else value for value in short])
         found += [] if on_paper is None else [float(on_paper)]
-    return not all(one == true or math.isclose(one, true, rel_tol=1e-6) or one != one for one in found)
+    return not all(one == true or math.isclose(one, true, rel_tol=precision) or math.isnan(one) for one in found)

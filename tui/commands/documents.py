@@ -108,7 +108,7 @@ def explanation(node: Node, exactly: bool = False) -> Json:
     value = node.explanation
     shown = value.value if exactly else shortest(value.value, value.dtype)
     short = [shortest(operand.value, operand.dtype) for operand in value.operands]
-    below = exact_formula.needs_exact_operands(value.formula, short, value.values)
+    below = exact_formula.needs_exact_operands(value.formula, short, value.values, value.dtype)
     remark = explanation_text.digits(value).remark
     return {
         "tensor": value.name,

@@ -31,6 +31,9 @@ from tui.render.prose import plain_lines
 from tui.render.ruler import Ruler
 
 WIDTH = 80
+NARROWEST = 48
+"""Columns of a line of an explanation, however deep it stands."""
+
 MOST_ROWS = 24
 TRAINED_WORDS = {
     None: "In its place this is run, with what was trained:",
@@ -286,11 +289,14 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
             continue
         explained[identity] = depth
         indent = "    " * level
+        # Deep in a tree lines are longer rather than narrower.
+        width = max(WIDTH, len(indent) + NARROWEST)
         for line in explanation_text.report(node.explanation, most=most):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
-                clean(line), WIDTH, initial_indent=indent, subsequent_indent=hanging, drop_whitespace=True
-            )
+                clean(line), width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
+                break_on_hyphens=False,
+            )  # fmt: skip
         if node.operands is not None and len(node.operands) < len(node.explanation.operands):
             pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))

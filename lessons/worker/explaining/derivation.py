@@ -68,9 +68,9 @@ class Derivation:
         """Return the values that cells had when the operation ran. Raises `ValueLost`."""
         return self.run.history.values([self.element(region, index) for index in indices])
 
-    def made(self, index: Index) -> f.Formula | None:
+    def initial(self, index: Index) -> f.Formula | None:
         """Return the number that an operation without operands made at an index when it ran; None if unknown."""
-        result = self.run.made(self.event)
+        result = self.run.initial(self.event)
         return None if result is None else f.Number(float(result[index].item()))
 
     def line(self) -> int | None:

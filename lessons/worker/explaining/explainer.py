@@ -237,7 +237,7 @@ class Explainer:
             self._movements[event.time] = rules.movement_of(self, event)
         return self._movements[event.time]
 
-    def made(self, event: Event) -> torch.Tensor | None:
+    def initial(self, event: Event) -> torch.Tensor | None:
         """Return what an operation without operands gave when it ran; None if that cannot be known."""
         return self._replay.result(event)
 

@@ -100,7 +100,7 @@ class RecordedRun(Protocol):
         """Find where a rearrangement takes its elements from; None if that cannot be known."""
         ...
 
-    def made(self, event: Event) -> torch.Tensor | None:
+    def initial(self, event: Event) -> torch.Tensor | None:
         """Return what an operation without operands gave when it ran; None if that cannot be known."""
         ...
 

@@ -43,8 +43,8 @@ class Replay:
 
     def result(self, event: Event) -> torch.Tensor | None:
         """Return what an event gave when it ran; None if that cannot be known."""
-        if event.made is not None:
-            return event.made
+        if event.initial is not None:
+            return event.initial
         if event.time not in self._results:
             result = self._run(event)
             self._results[event.time] = result

@@ -248,7 +248,7 @@ class Event:
             where there was no room for a copy. `DROPPED` for all of them: see `Record.before`.
         draw: for a random operation, the state of the generator.
         hand: whether the learner set this value as a "what if".
-        made: for data that came from outside, a copy of them as they came.
+        initial: for data that came from outside, a copy of them as they came.
         written: the tensors that it wrote, new ones included.
         opaque: whether it took or returned a tensor without a storage.
     """
@@ -263,7 +263,7 @@ class Event:
     before: tuple[torch.Tensor | None, ...] = ()
     draw: Draw | None = None
     hand: bool = False
-    made: torch.Tensor | None = None
+    initial: torch.Tensor | None = None
     written: tuple[Region, ...] = ()
     opaque: bool = False
 
@@ -377,11 +377,11 @@ class Events(Sequence[Event]):
         return None if raw is OPAQUE else raw
 
     def _built(self, item: RawEvent) -> Event:
-        time, info, raw_args, raw_kwargs, raw_outs, sites, direct, before, draw, hand, made = item
+        time, info, raw_args, raw_kwargs, raw_outs, sites, direct, before, draw, hand, initial = item
         args = tuple(map(self._region, raw_args))
         kwargs = {key: self._region(value) for key, value in raw_kwargs.items()} if raw_kwargs else raw_kwargs
         outs = tuple(region for raw in raw_outs if isinstance(region := self._region(raw), Region))
-        event = Event(time, info, args, kwargs, outs, sites, direct, before, draw, hand, made)
+        event = Event(time, info, args, kwargs, outs, sites, direct, before, draw, hand, initial)
         event.opaque = any(_is_opaque(value) for value in (*raw_args, *raw_kwargs.values(), *raw_outs))
         if info.written and info.op != "set_":
             # An operation may write to other tensors than it returns, and give those in `out` another shape.

@@ -256,8 +256,8 @@ class Recorder(TorchDispatchMode):
                 # A mark for the profiler.
                 return out
             draw = None if generator is None else self._draw(info.op, generator, state, outs)
-            made = self._copy(out) if info.op == "lift_fresh" else None
-            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand, made))
+            initial = self._copy(out) if info.op == "lift_fresh" else None
+            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand, initial))
             record.time += 1
             for raw in outs:
                 if raw is not OPAQUE and raw[0] not in self._storages:

@@ -7,7 +7,7 @@ import ast
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import ZERO, leaf, made, make, rule, short
+from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
 from lessons.worker.recording.record import Region
 
 LEAVES = frozenset(
@@ -70,7 +70,7 @@ def set_by_hand(derivation: Derivation, index: Index, value: float) -> RuleResul
 
 @rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
 def _constant(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    number = short(made(derivation, index, value))
+    number = short(initial(derivation, index, value))
     return leaf(derivation, "constant", index, f"Every element was made {number} here.")
 
 
@@ -85,7 +85,7 @@ def set_by_statement(derivation: Derivation, index: Index, value: float) -> Rule
     """Explain a number that a statement such as `x[0] = 7` set."""
     sites, positions = derivation.event.sites, derivation.run.names.positions
     code = positions.statement(sites[0]) if sites else ""
-    return leaf(derivation, "constant", index, f"Set to {short(made(derivation, index, value))} here.", code=code)
+    return leaf(derivation, "constant", index, f"Set to {short(initial(derivation, index, value))} here.", code=code)
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
@@ -96,7 +96,7 @@ def _empty(derivation: Derivation, index: Index, value: float) -> RuleResult:
 @rule("eye")
 def _eye(derivation: Derivation, index: Index, value: float) -> RuleResult:
     where = "on" if index[0] == index[1] else "off"
-    number = short(made(derivation, index, value))
+    number = short(initial(derivation, index, value))
     return leaf(derivation, "constant", index, f"{number}, because it is {where} the diagonal.")
 
 

@@ -54,12 +54,12 @@ def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) ->
 
 def leaf(derivation: Derivation, op: str, index: Index, note: str, **more: Any) -> RuleResult:
     """Build the result of a rule for a number that was made from no other; its formula is that number."""
-    return make(op, derivation.made(index), note, **more)
+    return make(op, derivation.initial(index), note, **more)
 
 
-def made(derivation: Derivation, index: Index, value: float) -> float:
+def initial(derivation: Derivation, index: Index, value: float) -> float:
     """Return the number that an operation without operands made; what it is now if that is not known."""
-    number = derivation.made(index)
+    number = derivation.initial(index)
     return number.value if isinstance(number, f.Number) else value
 
 

@@ -170,7 +170,7 @@ def test_values_that_do_not_come_out_again_are_not_told() -> None:
             y = x * step
             w += y
             if step == 20:
-                w.untyped_storage()[3] = 7
+                w.apply_(lambda number: number + 7)
         """,
         segment=1500,
     )

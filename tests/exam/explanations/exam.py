@@ -1,0 +1,194 @@
+"""The examination: random programs, their explanations as text and as JSON, and everything that is wrong in them."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lessons.engine import explanation_tree
+from lessons.engine.run import Run
+from lessons.engine.session import Session
+from lessons.format.lesson import Course
+from tests.exam.explanations import documents as printed_documents
+from tests.exam.explanations import reader
+from tests.exam.explanations.plain_run import PlainRun
+from tests.exam.explanations.programs import Program, Writer
+from tui.commands import documents
+from tui.render import linear_text
+
+DEPTH = 30
+MOST_NODES = 1500
+CELLS = 2
+"""Cells of each tensor that are asked about."""
+
+
+@dataclass
+class Totals:
+    """What an examination found."""
+
+    programs: int = 0
+    trees: int = 0
+    nodes: int = 0
+    printed: int = 0
+    ended_early: int = 0
+    without_formula: int = 0
+    found: list[str] = field(default_factory=list)
+    styles: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        kinds = Counter(item.partition(":")[0] for item in self.found)
+        false = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"
+        return (
+            f"{self.programs} programs, {self.trees} trees, {self.nodes} numbers in JSON and {self.printed} in text: "
+            f"{len(self.found)} false ({false}), {self.ended_early} ended early, "
+            f"{self.without_formula} without a formula"
+        )
+
+
+def program(seed: int) -> tuple[Program, PlainRun] | None:
+    """Write the program of a seed and run it plainly; None if PyTorch refuses it."""
+    written = Writer(seed).write()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return written, PlainRun(written.code)
+    except Exception:
+        # Shapes and types of random lines do not always fit.
+        return None
+
+
+def examine_programs(session: Session, seeds: Iterator[int], count: int) -> Totals:
+    """Examine the first `count` programs that run."""
+    totals = Totals()
+    for seed in seeds:
+        if totals.programs >= count:
+            break
+        made = program(seed)
+        if made is None:
+            continue
+        examine_program(session, *made, totals, f"seed {seed}", random.Random(seed))
+    return totals
+
+
+def examine_program(
+    session: Session, written: Program, plain: PlainRun, totals: Totals, where: str, chance: random.Random
+) -> None:
+    """Examine the explanations of some numbers of a program."""
+    tensors = plain.tensors()
+    names = [name for name in written.names if name in tensors]
+    lesson = explanation_tree.program(written.code, "exam.py")
+    for name in names:
+        lesson = explanation_tree.with_shown_tensor(lesson, "program", name)
+    run = session.run(lesson, "program")
+    totals.programs += 1
+    totals.styles[written.style] += 1
+    try:
+        (result,) = run.steps
+        if result.error is not None:
+            totals.found.append(f"not run: {where}: {result.error.message}")
+            return
+        for name in names:
+            for index in _some_cells(tuple(tensors[name].shape), chance):
+                there = f"{where} ({written.style}), {name}{list(index)}"
+                node = explanation_tree.grow(run, "program", name, index, DEPTH, MOST_NODES)
+                if not isinstance(node, explanation_tree.Node):
+                    totals.found.append(f"no answer: {there}: {node}")
+                    if node is None:
+                        return
+                    continue
+                document = documents.explanation(node)
+                true = float(tensors[name][index])
+                if not _agree(float(document["value"]), true, document["dtype"]):
+                    totals.found.append(f"value: {there}: {document['value']} instead of {true}")
+                examine_tree(node, document, totals, there, plain)
+    finally:
+        run.close()
+
+
+def examine_tree(
+    node: explanation_tree.Node, document: dict[str, Any], totals: Totals, where: str, plain: PlainRun | None = None
+) -> None:
+    """Examine one tree, as text and as JSON."""
+    totals.trees += 1
+    values: dict[str, set[str]] = {}
+    for item in printed_documents.walk(document):
+        totals.nodes += 1
+        label = printed_documents.label(item)
+        values.setdefault(label, set()).add(reader.as_stored(float(item["value"]), str(item["dtype"])))
+        if wrong := printed_documents.problem(item):
+            totals.found.append(f"formula in JSON: {where}: {label}: {wrong}")
+        totals.without_formula += printed_documents.has_no_formula(item)
+        if not printed_documents.is_explained(item):
+            totals.found.append(f"no reason: {where}: {label} ends without one")
+        if printed_documents.ends_early(item):
+            totals.ended_early += 1
+            totals.reasons[f"{item['op']}: {' '.join(item['notes'])[:60]}"] += 1
+        if plain is not None and (wrong := _untrue(item, plain)):
+            totals.found.append(f"value of a name: {where}: {wrong}")
+    for label, several in values.items():
+        if len(several) > 1:
+            totals.found.append(f"one label for several values: {where}: {label}")
+    told: set[str] = set()
+    for printed in reader.read(linear_text.explanation(node)):
+        totals.printed += 1
+        told.add(printed.label)
+        if wrong := reader.problem(printed):
+            totals.found.append(f"formula in text: {where}: {printed.label}: {wrong}")
+    left_out = {
+        " ".join(_told(item)) for item in printed_documents.walk(document) if printed_documents.is_told(item)
+    } - told
+    left_out = {label for label in left_out if label.replace(" ", "") not in {item.replace(" ", "") for item in told}}
+    for label in sorted(left_out):
+        totals.found.append(f"left out of the text: {where}: {label}")
+
+
+def _told(item: dict[str, Any]) -> list[str]:
+    return printed_documents.label(item).split()
+
+
+def _untrue(item: dict[str, Any], plain: PlainRun) -> str:
+    """Return what is wrong with a number that has the name of a variable; "" if the variable has had that value."""
+    name = re.sub(r"#\d+$", "", str(item["tensor"]))
+    values = plain.values(name, tuple(item["index"]))
+    if values is None or any(_agree(float(item["value"]), value, item["dtype"]) for value in values):
+        return ""
+    return f"{printed_documents.label(item)} is told as {item['value']}, and was only {sorted(values)[:4]}"
+
+
+def _agree(told: float, true: float, dtype: str) -> bool:
+    precision = printed_documents.PRECISION.get(dtype, 0.0)
+    return told == true or (told != told and true != true) or abs(told - true) <= precision * abs(true)
+
+
+def _some_cells(shape: tuple[int, ...], chance: random.Random) -> list[tuple[int, ...]]:
+    cells = [tuple(chance.randrange(size) for size in shape) for _ in range(CELLS)]
+    return list(dict.fromkeys(cells))
+
+
+def examine_course(session: Session, course: Course, cells: int = 1) -> Totals:
+    """Examine explanations of every tensor that a step of the course shows."""
+    totals = Totals()
+    chance = random.Random(1)
+    for lesson in course.lessons:
+        run: Run = session.run(lesson)
+        totals.programs += 1
+        try:
+            for result in run.steps:
+                for tensor in result.tensors:
+                    for _ in range(cells):
+                        index = tuple(chance.randrange(size) for size in tensor.shape)
+                        node = explanation_tree.grow(run, result.id, tensor.name, index, DEPTH, MOST_NODES)
+                        there = f"lesson {lesson.number}, {result.id}, {tensor.name}{list(index)}"
+                        if isinstance(node, explanation_tree.Node):
+                            examine_tree(node, documents.explanation(node), totals, there)
+                        else:
+                            totals.found.append(f"no answer: {there}: {node}")
+        finally:
+            run.close()
+    return totals

@@ -1,0 +1,97 @@
+"""Programs in plain PyTorch, with every value that each name has had: what explanations are compared with."""
+
+from __future__ import annotations
+
+import random
+import sys
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+FILE = "<exam>"
+SEED = 123
+
+Index = tuple[int, ...]
+
+
+class PlainRun:
+    """A run of a program without a recorder. Raises what the program raises."""
+
+    def __init__(self, code: str) -> None:
+        self.namespace: dict[str, Any] = {"__name__": "__lesson__"}
+        self._seen: dict[str, dict[bytes, torch.Tensor]] = {}
+        torch.manual_seed(SEED)
+        random.seed(SEED)
+        compiled = compile(code, FILE, "exec")
+        before = sys.gettrace()
+        sys.settrace(self._trace)
+        try:
+            with _AfterWrites(self):
+                exec(compiled, self.namespace)
+        finally:
+            sys.settrace(before)
+        self._look(self.namespace)
+
+    def look_around(self, frame: FrameType | None) -> None:
+        """Look at the names of all frames of the program, from the innermost one outwards."""
+        while frame is not None:
+            if frame.f_code.co_filename == FILE:
+                self._look(frame.f_locals)
+            frame = frame.f_back
+
+    def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code.co_filename != FILE:
+            return None
+        self._look(frame.f_locals)
+        return self._trace
+
+    def _look(self, names: dict[str, Any]) -> None:
+        for name, value in list(names.items()):
+            if isinstance(value, torch.Tensor):
+                self._keep(name, value)
+                if value.is_leaf and value.grad is not None:
+                    self._keep(f"{name}.grad", value.grad)
+            elif isinstance(value, torch.nn.Module):
+                for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
+                    self._keep(f"{name}.{path}", tensor)
+
+    def _keep(self, name: str, tensor: torch.Tensor) -> None:
+        if tensor.is_complex():
+            parts = torch.view_as_real(tensor.detach().resolve_conj())
+            self._keep(f"{name}.real", parts[..., 0])
+            self._keep(f"{name}.imag", parts[..., 1])
+            return
+        copy = tensor.detach().resolve_neg().contiguous().clone()
+        key = bytes(copy.reshape(-1).view(torch.uint8).tolist()) + str(tuple(copy.shape)).encode()
+        self._seen.setdefault(name, {})[key] = copy
+
+    def values(self, name: str, index: Index) -> set[float] | None:
+        """Return all values that a cell of a name has had; None if there is no such cell."""
+        found = [
+            float(tensor[index])
+            for tensor in self._seen.get(name, {}).values()
+            if tensor.dim() == len(index) and all(at < size for at, size in zip(index, tensor.shape, strict=True))
+        ]
+        return set(found) or None
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the real tensors that the program leaves behind, and the gradients of its leaves."""
+        found = {name: value for name, value in self.namespace.items() if isinstance(value, torch.Tensor)}
+        return {name: value.detach() for name, value in found.items() if not value.is_complex() and value.numel()}
+
+
+class _AfterWrites(TorchDispatchMode):
+    """Looks at all names after each operation that writes in place: one line may write several times."""
+
+    def __init__(self, run: PlainRun) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._run = run
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if func._schema.is_mutable:
+            with torch.utils._python_dispatch._disable_current_modes():
+                self._run.look_around(sys._getframe(1))
+        return out

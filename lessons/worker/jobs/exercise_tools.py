@@ -85,14 +85,16 @@ def functions(call: Callable[[], object]) -> set[str]:
 
 
 class _Outsiders(TorchFunctionMode):
-    """Notes tensors that meet those of a module, though they do not move with it to another device."""
+    """Notes tensors that meet those of a module, though they do not move with it to another device.
 
-    def __init__(self, model: nn.Module, inputs: Sequence[torch.Tensor]) -> None:
+    `before` are the tensors that were there before; without it, every tensor that is not known counts as one of them.
+    """
+
+    def __init__(self, model: nn.Module, inputs: Sequence[torch.Tensor], before: Sequence[torch.Tensor] = ()) -> None:
         super().__init__()
-        own = {id(tensor) for tensor in (*model.parameters(), *model.buffers(), *inputs)}
-        known = (item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and id(item) not in own)
         # Strong references keep an id from being used again.
-        self._held: dict[int, torch.Tensor] = {id(item): item for item in known}
+        self._known = {id(item): item for item in (*model.parameters(), *model.buffers(), *inputs)}
+        self._before = {id(item): item for item in before if id(item) not in self._known}
         self._made: dict[int, torch.Tensor] = {}
         self.held = self.made = False
 
@@ -104,18 +106,24 @@ class _Outsiders(TorchFunctionMode):
         result = func(*args, **kwargs)
         given = [item for item in _tensors((args, tuple(kwargs.values()))) if item.dim()]
         made = [item for item in given if id(item) in self._made]
-        held = [item for item in given if id(item) in self._held]
+        held = [item for item in given if id(item) not in self._made and self._is_held(item)]
         name = getattr(func, "__name__", "")
-        if name in MOVES:
-            for item in _tensors(result):
-                self._made.pop(id(item), None)
-                self._held.pop(id(item), None)
-        elif len(made) + len(held) < len(given):
-            if name not in MEETINGS:
+        results = {id(item): item for item in _tensors(result)}
+        outside = len(made) + len(held) == len(given) and name not in MOVES and "device" not in kwargs
+        if not outside:
+            self._made = {key: item for key, item in self._made.items() if key not in results}
+            self._before = {key: item for key, item in self._before.items() if key not in results}
+            self._known |= results
+            if len(made) + len(held) < len(given) and name not in MEETINGS | MOVES:
                 self.made, self.held = self.made or bool(made), self.held or bool(held)
-        elif "device" not in kwargs:
-            (self._held if held else self._made).update({id(item): item for item in _tensors(result)})
+        elif not held:
+            self._made |= results
+        elif self._before:
+            self._before |= results
         return result
+
+    def _is_held(self, item: torch.Tensor) -> bool:
+        return id(item) in self._before if self._before else id(item) not in self._known
 
 
 MOVES = {"to", "type_as", "cuda", "cpu"}
@@ -140,6 +148,13 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
     watch = _Outsiders(model, inputs)
     with watch:
         model(*inputs)
+    if watch.held:
+        # To look through all objects takes a tenth of a second, so that is done only where it may find something.
+        before = [item for item in gc.get_objects() if issubclass(type(item), torch.Tensor)]
+        again = _Outsiders(model, inputs, before)
+        with again:
+            model(*inputs)
+        watch.held = again.held
     return [name for name, found in (("held", watch.held), ("made", watch.made)) if found]
 
 

@@ -56,6 +56,8 @@ class _Writes:
     narrow: dict[int, list[Event]] = field(default_factory=dict)
     overwritten: int = 0
     """The time of the last write that overwrote something."""
+    found: dict[tuple[int, int, int], Event | None] = field(default_factory=dict)
+    """The results of `last` by offset, size and time: an explanation asks for the same element again and again."""
 
     def extend(self, events: Sequence[Event], storage: int) -> None:
         """Add the events after the first `seen` ones."""
@@ -70,6 +72,7 @@ class _Writes:
             for line in {offset // LINE for region in regions for offset in region.offsets()}:
                 self.narrow.setdefault(line, []).append(event)
         self.seen = len(events)
+        self.found.clear()
 
     def last(self, element: Element) -> Event | None:
         """Return the last event before the time of an element that wrote it, or None."""
@@ -128,11 +131,19 @@ class ElementHistory:
         lost = self._record.lost.get(element.storage)
         if lost is not None and element.time > lost[0]:
             return None
-        return self._of(element.storage).last(element)
+        writes = self._of(element.storage)
+        key = element.offset, element.size, element.time
+        if key not in writes.found:
+            writes.found[key] = writes.last(element)
+        return writes.found[key]
 
     def write_times(self, element: Element, since: int) -> list[int]:
         """Return the times of the writes to an element before its time, from the last one before `since` on."""
         return self._of(element.storage).times(element, since)
+
+    def is_overwritten_since(self, storage: int, time: int) -> bool:
+        """Return whether an event at or after a time has overwritten anything in a storage."""
+        return self._of(storage).overwritten >= time
 
     def value(self, element: Element) -> float:
         """Return the value of the element at its time. Raises `ValueLost`."""

@@ -10,7 +10,7 @@ from lessons.results import code_unit
 from lessons.results import formula as f
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
-from lessons.results.floats import shortest
+from lessons.results.floats import exact_number, shortest
 
 Index = tuple[int, ...]
 
@@ -113,7 +113,7 @@ def of_json(data: dict[str, Any]) -> Explanation:
     """Read an explanation from the worker's reply. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     names, dtypes = ([clean(str(item), keep="") for item in data[key]] for key in ("names", "dtypes"))
     operands = tuple(
-        Operand(names[name], _index(index), float(value), dtypes[name], int(ref), bool(leaf))
+        Operand(names[name], _index(index), _number(value), dtypes[name], int(ref), bool(leaf))
         for name, index, value, ref, leaf in data["operands"]
     )
     formula = f.from_json(data["formula"])
@@ -122,7 +122,7 @@ def of_json(data: dict[str, Any]) -> Explanation:
     return Explanation(
         name=clean(str(data["name"]), keep=""),
         index=_index(data["index"]),
-        value=float(data["value"]),
+        value=_number(data["value"]),
         dtype=str(data["dtype"]),
         op=clean(str(data["op"]), keep=""),
         code=clean(str(data["code"]), keep=""),
@@ -135,6 +135,13 @@ def of_json(data: dict[str, Any]) -> Explanation:
         details=tuple((clean(str(title), keep=""), tuple(map(float, row))) for title, row in data["details"]),
         lit={str(name): tuple(map(_index, cells)) for name, cells in data["lit"].items()},
     )
+
+
+def _number(given: Any) -> float:
+    number = exact_number(given)
+    if type(number) is int and number.bit_length() > 64:
+        raise ValueError("no number of a tensor")
+    return number
 
 
 def _index(given: Any) -> Index:
@@ -152,4 +159,11 @@ def python(explanation: Explanation) -> str:
     """Write the formula in Python's notation with the labels of the operands; for a leaf, the number itself."""
     if explanation.leaf:
         return repr(shortest(explanation.value, explanation.dtype))
-    return f.text(explanation.formula, [operand.label for operand in explanation.operands], repr)
+    # With a float in between, Python would round whole numbers that are greater than a float can hold.
+    is_exact = any(type(number) is int for number in (explanation.value, *explanation.values))
+    number = _whole_text if is_exact else repr
+    return f.text(explanation.formula, [operand.label for operand in explanation.operands], number)
+
+
+def _whole_text(value: float) -> str:
+    return repr(int(value) if type(value) is int or value.is_integer() else value)

@@ -11,6 +11,15 @@ _MOST_DIGITS = {"bfloat16": 4, "float16": 5, "float32": 9}
 _STRUCT_CODES = {"float16": "e", "float32": "f"}
 
 
+LARGEST_WHOLE = 1 << 53
+"""The whole number up to which a float holds every other one too."""
+
+
+def exact_number(value: float) -> float:
+    """Return a number as a float, and as an `int` if it is a whole number that no float can be trusted to hold."""
+    return value if type(value) is int and abs(value) > LARGEST_WHOLE else float(value)
+
+
 def shortest(value: float, dtype: str) -> float:
     """Return the float with the fewest decimal digits that is the same number as `value` in this dtype.
 

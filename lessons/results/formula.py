@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lessons.results.clean_text import clean
-from lessons.results.floats import rounded
+from lessons.results.floats import exact_number, rounded
 
 Style = Literal["python", "people"]
 
@@ -201,6 +201,10 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
         test, yes, no = formula.parts
         return evaluate(yes if evaluate(test, values) else no, values)
     parts = [evaluate(part, values) for part in formula.parts]
+    if any(type(part) is int for part in parts):
+        whole = _whole_number(formula.op, parts)
+        if whole is not None:
+            return whole
     if formula.op == "+":
         return total(parts)
     if formula.op == "*":
@@ -215,6 +219,29 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
     if formula.op in FUNCTIONS:
         return FUNCTIONS[formula.op](*parts)
     return float(_OPERATORS[formula.op](*parts))
+
+
+_WHOLE: dict[str, Callable[[list[int]], int]] = {
+    "+": sum,
+    "*": math.prod,
+    "-": lambda parts: parts[0] - parts[1],
+    "//": lambda parts: parts[0] // parts[1],
+    "%": lambda parts: parts[0] % parts[1],
+    "neg": lambda parts: -parts[0],
+    "abs": lambda parts: abs(parts[0]),
+    "max": max,
+    "min": min,
+}
+
+
+def _whole_number(op: str, parts: Sequence[float]) -> float | None:
+    """Return the result of an operation on whole numbers as Python computes it, without a bound; None for any other."""
+    if op not in _WHOLE or not all(type(part) is int or part.is_integer() for part in parts):
+        return None
+    numbers = [int(part) for part in parts]
+    if op in ("//", "%") and numbers[1] == 0:
+        return None
+    return exact_number(_WHOLE[op](numbers))
 
 
 def total(parts: Sequence[float]) -> float:
@@ -335,8 +362,12 @@ def to_json(formula: Formula) -> Any:
     if isinstance(formula, OperandRef):
         return formula.position
     if isinstance(formula, Number):
-        return ["n", repr(float(formula.value)), formula.code]
+        return ["n", repr(exact_number(formula.value)), formula.code]
     return [formula.op, *map(to_json, formula.parts)]
+
+
+def _number(text: str) -> float:
+    return exact_number(int(text)) if text.removeprefix("-").isdecimal() else float(text)
 
 
 _ANY = {"+", "*", "max", "min", "argmax", "argmin", "median_low", "and", "or"}
@@ -357,7 +388,7 @@ def from_json(tree: Any, depth: int = 0) -> Formula:
     if op == "n":
         if len(parts) != 2:
             raise ValueError("not a number")
-        return Number(float(str(parts[0])), clean(str(parts[1]), keep=""))
+        return Number(_number(str(parts[0])), clean(str(parts[1]), keep=""))
     if not parts if op in _ANY else _ARITY.get(op) != len(parts):
         raise ValueError("no operation of so many parts")
     return Op(op, tuple(from_json(part, depth + 1) for part in parts))

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from lessons.results import code_unit, exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
+from lessons.results.floats import exact_number
 from tui.render.numbers import exact, nonfinite
 
 DECIMALS = 4
@@ -40,6 +41,8 @@ WORDS = {
 
 def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
     """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
+    if type(value) is int:
+        return str(value)
     if not math.isfinite(value):
         return nonfinite(value)
     if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
@@ -316,7 +319,7 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
         return item
 
     formula = with_texts(formula)
-    got = f.evaluate(formula, [float(text or "nan") for text in numbers])
+    got = f.evaluate(formula, [_double(text) for text in numbers])
     exactly = exact_formula.evaluate(formula, [_number(text) for text in numbers])
     if exactly is None:
         equal = not math.isfinite(got) and result == nonfinite(got)
@@ -331,6 +334,11 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
 def _number(text: str) -> Fraction | float:
     """Return what a written number is, exactly if it is finite."""
     return Fraction(text) if text.lstrip("-")[:1].isdigit() else float(text or "nan")
+
+
+def _double(text: str) -> float:
+    """Return what a written number is in double precision, and a whole number beyond that exactly."""
+    return exact_number(int(text)) if text.removeprefix("-").isdecimal() else float(text or "nan")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.results.floats import exact_number
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import Event, Region
@@ -71,7 +72,7 @@ class Derivation:
     def initial(self, index: Index) -> f.Formula | None:
         """Return the number that an operation without operands made at an index when it ran; None if unknown."""
         result = self.run.initial(self.event)
-        return None if result is None else f.Number(float(result[index].item()))
+        return None if result is None else f.Number(exact_number(result[index].item()))
 
     def line(self) -> int | None:
         """Return the line that called the operation; None if it is not known."""
@@ -107,14 +108,16 @@ class Derivation:
         tried = list(formulas)
         values, dtype = self.run.history.values(self.elements), self.event.outs[self.output].dtype
         for formula in tried:
-            got = float(torch.tensor(f.evaluate(formula, values), dtype=torch.float64).to(dtype))
+            got = f.evaluate(formula, values)
+            if type(got) is not int:
+                got = float(torch.tensor(got, dtype=torch.float64).to(dtype))
             if got == value or (math.isnan(got) and math.isnan(value)):
                 return formula
         return tried[0]
 
     def number(self, argument: Any) -> f.Number:
         """Return a number that the call was given, with its code if that says more than a literal; else NaN."""
-        value = float(argument) if isinstance(argument, bool | int | float) else math.nan
+        value = exact_number(argument) if isinstance(argument, bool | int | float) else math.nan
         return f.Number(value, self._code_of_number())
 
     def _code_of_number(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from lessons.results.floats import exact_number
 from lessons.worker.recording.record import CannotRestore, Event, Record, Region
 
 NARROW = 16
@@ -173,7 +174,7 @@ class ElementHistory:
             whole = torch.empty(0, dtype=dtype).set_(memory, 0, (length,), (1,))
             numbers = whole[torch.tensor(offsets)].tolist() if len(positions) > 1 else [whole[offsets[0]].item()]
             for position, number in zip(positions, numbers, strict=True):
-                values[position] = float(number)
+                values[position] = exact_number(number)
         return values
 
     def tensor(self, region: Region, time: int) -> torch.Tensor:
@@ -185,8 +186,12 @@ class ElementHistory:
             return region.tensor.clone()
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
-        values = torch.tensor(self.values(elements), dtype=torch.float64).to(parts.dtype).reshape(parts.shape)
-        return torch.view_as_complex(values) if region.dtype.is_complex else values
+        values = self.values(elements)
+        # Whole numbers may be greater than a float can hold.
+        wide = torch.float64 if parts.dtype.is_floating_point else torch.int64
+        numbers = values if parts.dtype.is_floating_point else list(map(int, values))
+        tensor = torch.tensor(numbers, dtype=wide).to(parts.dtype).reshape(parts.shape)
+        return torch.view_as_complex(tensor) if region.dtype.is_complex else tensor
 
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
@@ -217,5 +222,5 @@ class ElementHistory:
             if index is not None and copy is not None:
                 start = element.offset - region.at(index)
                 part = copy[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
-                return float(part.view(element.region.dtype).item())
+                return exact_number(part.view(element.region.dtype).item())
         raise ValueLost("It was overwritten later, and there was no room to keep what it had been.")

@@ -412,3 +412,17 @@ def test_crumbs_keep_both_ends(count: int, width: int) -> None:
     assert text.startswith("x[0]")
     assert text.endswith(f"x[{count - 1}]")
     assert len(text) <= max(width, len(f"x[0] < … < x[{count - 1}]"))
+
+
+def test_whole_numbers_beyond_those_of_a_float_keep_their_digits() -> None:
+    assert explanation_text.readable(2**60 + 7, "int64") == "1152921504606846983"
+    told = explanation(
+        "c",
+        (),
+        2**61 + 14,
+        f.multiply(f.OperandRef(0), f.Number(2.0)),
+        [operand("a", (), 2**60 + 7, "int64")],
+        op="multiply",
+        dtype="int64",
+    )
+    assert explanation_text.report(told)[-1] == "  = 1152921504606846983·2 = 2305843009213693966"

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.results.floats import exact_number
 from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
@@ -152,19 +153,19 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
     return make("convert", cell, f"Rounded to {str(dtype).removeprefix('torch.')}.")
 
 
-_NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
+_WRAPPING = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def _with_wraparound(derivation: Derivation, result: RuleResult, dtype: torch.dtype, value: float) -> RuleResult:
-    """Reduce the formula of an integer of few bits modulo its range if the result did not fit (two's complement)."""
-    if result.formula is None or dtype not in _NARROW:
+    """Reduce the formula of an integer modulo its range if the result did not fit (two's complement)."""
+    if result.formula is None or dtype not in _WRAPPING:
         return result
     info = torch.iinfo(dtype)
     values = derivation.run.history.values(derivation.elements)
     exact = f.evaluate(result.formula, values)
     if not math.isfinite(exact) or info.min <= exact <= info.max:
         return result
-    least, count = f.Number(float(info.min)), f.Number(float(info.max - info.min + 1))
+    least, count = f.Number(exact_number(info.min)), f.Number(exact_number(info.max - info.min + 1))
     shifted = f.Op("-", (result.formula, least)) if info.min else result.formula
     formula: f.Formula = f.Op("%", (shifted, count))
     formula = f.add(formula, least) if info.min else formula

@@ -430,3 +430,36 @@ def test_a_result_that_was_changed_since() -> None:
     assert "Something that was not recorded has changed this number" in told.notes[0]
     assert Traced("x = torch.zeros(2)\ny = torch.ones(2)\nx.set_(y)").explain("x", 0).value == 1
     assert Traced("x = torch.zeros(2)\nx.data = torch.ones(2)").explain("x", 0).notes[0].startswith("Every element")
+
+
+BIG = """
+a = torch.tensor([2**53 + 1, 2**60 + 7, -2**62 + 3])
+b = a + 2
+c = a * 3
+d = a - a[0]
+e = a.sum().reshape(1)
+g = a // 10
+h = a % 1000003
+i = a * a
+j = a.cumsum(0)
+k = (a @ torch.tensor([1, 2, 3])).reshape(1)
+m = a.clone()
+m[1:] += 2**60 + 1
+"""
+
+
+def test_whole_numbers_beyond_those_of_a_float_are_exact() -> None:
+    """Values, formulas and the text of the formulas, which Python evaluates without a float in between."""
+    traced = Traced(BIG)
+    for name in "abcdeghijkm":
+        tensor = traced.namespace[name]
+        for index, true in enumerate(tensor.tolist()):
+            told = traced.explain(name, index)
+            assert told.value == true, (name, index)
+            assert told.op != "unrecorded", (name, index)
+            assert f.evaluate(told.formula, told.values) == true, (name, index)
+            text = x.python(told)
+            for position, operand in enumerate(told.operands):
+                text = text.replace(operand.label, f"values[{position}]")
+            values = [int(value) for value in told.values]
+            assert eval(text, {"values": values}) == true, (name, index, text)

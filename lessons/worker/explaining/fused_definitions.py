@@ -185,10 +185,48 @@ def _mask_part(mask: Any, lead: Index, row: int) -> tuple[Any, ...]:
 
 def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute the fast path of `nn.MultiheadAttention` in eval mode, for self-attention."""
-    width, heads = int(call.arg("embed_dim")), int(call.arg("num_head"))
     sample, row = index[0], index[-2]
+    weights, values = _weights_and_values(call, call.tensor("query", sample), int(call.arg("num_head")), sample, row)
+    if output == 1:
+        if call.arg("average_attn_weights"):
+            return weights.mean(dim=0), (sample, row, 0)
+        return weights[index[1]], (sample, index[1], row, 0)
+    context = (weights @ values).transpose(0, 1).flatten(1)
     linear = torch.nn.functional.linear
-    inputs = call.tensor("query", sample)
+    return linear(context, call.tensor("proj_weight"), call.tensor("proj_bias")).unsqueeze(0), (sample, row, 0)
+
+
+def _encoder_layer(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+    """Compute the fast path of `nn.TransformerEncoderLayer` in eval mode: attention, then two layers for each token."""
+    functional = torch.nn.functional
+    sample, row = index[0], index[-2]
+    eps, first = float(call.arg("eps")), bool(call.arg("norm_first"))
+
+    def norm(tokens: torch.Tensor, number: int) -> torch.Tensor:
+        weight, bias = call.tensor(f"norm_weight_{number}"), call.tensor(f"norm_bias_{number}")
+        return functional.layer_norm(tokens, weight.shape, weight, bias, eps)
+
+    tokens = call.tensor("src", sample)
+    attended = norm(tokens, 1) if first else tokens
+    weights, values = _weights_and_values(call, attended, int(call.arg("num_heads")), sample, row)
+    context = (weights @ values).transpose(0, 1).flatten(1)
+    mixed = tokens[row : row + 1] + functional.linear(context, call.tensor("proj_weight"), call.tensor("proj_bias"))
+    mixed = mixed if first else norm(mixed, 1)
+    inner = functional.linear(
+        norm(mixed, 2) if first else mixed, call.tensor("ffn_weight_1"), call.tensor("ffn_bias_1")
+    )
+    inner = functional.gelu(inner) if call.arg("use_gelu") else torch.relu(inner)
+    result = mixed + functional.linear(inner, call.tensor("ffn_weight_2"), call.tensor("ffn_bias_2"))
+    result = result if first else norm(result, 2)
+    return result.unsqueeze(0), (sample, row, 0)
+
+
+def _weights_and_values(
+    call: Call, inputs: torch.Tensor, heads: int, sample: int, row: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the attention weights of one row and the values of all tokens, for each head of a fused kernel."""
+    width = int(call.arg("embed_dim"))
+    linear = torch.nn.functional.linear
     matrix, bias = call.tensor("qkv_weight"), call.tensor("qkv_bias")
     queries, keys, values = (
         linear(inputs, matrix[start : start + width], bias[start : start + width])
@@ -202,13 +240,7 @@ def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]
     if hidden is not None:
         # In this kernel True means hidden.
         scaled = scaled.masked_fill(hidden, -torch.inf) if hidden.dtype == torch.bool else scaled + hidden
-    weights = torch.softmax(scaled, dim=-1)
-    if output == 1:
-        if call.arg("average_attn_weights"):
-            return weights.mean(dim=0), (sample, row, 0)
-        return weights[index[1]], (sample, index[1], row, 0)
-    context = (weights @ values).transpose(0, 1).flatten(1)
-    return linear(context, call.tensor("proj_weight"), call.tensor("proj_bias")).unsqueeze(0), (sample, row, 0)
+    return torch.softmax(scaled, dim=-1), values
 
 
 def _native_mask_part(call: Call, sample: int, row: int) -> tuple[Any, ...]:
@@ -232,6 +264,7 @@ DEFINED: dict[str, Definition] = {
     "_scaled_dot_product_flash_attention": _attention,
     "_scaled_dot_product_efficient_attention": _attention,
     "_native_multi_head_attention": _native,
+    "_transformer_encoder_layer_fwd": _encoder_layer,
     "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
     "mkldnn_rnn_layer": _lstm,
 }

@@ -78,15 +78,14 @@ class Tracer:
                 continue
             size += value.numel() * value.element_size()
             operands = list(event.operands())
-            makers = (wrote.get(item.storage, viewed.get(_view(item))) for item in operands)
-            parents = frozenset(index for index in makers if index is not None)
+            makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
+            parents = frozenset(index for index in makers if index >= 0)
             assigned = positions.assigned(origin)
             name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
-            taken = {item.storage for item in operands}
-            if region.storage in wrote or region.storage not in taken or event.info.written:
+            if event.info.written or region.storage not in {item.storage for item in operands}:
                 wrote[region.storage] = len(found)
-            else:
-                # A view of a parameter or an input: whoever reads that later does not depend on this result.
+            elif _view(region) not in {_view(item) for item in operands}:
+                # A view makes nothing: what reads the same parameter later does not depend on it.
                 viewed[_view(region)] = len(found)
             found.append(IntermediateResult(name, bool(assigned), positions.line(site), value, parents))
         return _last_of_each_code(found)

@@ -129,7 +129,14 @@ def test_memory_that_nothing_has_written_is_no_result() -> None:
 
 def test_who_reads_the_same_parameter_does_not_depend_on_the_one_before() -> None:
     linear = "torch.nn.functional.linear"
-    found = run(f"first = {linear}(a, b)\nother = a + 1\nsecond = {linear}(other, b)\nthird = second * 2")
-    names = [item.name for item in found]
-    parents = {item.name: {names[parent] for parent in item.parents} for item in found}
-    assert parents == {"first": set(), "other": set(), "second": {"other"}, "third": {"second"}}
+    for made, parameter in (("", set()), ("b = b.clone()\n", {"b"})):
+        found = run(f"{made}first = {linear}(a, b)\nother = a + 1\nsecond = {linear}(other, b)\nthird = second.T * 2")
+        names = [item.name for item in found]
+        parents = {item.name: {names[parent] for parent in item.parents} - parameter for item in found}
+        assert {name: parents[name] for name in ("first", "other", "second")} == {
+            "first": set(),
+            "other": set(),
+            "second": {"other"},
+        }
+        assert parents["third"] == {"second.T"}
+        assert parents["second.T"] == {"second"}

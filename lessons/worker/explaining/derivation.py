@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,15 @@ class Derivation:
         """Return the number that an operation without operands made at an index when it ran; None if unknown."""
         result = self.run.initial(self.event)
         return None if result is None else f.Number(exact_number(result[index].item()))
+
+    def moments(self, region: Region, indices: Sequence[Index]) -> tuple[f.Formula, f.Formula]:
+        """Return the mean and the variance of cells as operands that can be followed. Raises `ValueLost`."""
+        mean, variance = self.run.moments(self.event, region, indices)
+        return self.operand_for(mean), self.operand_for(variance)
+
+    def mean(self, region: Region, indices: Sequence[Index]) -> f.Formula:
+        """Return the mean of cells as an operand that can be followed. Raises `ValueLost`."""
+        return self.operand_for(self.run.moments(self.event, region, indices)[0])
 
     def line(self) -> int | None:
         """Return the line that called the operation; None if it is not known."""

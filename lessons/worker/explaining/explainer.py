@@ -8,7 +8,7 @@ A formula is evaluated before it is reported: one that does not give the recorde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,8 @@ class Explainer:
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
         self._movements: dict[int, Movement | None] = {}
         self._replay = Replay(self.history)
+        self._moments: dict[tuple[int, int, int, int], tuple[Element, Element]] = {}
+        self._origins: dict[int, tuple[torch.UntypedStorage, str]] = {}
 
     # Questions ----------------------------------------------------------------------------------------------------
 
@@ -163,7 +165,13 @@ class Explainer:
         except ValueLost as lost:
             return _unexplained(f"It cannot be told how this was made. {lost}")
         formula = derived.result.formula
-        if formula is None or formula_check.agrees(formula, values, value, element.region.dtype):
+        dtype = element.region.dtype
+        wider = {
+            position
+            for position, operand in enumerate(derived.operands)
+            if operand.region.dtype == torch.float64 != dtype and dtype.is_floating_point
+        }
+        if formula is None or formula_check.agrees(formula, values, value, dtype, wider):
             return derived
         got = f.evaluate(formula, values) + 0.0
         if not derived.operands:
@@ -203,7 +211,7 @@ class Explainer:
             event = self.history.writer(element)
             found = event.index_of(element.storage, element.offset, element.size) if event is not None else None
             if event is None or found is None:
-                return _derived(None, self._from_outside())
+                return _derived(None, self._from_outside(element))
             output, index = found
             code_names = self.names.positions.names_in(event.sites[0]) if event.sites else frozenset()
             derivation = Derivation(self, event, code_names, output)
@@ -241,6 +249,23 @@ class Explainer:
         """Return what an operation without operands gave when it ran; None if that cannot be known."""
         return self._replay.result(event)
 
+    def moments(self, event: Event, region: Region, indices: Sequence[Index]) -> tuple[Element, Element]:
+        """Return the mean and the variance of cells of an operand, computed in double precision.
+
+        Raises `ValueLost`.
+        """
+        key = event.time, region.storage, region.at(indices[0]), len(indices)
+        if key not in self._moments:
+            self._moments[key] = fused_definitions.moments(self.recorder, self.history, event, region, indices)
+            self.names.update()
+        return self._moments[key]
+
+    def describe_origin(self, tensors: Iterable[torch.Tensor], sentence: str) -> None:
+        """Say where the numbers of tensors came from that no recorded operation computed."""
+        for tensor in tensors:
+            memory = tensor.untyped_storage()
+            self._origins[memory._cdata] = memory, sentence
+
     def _expand(self, event: Event, output: int, index: Index) -> Element | None:
         """Return the element that the definition of a fused operation computes for a cell, evaluated once for a row."""
         definition = fused_definitions.DEFINED.get(event.op)
@@ -265,8 +290,10 @@ class Explainer:
             derived.result.formula = f.add(formula, f.Number(difference, "rounding"))
             derived.result.notes.append("The kernel added in another order, which rounds differently by the last term.")
 
-    def _from_outside(self) -> RuleResult:
+    def _from_outside(self, element: Element) -> RuleResult:
         """Return what can be said of an element that no recorded operation wrote."""
+        if element.storage in self._origins:
+            return RuleResult("given", notes=[self._origins[element.storage][1]])
         if self.record.stopped:
             site = self.record.stopped_site
             line = self.names.positions.line(site) if site else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import torch
 
@@ -18,14 +18,23 @@ _FLAT = {"tanh", "erf", "sin", "cos"}
 """Functions whose slope never exceeds 1.2."""
 
 
-def agrees(formula: f.Formula, values: Sequence[float], value: float, dtype: torch.dtype) -> bool:
-    """Return whether a formula, computed in the precision of `dtype`, can have given this value."""
+def agrees(
+    formula: f.Formula,
+    values: Sequence[float],
+    value: float,
+    dtype: torch.dtype,
+    wider: Collection[int] = (),
+) -> bool:
+    """Return whether a formula, computed in the precision of `dtype`, can have given this value.
+
+    `wider` are the positions of operands in a higher precision, which the kernel did not have.
+    """
     # Integers may have been computed from floating-point numbers.
     info = torch.finfo(dtype if dtype.is_floating_point else torch.float32)
     got = f.evaluate(formula, values)
     if close(got, value, info.eps * abs(value)):
         return True
-    bound = error(formula, values, info.eps)[1] + 2.0**-52 * abs(value)
+    bound = error(formula, values, info.eps, wider)[1] + 2.0**-52 * abs(value)
     if not dtype.is_floating_point:
         return close(got, value, bound)
     if math.isinf(value) and math.isfinite(got):
@@ -40,20 +49,21 @@ def close(got: float, value: float, bound: float) -> bool:
     return got == value or (math.isfinite(got) and abs(got - value) <= 2 * bound)
 
 
-def error(formula: f.Formula, values: Sequence[float], eps: float) -> tuple[float, float]:
+def error(formula: f.Formula, values: Sequence[float], eps: float, wider: Collection[int] = ()) -> tuple[float, float]:
     """Return the value of a formula and a bound of its error if each operation rounds to a relative `eps`.
 
     Errors are propagated to first order: Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
     """
     if isinstance(formula, f.OperandRef):
-        return values[formula.position], 0.0
+        number = values[formula.position]
+        return number, eps * abs(number) if formula.position in wider else 0.0
     if isinstance(formula, f.Number):
         return formula.value, eps * abs(formula.value)
     op = formula.op
     if op == "if":
         test, yes, no = formula.parts
-        return error(yes if f.evaluate(test, values) else no, values, eps)
-    parts = [error(part, values, eps) for part in formula.parts]
+        return error(yes if f.evaluate(test, values) else no, values, eps, wider)
+    parts = [error(part, values, eps, wider) for part in formula.parts]
     numbers, errors = [part[0] for part in parts], [part[1] for part in parts]
     refs = tuple(f.OperandRef(position) for position in range(len(parts)))
     result = f.evaluate(f.Op(op, refs), numbers)

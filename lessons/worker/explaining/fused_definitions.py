@@ -9,7 +9,7 @@ import inspect
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,31 @@ def expand(
         offset = (*(0 for _ in range(len(start) - len(row_index))), *row_index)
         elements[tuple(map(operator.add, start, offset))] = Element.of(region, row_index, time)
     return elements
+
+
+def moments(
+    recorder: Recorder, history: ElementHistory, event: Event, region: Region, indices: Sequence[Index]
+) -> tuple[Element, Element]:
+    """Compute the mean and the variance of cells of an operand in single recorded steps. Raises `ValueLost`.
+
+    `indices` are all combinations of some positions on each axis: of one, or of all.
+    """
+    recorder.watch(__file__, inspect.getsource(sys.modules[__name__]))
+    chosen = tuple(axis.pop() if len(axis) == 1 else slice(None) for axis in map(set, zip(*indices, strict=True)))
+    with recorder.aside(event.sites):
+        with torch.utils._python_dispatch._disable_current_modes():
+            part = region.part(chosen)
+            cells = history.tensor(part, event.time)
+        recorder.snapshot(cells, part, event.time)
+        results = _moments(cells.double())
+    first, second = (Element.of(Region.of(result), (), recorder.record.time) for result in results)
+    return first, second
+
+
+def _moments(cells: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    mean = cells.mean()
+    variance = ((cells - mean) ** 2).mean()
+    return mean, variance
 
 
 def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:

@@ -5,6 +5,7 @@ Rules and derivations depend on the `RecordedRun` protocol only; `explainer.Expl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -102,6 +103,13 @@ class RecordedRun(Protocol):
 
     def initial(self, event: Event) -> torch.Tensor | None:
         """Return what an operation without operands gave when it ran; None if that cannot be known."""
+        ...
+
+    def moments(self, event: Event, region: Region, indices: Sequence[Index]) -> tuple[Element, Element]:
+        """Return the mean and the variance of cells of an operand, computed in double precision.
+
+        Raises `ValueLost`.
+        """
         ...
 
     def derive(self, element: Element) -> DerivedCell:

@@ -16,9 +16,10 @@ class SourceLocation:
     """The file, line and code of an operation.
 
     Attributes:
-        line: the line in `file`; None in an expression that a step only shows, which is on no line of the code.
-        file: `setup`, the id of a step, a module of the `attention` package, or `definition` for the single steps of a
-            fused operation.
+        line: the line in `file`; None in an expression that a step only shows, and in a definition: they are on no line
+            of the learner's code.
+        file: `setup`, the id of a step, a module of the `attention` package, or `definition` for the single steps of
+            a fused operation.
         code: the expression or statement, on one line.
         lesson_line: the line of the lesson from which that was called.
     """
@@ -47,4 +48,6 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
 
 def _line(positions: SourcePositions, site: Site) -> int | None:
     unit = code_unit.of_filename(site[0].co_filename)
-    return None if unit is not None and unit.kind == "expression" else positions.line(site)
+    if (unit is not None and unit.kind == "expression") or site[0].co_filename == fused_definitions.__file__:
+        return None
+    return positions.line(site)

@@ -68,9 +68,12 @@ def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | N
         return ErrorReport("error", step.untrained)
     if step.trained is not None:
         start, end = step.trained
-        state.namespace["trained"], failure = trained_state.unpack(blob[start:end])
+        trained, failure = trained_state.unpack(blob[start:end])
         if failure is not None:
             return failure
+        state.namespace["trained"] = trained
+        sentence = f"Trained: the training of the step '{step.id}' had left this number when it ended."
+        state.explainer.describe_origin(trained.values(), sentence)
     seed(step.seed)
     return state.run(step.code, CodeUnit.step(step.id))
 

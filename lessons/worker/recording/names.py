@@ -103,6 +103,9 @@ class Names:
         # The name belongs to a module, not to the parameter that its constructor made last.
         if scope == "<module>" and name in self._modules:
             return
+        if any(event.info.written and not event.direct for event in last):
+            # What a function changes in place, as `clip_grad_norm_` does with gradients, is not what it returns.
+            return
         for event in last:
             # A view takes the name only if it is the last operation of the code.
             if event.outs and (event is run[-1] or not event.view):
@@ -159,7 +162,8 @@ class Names:
             def rank(item: _Known) -> tuple[bool, bool, bool, bool, int, int]:
                 binding = item.binding
                 before = binding.time <= time
-                age = binding.time if before else -binding.time
+                # Of a tensor and its views the tensor: it was named first.
+                age = -binding.time
                 return before, time < item.until, binding.name in code_names, binding.top, _extent(binding.region), age
 
             ranked = self._ranked[key] = sorted(known, key=rank, reverse=True)

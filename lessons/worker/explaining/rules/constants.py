@@ -8,6 +8,7 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
+from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import Region
 
 LEAVES = frozenset(
@@ -119,15 +120,38 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if isinstance(node, ast.Subscript | ast.Assign | ast.AugAssign):
         return set_by_statement(derivation, index, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
-        return leaf(derivation, "given", index, "A number that Python computed.")
+        code = f": {positions.code(sites[0])}" if sites and positions.code(sites[0]) else ""
+        return leaf(derivation, "given", index, f"A number that Python computed{code}.")
     item: ast.expr = node.args[0]
     for position in index:
         if not isinstance(item, ast.List | ast.Tuple) or position >= len(item.elts):
-            return leaf(derivation, "given", index, "A number that Python gave to PyTorch here.")
+            break
+        if isinstance(item.elts[position], ast.Starred):
+            break
         item = item.elts[position]
-        if isinstance(item, ast.Starred):
-            return leaf(derivation, "given", index, "A number that Python gave to PyTorch here.")
-    code = source.segment(item)
-    written = isinstance(item, ast.Constant | ast.UnaryOp)
-    note = "Written in the code." if written else f"Computed by Python: {code}."
-    return leaf(derivation, "literal" if written else "given", index, note, code=code, line=item.lineno)
+    else:
+        code = source.segment(item)
+        if isinstance(item, ast.Constant | ast.UnaryOp):
+            return leaf(derivation, "literal", index, "Written in the code.", code=code, line=item.lineno)
+        read = _read_by_python(derivation, item)
+        if read is not None:
+            return make("item", derivation.operand_for(derivation.run.through(read)), "Python read it with .item().")
+        return leaf(derivation, "given", index, f"Computed by Python: {code}.", code=code, line=item.lineno)
+    return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {source.segment(item)}.")
+
+
+MOST_EVENTS = 200
+"""Operations before a literal among which the one is looked for that gave a number to Python."""
+
+
+def _read_by_python(derivation: Derivation, node: ast.expr) -> Element | None:
+    """Return the element that the code of a number reads with `.item()`; None if it does anything else."""
+    run = derivation.run
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "item":
+        return None
+    last = run.record.events.after(derivation.event.time)
+    for event in reversed(run.record.events[max(0, last - MOST_EVENTS) : last]):
+        if event.op == "_local_scalar_dense" and event.sites and run.names.positions.node(event.sites[0]) is node:
+            tensor = event.arg("self")
+            return derivation.element(tensor, (0,) * len(tensor.shape), event.time)
+    return None

@@ -65,18 +65,17 @@ def _softmax_backward(derivation: Derivation, index: Index, value: float) -> Rul
 
 @rule("native_layer_norm")
 def layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain a normalized cell, with the mean and the variance of its row as numbers."""
+    """Explain a normalized cell by the mean and the variance of its row."""
     if derivation.output:
         return unknown(derivation, index, value)
     inputs = region(derivation, "input")
     lead = index[: len(inputs.shape) - len(derivation.event.arg("normalized_shape"))]
     indices = [(*lead, *rest) for rest in itertools.product(*map(range, inputs.shape[len(lead) :]))]
-    values = derivation.values(inputs, indices)
-    mean = f.total(values) / len(values)
-    variance = f.total([(one - mean) ** 2 for one in values]) / len(values)
-    spread = f.call("sqrt", f.add(f.Number(variance, "variance"), f.Number(float(derivation.event.arg("eps")), "eps")))
-    formula: f.Formula = f.Op("/", (f.Op("-", (derivation.cell(inputs, index), f.Number(mean, "mean"))), spread))
+    cell = derivation.cell(inputs, index)
+    mean, variance = derivation.moments(inputs, indices)
+    spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
+    formula: f.Formula = f.Op("/", (f.Op("-", (cell, mean)), spread))
     for name, join in (("weight", f.multiply), ("bias", f.add)):
         if isinstance(derivation.event.arg(name), Region):
             formula = join(formula, derivation.cell(region(derivation, name), index[len(lead) :]))
-    return make("layer norm", formula, f"The mean and the variance are those of {len(values)} numbers.")
+    return make("layer norm", formula, f"The mean and the variance are those of {len(indices)} numbers.")

@@ -97,9 +97,8 @@ def _spread(derivation: Derivation, tensor: Region, indices: list[Index]) -> Rul
     correction = derivation.event.arg("correction")
     if correction is None:
         correction = 0 if derivation.event.arg("unbiased") is False else 1
-    mean = f.total(derivation.values(tensor, indices)) / len(indices)
-    centre = f.Number(mean, "mean")
-    squares = [f.Op("**", (f.Op("-", (cell, centre)), f.Number(2.0))) for cell in _cells(derivation, tensor, indices)]
+    cells, mean = _cells(derivation, tensor, indices), derivation.mean(tensor, indices)
+    squares = [f.Op("**", (f.Op("-", (cell, mean)), f.Number(2.0))) for cell in cells]
     variance = f.Op("/", (f.add(*squares), f.Number(float(len(indices) - correction))))
     note = f"Divided by {len(indices)} - {correction}."
     return (

@@ -463,3 +463,47 @@ def test_whole_numbers_beyond_those_of_a_float_are_exact() -> None:
                 text = text.replace(operand.label, f"values[{position}]")
             values = [int(value) for value in told.values]
             assert eval(text, {"values": values}) == true, (name, index, text)
+
+
+@pytest.mark.parametrize(
+    "code", ["F.layer_norm(x, (3,))[0, 1]", "x.std()", "x.var(dim=1, correction=0)[0]", "x.half().std()"]
+)
+def test_mean_and_variance_of_a_kernel_are_followed(code: str) -> None:
+    """They are numbers of their own, computed from all numbers of the row."""
+    traced = Traced(f"F = torch.nn.functional\nx = torch.tensor([[1.0, 2.0, 4.0], [0.5, 0.25, 3.0]])\nr = {code}")
+    traced.check_all("r")
+    told = traced.explain("r")
+    mean = next(operand for operand in told.operands if operand.label == "mean")
+    assert {operand.name for operand in traced.follow(mean).operands} <= {"x", "x.half()"}
+    assert traced.follow(mean).line is None
+
+
+def test_numbers_that_go_through_python() -> None:
+    """`.item()` is followed; of anything else the code is quoted."""
+    traced = Traced(
+        """
+        x = torch.tensor([1.5, 2.0]) * 2
+        a = torch.tensor([x[0].item(), x[1].item() + 1])
+        b = torch.tensor(x.tolist())
+        """
+    )
+    traced.check_all("a", "b")
+    assert [operand.label for operand in traced.explain("a", 0).operands] == ["x[0]"]
+    assert traced.explain("a", 1).notes == ("Computed by Python: x[1].item() + 1.",)
+    assert traced.explain("b", 0).notes == ("A number that Python gave to PyTorch here: x.tolist().",)
+
+
+def test_gradients_are_not_called_by_the_name_of_their_norm() -> None:
+    """`clip_grad_norm_` changes gradients in place, and returns something else."""
+    traced = Traced(
+        """
+        w = torch.ones(2, requires_grad=True)
+        for _ in range(2):
+            w.grad = None
+            (w * 3).sum().backward()
+            norm = torch.nn.utils.clip_grad_norm_([w], 0.5)
+        g = w.grad * 1
+        """
+    )
+    told = traced.explain("g", 0)
+    assert not any(operand.name.startswith("norm") for operand in told.operands)

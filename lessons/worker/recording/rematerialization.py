@@ -143,7 +143,8 @@ class Rematerializer:
         now: dict[int, Memory] = {}
         covered: set[int] = set()
         for event in reversed(events):
-            if event.op.startswith(EMPTY) and event.outs[0].storage in covered:
+            if not event.outs or (event.op.startswith(EMPTY) and event.outs[0].storage in covered):
+                # A tensor on the meta device has no numbers.
                 continue
             if is_drawn(event):
                 if all(region.storage in now for region in event.written):

@@ -192,3 +192,21 @@ def test_what_cannot_be_repeated_stays(code: str) -> None:
     )
     assert not traced.recorder.record.stopped
     assert traced.explain("z", 0).operands
+
+
+def test_tensors_without_numbers_do_not_end_the_record() -> None:
+    """A program may make tensors on the meta device between others."""
+    traced = Traced(
+        """
+        x = torch.rand(50)
+        w = torch.zeros(50)
+        for step in range(40):
+            shape = torch.empty(4, device="meta")
+            y = x * step
+            w += y
+        """,
+        segment=1500,
+    )
+    assert traced.recorder.values.segments
+    assert not traced.recorder.record.stopped
+    assert traced.explain("w", 0).op == "sum"

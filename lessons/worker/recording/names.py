@@ -171,9 +171,20 @@ class Names:
             region = item.binding.region
             index = region.find(element.offset)
             same = region.parts.dtype.itemsize == element.region.dtype.itemsize and not region.flips(element.offset)
-            if index is not None and same:
+            if index is not None and same and not self._is_overwritten(element, item.binding.time):
                 return NamedCell(item.binding.name + part_of(element, region, index), index, True)
         return None
+
+    def _is_overwritten(self, element: Element, until: int) -> bool:
+        """Return whether an operation changed an element after its time: a later name never meant that value."""
+        if until <= element.time:
+            return False
+        return any(
+            event.info.written
+            and element.time <= event.time < until
+            and event.index_of(element.storage, element.offset, element.size) is not None
+            for event in self._record.writes.get(element.storage, ())
+        )
 
     def code_of(self, event: Event) -> str:
         """Return the code that made an unnamed tensor, in parentheses if it is more than a call or a name."""

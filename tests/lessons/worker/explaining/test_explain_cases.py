@@ -507,3 +507,19 @@ def test_gradients_are_not_called_by_the_name_of_their_norm() -> None:
     )
     told = traced.explain("g", 0)
     assert not any(operand.name.startswith("norm") for operand in told.operands)
+
+
+def test_a_value_that_was_overwritten_before_a_name_was_bound_does_not_have_that_name() -> None:
+    traced = Traced(
+        """
+        w = torch.ones(2, requires_grad=True)
+        (w * 3).sum().backward()
+        torch.nn.utils.clip_grad_norm_([w], 0.5)
+        gradient = w.grad
+        g = gradient * 1
+        """
+    )
+    clipped = traced.follow(traced.explain("g", 0).operands[0])
+    assert clipped.label == "gradient[0]"
+    names = {operand.value: operand.name for operand in clipped.operands}
+    assert not names[3.0].startswith("gradient")

@@ -171,7 +171,7 @@ class Explainer:
             for position, operand in enumerate(derived.operands)
             if operand.region.dtype == torch.float64 != dtype and dtype.is_floating_point
         }
-        if formula is None or formula_check.agrees(formula, values, value, dtype, wider):
+        if formula is None or formula_check.agrees(formula, values, value, _precision(dtype, derived.operands), wider):
             return derived
         got = f.evaluate(formula, values) + 0.0
         if not derived.operands:
@@ -330,6 +330,15 @@ def _derived(event: Event | None, result: RuleResult, derivation: Derivation | N
 
 def _unexplained(note: str, event: Event | None = None) -> DerivedCell:
     return _derived(event, RuleResult("unrecorded", notes=[note]))
+
+
+def _precision(dtype: torch.dtype, operands: Sequence[Element]) -> torch.dtype:
+    """Return the type with the coarsest rounding among a result in double precision and its operands.
+
+    The formula of a double may contain steps that were computed in the type of its operands.
+    """
+    floating = [operand.region.dtype for operand in operands if operand.region.dtype.is_floating_point]
+    return max((dtype, *floating), key=lambda one: torch.finfo(one).eps) if dtype == torch.float64 else dtype
 
 
 def _dtype_name(dtype: torch.dtype) -> str:

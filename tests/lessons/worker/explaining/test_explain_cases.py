@@ -523,3 +523,13 @@ def test_a_value_that_was_overwritten_before_a_name_was_bound_does_not_have_that
     assert clipped.label == "gradient[0]"
     names = {operand.value: operand.name for operand in clipped.operands}
     assert not names[3.0].startswith("gradient")
+
+
+def test_the_mean_of_numbers_without_a_name_allows_for_the_rounding_of_their_own_type() -> None:
+    """The mean behind a standard deviation is a double, of numbers that were divided in single precision."""
+    traced = Traced("x = torch.randn(40) * 8\ns = (x / 768 ** 0.5).std()")
+    spread = traced.explain("s")
+    mean = traced.follow(spread.operands[-1])
+    assert (mean.label, mean.op) == ("mean", "mean")
+    assert mean.dtype == "float64"
+    assert {operand.name for operand in mean.operands} == {"x"}

@@ -14,7 +14,7 @@ from tests.exam.explanations import documents, reader
 from tests.exam.explanations.exam import examine_programs
 from tests.exam.explanations.programs import STYLES
 
-COUNT = 40
+COUNT = 20
 SEED = 1
 
 

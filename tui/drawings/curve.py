@@ -5,6 +5,7 @@ The dots of a curve are finer than a character: braille patterns, or in ASCII th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
@@ -93,7 +94,8 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
         low = 0.0
     # Draw numbers that differ only by rounding as a flat line.
     size = high - low if high - low > 1e-9 * max(abs(low), abs(high)) else abs(high) or 1.0
-    step = _round_step(size / 4)
+    # Below the least normal number there are no round ones.
+    step = _round_step(max(size / 4, sys.float_info.min))
     bottom, top = floor(low / step) * step, ceil(high / step) * step
     if bottom >= top:
         # For a constant that is not negative, do not extend the axis below zero.

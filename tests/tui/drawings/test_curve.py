@@ -6,7 +6,7 @@ import re
 from math import exp, inf, isfinite, nan, sin
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
@@ -148,6 +148,7 @@ def test_an_axis_begins_at_0_unless_that_would_flatten_the_curve() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True)))
+@example([5e-324])
 def test_bounds_contain_all_finite_numbers(values: list[float]) -> None:
     low, high = bounds(values)
     assert isfinite(low)

@@ -176,18 +176,23 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 `float16`, `float32` and `bfloat16` round to the nearest number of that type.
 """
 
-_OPERATORS: dict[str, Callable[[float, float], Any]] = {
-    "-": operator.sub,
-    "/": _divide,
-    "//": lambda a, b: _divide(a, b) if b == 0 else float(a // b),
-    "%": lambda a, b: math.nan if b == 0 or not math.isfinite(a) else a % b,
-    "**": _power,
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
+}
+"""The comparisons of a formula, which are the same for floats and for exact numbers."""
+
+_OPERATORS: dict[str, Callable[[float, float], Any]] = {
+    "-": operator.sub,
+    "/": _divide,
+    "//": lambda a, b: _divide(a, b) if b == 0 else float(a // b),
+    "%": lambda a, b: math.nan if b == 0 or not math.isfinite(a) else a % b,
+    "**": _power,
+    **COMPARISONS,
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lessons.authoring.question_complaints import complaints
+from lessons.engine.judging import JudgeAnswer
 from lessons.engine.question_judging import judge
 from lessons.engine.question_words import right_answer
 from lessons.engine.run import Run
@@ -123,25 +124,37 @@ def _reporter(proof: Proof, lesson: Lesson, step: Exercise) -> Report:
 
 
 def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Report) -> None:
-    def judge(code: str, rounds: int = 2) -> Judgement:
-        return session.check(step, code, SEED, rounds, diagnosis="none")
+    # Whoever relies on an answer being right relies on more inputs than one that is wrong has to fail on.
+    with (
+        session.judge_on_same_inputs(step, SEED) as judge_wrong,
+        session.judge_on_same_inputs(step, SEED, ROUNDS) as judge_right,
+    ):
+        if judge_wrong(step.starter).passed:
+            report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
+        proof.seeds = ROUNDS
+        right = judge_right(step.solution)
+        if right.passed:
+            proof.solution = ROUNDS
+        else:
+            checks = (
+                session.check(step, step.solution, SEED + position, 1, diagnosis="none") for position in range(ROUNDS)
+            )
+            proof.solution = sum(judgement.passed for judgement in checks)
+            report(("solution",), f"the model answer does not pass: {_verdict_text(right)}", "Mend it, or the checks.")
+        _prove_mistakes(step, judge_wrong, proof, report)
+        _prove_accepted(step, judge_right, proof, report)
+        for name, cheat, path in _cheats(step):
+            proof.cheats[name] = not judge_wrong(cheat).passed
+            if not proof.cheats[name]:
+                report(path, f"the cheat '{name}' passes", "Check what it leaves out.")
+    for position, problem in _revealing_hints(step):
+        report(("hints", position), problem, "Say where to look, and leave the line to the learner.")
 
-    if judge(step.starter).passed:
-        report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
-    proof.seeds = ROUNDS
-    right = judge(step.solution, ROUNDS)
-    if right.passed:
-        proof.solution = ROUNDS
-    else:
-        checks = (
-            session.check(step, step.solution, SEED + position, 1, diagnosis="none") for position in range(ROUNDS)
-        )
-        proof.solution = sum(judgement.passed for judgement in checks)
-        report(("solution",), f"the model answer does not pass: {_verdict_text(right)}", "Mend it, or the checks.")
-    _prove_mistakes(step, session, proof, report)
+
+def _prove_accepted(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report: Report) -> None:
     for position, variant in enumerate(step.accepted):
         answer = mistake_edits.variant_code(step, variant)
-        judgement = judge(answer, ROUNDS) if answer is not None else None
+        judgement = judge(answer) if answer is not None else None
         proof.accepted[variant.name] = judgement is not None and judgement.passed
         if judgement is None:
             report(("accepted", position), f"'{variant.name}' does not fit the model answer", "Mend its edits.")
@@ -151,15 +164,9 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Repo
                 f"'{variant.name}' is refused: {_verdict_text(judgement)}",
                 "Mend it, or the checks.",
             )
-    for name, cheat, path in _cheats(step):
-        proof.cheats[name] = not judge(cheat).passed
-        if not proof.cheats[name]:
-            report(path, f"the cheat '{name}' passes", "Check what it leaves out.")
-    for position, problem in _revealing_hints(step):
-        report(("hints", position), problem, "Say where to look, and leave the line to the learner.")
 
 
-def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, report: Report) -> None:
+def _prove_mistakes(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report: Report) -> None:
     for position, mistake in enumerate(step.mistakes):
         path = ("mistakes", position)
         proof.mistakes[mistake.id] = False
@@ -169,7 +176,7 @@ def _prove_mistakes(step: ExerciseStep, session: Session, proof: Proof, report: 
                 path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here."
             )
             continue
-        judgement = session.check(step, code, SEED, diagnosis="mistakes")
+        judgement = judge(code, "mistakes")
         named = "+".join(item.id for item in judgement.mistakes)
         if judgement.passed:
             report(path, f"the mistake '{mistake.id}' passes", "Add a check that sees it.")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
@@ -54,6 +54,9 @@ from lessons.worker.messages import (
 T = TypeVar("T")
 
 JUDGE_LIMITS = Limits(cpu=30, wall=60, memory=2048)
+MANY_ANSWERS = JUDGE_LIMITS.model_copy(update={"cpu": 300})
+"""Limits of a judge of many answers, whose processor time adds up."""
+
 ROUNDS = 2
 MAX_SOURCE = 1024 * 1024
 SEEDS = 2**31
@@ -63,6 +66,14 @@ TRACE_CPU, TRACE_WALL = 3.0, 6.0
 
 Diagnosis = Literal["none", "mistakes", "line"]
 """How deeply a wrong answer is analyzed: not at all, for known mistakes, or also for the line where it goes wrong."""
+
+
+class JudgeAnswer(Protocol):
+    """A function that judges one of many answers to the same exercise."""
+
+    def __call__(self, source: str, diagnosis: Diagnosis = "none") -> Judgement:
+        """Judge an answer. Raises `WorkerError` if judging fails through no fault of the answer."""
+
 
 Child = Callable[[Limits], AbstractContextManager[ChildProcess]]
 """A function that starts a child for one purpose and ends it afterwards."""
@@ -129,12 +140,32 @@ def check(
     began = time.monotonic()
     request = Request.of(exercise, source, seed, rounds)
     try:
-        judgement = _check(request, child, cancelled, diagnosis)
+        judgement = _unfit(request)
+        if judgement is None:
+            with _judge(request, child) as (judge, hidden):
+                judgement = _check(judge, hidden, request, child, cancelled, diagnosis)
     except WorkerError:
         if not cancelled():
             raise
         judgement = replace(_unjudged(exercise, "error", "Stopped by you."), stopped=True)
     return replace(judgement, seconds=round(time.monotonic() - began, 3), seed=request.seeds[0])
+
+
+@contextmanager
+def on_same_inputs(exercise: ExerciseStep, child: Child, seed: int, rounds: int = ROUNDS) -> Iterator[JudgeAnswer]:
+    """Judge many answers to an exercise on the same hidden inputs, with one judge; yields a function that judges one.
+
+    The judge makes the inputs, and runs the model answer and each known mistake on them, only once. That is for
+    authors: a learner's answers are judged on new inputs each time. Raises `WorkerError` like `check`.
+    """
+    with _judge(Request.of(exercise, "", seed, rounds), child, MANY_ANSWERS) as (judge, hidden):
+
+        def judge_answer(source: str, diagnosis: Diagnosis = "none") -> Judgement:
+            request = Request.of(exercise, source, seed, rounds)
+            unfit = _unfit(request)
+            return unfit if unfit is not None else _check(judge, hidden, request, child, lambda: False, diagnosis)
+
+        yield judge_answer
 
 
 def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None = None) -> AnswerComparison:
@@ -151,23 +182,33 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
         return AnswerComparison(report.intermediates, report.own)
 
 
-def _check(request: Request, child: Child, cancelled: Callable[[], bool], diagnosis: Diagnosis) -> Judgement:
-    exercise = request.exercise
+def _unfit(request: Request) -> Judgement | None:
+    """Judge what cannot be run at all: no code, or too much of it."""
     if not request.code.strip():
-        return _unjudged(exercise, "failed", f"There is no code yet. {_define(exercise.defines)}")
+        return _unjudged(request.exercise, "failed", f"There is no code yet. {_define(request.exercise.defines)}")
     if len(request.code) > MAX_SOURCE:
-        return _unjudged(exercise, "error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
-    with _judge(request, child) as (judge, hidden):
-        answer = _run(request, child, hidden, cancelled)
-        crash = ""
-        if answer.crash and not cancelled():
-            # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
-            first, answer = answer.crash, _run(request, child, hidden, cancelled)
-            crash = "" if answer.crash else first
-        judgement = _judge_answer(
-            judge, exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
-        )
-        return replace(judgement, crash=crash)
+        return _unjudged(request.exercise, "error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
+    return None
+
+
+def _check(
+    judge: ChildProcess,
+    hidden: HiddenInputs,
+    request: Request,
+    child: Child,
+    cancelled: Callable[[], bool],
+    diagnosis: Diagnosis,
+) -> Judgement:
+    answer = _run(request, child, hidden, cancelled)
+    crash = ""
+    if answer.crash and not cancelled():
+        # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
+        first, answer = answer.crash, _run(request, child, hidden, cancelled)
+        crash = "" if answer.crash else first
+    judgement = _judge_answer(
+        judge, request.exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
+    )
+    return replace(judgement, crash=crash)
 
 
 def _judge_answer(
@@ -198,12 +239,14 @@ def _judge_answer(
 
 
 @contextmanager
-def _judge(request: Request, child: Child) -> Iterator[tuple[ChildProcess, HiddenInputs]]:
+def _judge(
+    request: Request, child: Child, limits: Limits = JUDGE_LIMITS
+) -> Iterator[tuple[ChildProcess, HiddenInputs]]:
     """Start the judge's child; yields it, and the hidden inputs that it has made."""
     exercise = request.exercise
     checks = tuple(CheckRequest(check.name, check.test, check.fail) for check in exercise.checks)
     job = Judge(request.seeds, exercise.defines, exercise.context, exercise.probe, exercise.solution, checks)
-    with child(JUDGE_LIMITS) as judge:
+    with child(limits) as judge:
         hidden = _ask(judge, job, HiddenInputs)
         # The judge never runs the learner's code, and must not be charged for processes which that code leaves behind.
         judge.set_idle(True)

@@ -9,13 +9,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lessons.engine import child_failures, judging, replies, training
 from lessons.engine.child_code import CodeRequest, run_in_child
-from lessons.engine.judging import Diagnosis
+from lessons.engine.judging import Diagnosis, JudgeAnswer
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
 from lessons.engine.question_judging import judge
 from lessons.engine.run import Run
@@ -210,6 +211,12 @@ class Session:
         """
         self._cancelled.clear()
         return judging.check(exercise, source, self._child, self._cancelled.is_set, seed, rounds, diagnosis)
+
+    def judge_on_same_inputs(
+        self, exercise: ExerciseStep, seed: int, rounds: int = judging.ROUNDS
+    ) -> AbstractContextManager[JudgeAnswer]:
+        """Judge many answers to an exercise on the same hidden inputs; see `lessons.engine.judging`."""
+        return judging.on_same_inputs(exercise, self._child, seed, rounds)
 
     def ask(self, lesson: Lesson, question: Question, answer: str) -> Judgement:
         """Run the lesson up to a question and judge an answer to it. Raises `WorkerError`."""

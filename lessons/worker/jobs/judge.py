@@ -55,6 +55,8 @@ CLOSE = 1e-4
 SAID = "said"
 
 Values = dict[str, Any]
+Outcome = tuple[Values | None, ErrorReport | None]
+"""The values that a probe got, or the failure."""
 
 
 @dataclass
@@ -67,6 +69,15 @@ class _Case:
     expected: list[Values]
     theirs: list[intermediates.IntermediateResult] = field(default_factory=list)
     """The intermediate results of the answer on the first hidden input, if they are known."""
+    outcomes: dict[tuple[str, int], Outcome] = field(default_factory=dict)
+    """What each answer of the course's own gave on each hidden input, as far as it has run."""
+
+    def outcome(self, code: str, index: int) -> Outcome:
+        """Return the outcome of a known mistake on a hidden input. It runs once, however many answers are judged."""
+        key = code, index
+        if key not in self.outcomes:
+            self.outcomes[key] = _run(self.exercise, code, MISTAKE, self.contexts[index], self.seeds[index])
+        return self.outcomes[key]
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -92,9 +103,7 @@ def judge(exercise: Judge, talk: socket.socket) -> None:
         channel.send(talk, HANDLERS[type(question)](case, question))
 
 
-def _run(
-    exercise: Judge, code: str, filename: str, context: Values, number: int
-) -> tuple[Values | None, ErrorReport | None]:
+def _run(exercise: Judge, code: str, filename: str, context: Values, number: int) -> Outcome:
     """Run an answer of the course's own on a copy of a hidden input, since it may change its inputs in place."""
     return run_own_code(code, filename, exercise.defines, exercise.probe, deepcopy(context), number)
 
@@ -128,7 +137,7 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
         readable = False
     if not readable:
         return Refusal("unreadable")
-    case.actual = actual
+    case.actual, case.theirs = actual, []
     scopes = [case.scope(index) for index in range(len(case.seeds))]
     results: list[CheckResult] = []
     for check in case.exercise.checks:
@@ -275,13 +284,13 @@ def _gives(case: _Case, code: str, start: int = 0) -> bool:
 
 
 def _got(case: _Case, code: str, index: int) -> Values | None:
-    return _run(case.exercise, code, MISTAKE, case.contexts[index], case.seeds[index])[0]
+    return case.outcome(code, index)[0]
 
 
 def _fails_alike(case: _Case, code: str, error: ErrorReport) -> bool:
     """Return whether some code, on the first hidden input on which it fails, fails as the learner's code does."""
-    for index, number in enumerate(case.seeds):
-        _, failure = _run(case.exercise, code, MISTAKE, case.contexts[index], number)
+    for index in range(len(case.seeds)):
+        _, failure = case.outcome(code, index)
         if failure is not None:
             alike = _exception(failure.message) == _exception(error.message)
             return alike and may_be_same(failure.operation, error.operation)

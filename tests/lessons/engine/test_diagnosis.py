@@ -222,3 +222,17 @@ def test_what_contradicts_the_results_on_the_way_is_not_named(worker: Session) -
     assert ids(worker.check(exercise, made)) == ["both"]
     judgement = worker.check(exercise, ATTENTION.replace("weights @ values", "weights.T @ values"))
     assert (ids(judgement), judgement.line) == ([], 7)
+
+
+def test_many_answers_judged_on_the_same_inputs_are_judged_as_one_by_one(worker: Session) -> None:
+    """Nothing of an answer is left when the next one is judged."""
+    exercise = attention_exercise()
+    wrong = ATTENTION.replace("dim=-1", "dim=0")
+    sources = [wrong, "\n", "1 / 0", ATTENTION, ATTENTION.replace("keys.T", "keys"), EINSUM, wrong]
+    alone = [worker.check(exercise, source, 5, diagnosis="line") for source in sources]
+    with worker.judge_on_same_inputs(exercise, 5) as judge:
+        together = [judge(source, "line") for source in sources]
+    assert [replace(judgement, seconds=0.0, seed=5) for judgement in alone] == [
+        replace(judgement, seconds=0.0, seed=5) for judgement in together
+    ]
+    assert {judgement.verdict for judgement in together} == {"passed", "failed", "error"}

@@ -52,6 +52,10 @@ class Pty:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Kill the program and close its terminal."""
         self._process.kill()
         self._process.wait()
         self.hang_up()

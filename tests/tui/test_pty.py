@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep
+from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty
@@ -29,7 +30,8 @@ CHECKED, VIEW = 4 * KB, 4 * KB
 EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1280, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
-F2, F3, F5, F6, F8 = b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~", b"\x1b[19~"
+F2, F3, F5, F6 = b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~"
+F7, F8, F9 = b"\x1b[18~", b"\x1b[19~", b"\x1b[20~"
 CTRL_O, CTRL_T, CTRL_Z = b"\x0f", b"\x14", b"\x1a"
 LAST = COURSE.lessons[-1].title
 """What the map shows when all of it is there."""
@@ -65,6 +67,72 @@ def stand_at(lesson: str, step: str) -> None:
     progress = Progress.open()
     progress.set_position(lesson, step)
     progress.close()
+
+
+@dataclass
+class Shared:
+    """The tutor that tests share, once one of them has started it, and its folder for temporary files."""
+
+    folder: Path
+    terminal: Pty | None = None
+
+    @property
+    def editor(self) -> Path:
+        """The program that is the learner's own editor; what it does is up to each test."""
+        return self.folder / "my editor.py"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """Yield what tests share."""
+    shared = Shared(tmp_path_factory.mktemp("shared"))
+    yield shared
+    if shared.terminal is not None:
+        shared.terminal.end()
+
+
+@pytest.fixture
+def tutor(shared: Shared, environ: dict[str, str]) -> Pty:
+    """Return a tutor that has loaded PyTorch and shows the map.
+
+    Tests share it, since to start one takes longer than most of them, and what one leaves open is closed here. They
+    share a home directory too, that of the first test.
+    """
+    if shared.terminal is not None and not return_to_map(shared.terminal):
+        shared.terminal.end()
+        shared.terminal = None
+    if shared.terminal is None:
+        editor = {"VISUAL": f"{sys.executable} '{shared.editor}'", "EDITOR": "false"}
+        shared.terminal = Pty(TUTOR, {**environ, **editor, "TMPDIR": str(shared.folder)})
+        shared.terminal.send(b"", ready(shared.terminal), LOADING, quiet=0.1)
+    return shared.terminal
+
+
+def return_to_map(terminal: Pty) -> bool:
+    """Close whatever is open. Returns whether that led to the map."""
+    for _ in range(5):
+        if LAST in terminal.text:
+            return True
+        terminal.send(ESCAPE, silent=True, quiet=0.2)
+    return False
+
+
+def go_to(terminal: Pty, lesson: Lesson, step: Step) -> None:
+    """Go from the map to a step: open its lesson, which shows the step seen last, and go on or back from there."""
+    row = next(row for row in range(2, 24) if terminal.screen.buffer[row][1].reverse)
+    # The line above the first lesson continues where the learner was.
+    way = 3 + COURSE.lessons.index(lesson) - row
+    terminal.send((DOWN if way > 0 else UP) * abs(way), silent=True, quiet=0.1)
+    place = re.compile(rf"lesson {lesson.number}   step (\d+) of")
+    terminal.send(ENTER, lambda: place.search(terminal.screen.display[0]) is not None, quiet=0.1)
+    found = place.search(terminal.screen.display[0])
+    assert found is not None
+    wanted = lesson.index(step.id) + 1
+    for number in range(int(found[1]), wanted):
+        terminal.send(F8, f"lesson {lesson.number}   step {number + 1} of", quiet=0.05)
+    for number in range(int(found[1]), wanted, -1):
+        terminal.send(F7, f"lesson {lesson.number}   step {number - 1} of", quiet=0.05)
+    terminal.send(b"", lambda: terminal.screen.display[0].startswith(f" {step.title}"), silent=True, quiet=0.1)
 
 
 def ready(terminal: Pty) -> Callable[[], bool]:
@@ -106,158 +174,147 @@ def test_starting_sends_little_and_idling_nothing(environ: dict[str, str]) -> No
         sent = terminal.send(b"", ready(terminal), LOADING)
         assert len(sent) <= START
         assert terminal.quiet(1.5) == b""
+        terminal.send(b"q", silent=True, quiet=0.1)
+        assert terminal.wait() == 0
 
 
 @pytest.mark.parametrize("name", ["attention-classes", "weight-split"])
-def test_next_step(name: str, course: Course, environ: dict[str, str]) -> None:
+def test_next_step(name: str, course: Course, tutor: Pty) -> None:
     """Go through the steps of a lesson and on to the next one, first with recorded results, then with live ones."""
     lesson = course.lesson(name)
     after = course.lessons[course.lessons.index(lesson) + 1]
     steps = [(lesson, step) for step in lesson.steps] + [(after, after.steps[0])]
-    stand_at(lesson.id, lesson.steps[0].id)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, lesson.steps[0].title)
+    go_to(tutor, lesson, lesson.steps[0])
 
-        def shows(title: str, position: str, live: bool) -> Callable[[], bool]:
-            def there() -> bool:
-                first = terminal.screen.display[0]
-                return first.startswith(f" {title}") and position in first and ("   live" in terminal.text or not live)
+    def shows(title: str, position: str, live: bool) -> Callable[[], bool]:
+        def there() -> bool:
+            first = tutor.screen.display[0]
+            return first.startswith(f" {title}") and position in first and ("   live" in tutor.text or not live)
 
-            return there
+        return there
 
-        spent = {}
-        for where, step in steps[1:]:
-            position = f"lesson {where.number}   step {where.index(step.id) + 1} of"
-            live = isinstance(step, RunningStep) and bool(step.show)
-            spent[where.id, step.id] = len(terminal.send(F8, shows(step.title, position, live), quiet=0.1))
-        assert {key: size for key, size in spent.items() if size > NEXT} == {}
-        assert terminal.quiet(0.2) == b""
+    spent = {}
+    for where, step in steps[1:]:
+        position = f"lesson {where.number}   step {where.index(step.id) + 1} of"
+        live = isinstance(step, RunningStep) and bool(step.show)
+        spent[where.id, step.id] = len(tutor.send(F8, shows(step.title, position, live), quiet=0.1))
+    assert {key: size for key, size in spent.items() if size > NEXT} == {}
+    assert tutor.quiet(0.2) == b""
 
 
-def test_arrows_and_pages_of_a_large_matrix(course: Course, environ: dict[str, str]) -> None:
-    stand_at("gpt2-size", "weights")
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, course.lesson("gpt2-size").step("weights").title)
-        terminal.send(b"", "   live", silent=True, quiet=0.1)
-        for key in (RIGHT, RIGHT, DOWN, DOWN, LEFT, UP):
-            assert len(terminal.send(key, quiet=0.1)) <= ARROW
+def test_arrows_and_pages_of_a_large_matrix(course: Course, tutor: Pty) -> None:
+    lesson = course.lesson("gpt2-size")
+    go_to(tutor, lesson, lesson.step("weights"))
+    tutor.send(b"", "   live", silent=True, quiet=0.1)
+    for key in (RIGHT, RIGHT, DOWN, DOWN, LEFT, UP):
+        assert len(tutor.send(key, quiet=0.1)) <= ARROW
 
-        def read_out() -> bool:
-            return re.search(r"weights\[0,0,[1-9]\d*,\d+\] = \d", terminal.text) is not None
+    def read_out() -> bool:
+        return re.search(r"weights\[0,0,[1-9]\d*,\d+\] = \d", tutor.text) is not None
 
-        for _ in range(4):
-            assert len(terminal.send(PAGE_DOWN, read_out, quiet=0.15)) <= PAGE
+    for _ in range(4):
+        assert len(tutor.send(PAGE_DOWN, read_out, quiet=0.15)) <= PAGE
 
 
-def test_overviews_of_a_large_matrix(course: Course, environ: dict[str, str]) -> None:
-    stand_at("gpt2-size", "weights")
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, course.lesson("gpt2-size").step("weights").title)
-        terminal.send(b"", "   live", silent=True, quiet=0.1)
+def test_overviews_of_a_large_matrix(course: Course, tutor: Pty) -> None:
+    lesson = course.lesson("gpt2-size")
+    go_to(tutor, lesson, lesson.step("weights"))
+    tutor.send(b"", "   live", silent=True, quiet=0.1)
 
-        def shows(what: str) -> Callable[[], bool]:
-            return lambda: re.search(what, terminal.text) is not None
+    def shows(what: str) -> Callable[[], bool]:
+        return lambda: re.search(what, tutor.text) is not None
 
-        assert len(terminal.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15)) <= PAGE
-        for key in (RIGHT, DOWN, DOWN, LEFT, UP):
-            assert len(terminal.send(key, quiet=0.1)) <= ARROW
-        assert len(terminal.send(b"v", shows(r"v numbers"), quiet=0.15)) <= PAGE
-        assert len(terminal.send(DOWN, quiet=0.1)) <= ARROW
-        assert len(terminal.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15)) <= PAGE
-        assert len(terminal.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3)) <= PAGE
-        for key in (RIGHT, DOWN):
-            assert len(terminal.send(key, quiet=0.1)) <= ARROW
-        assert len(terminal.send(ENTER, shows(r"max of weights\[0,8,.* = \d"), quiet=0.15)) <= PAGE
-        assert len(terminal.send(ENTER, shows(r"\n weights\[0,8,\d+,\d+\] = \d"), quiet=0.15)) <= PAGE
-        assert len(terminal.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15)) <= ARROW
-        assert len(terminal.send(DOWN, quiet=0.15)) <= ARROW
-        assert terminal.quiet(0.3) == b""
+    assert len(tutor.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15)) <= PAGE
+    for key in (RIGHT, DOWN, DOWN, LEFT, UP):
+        assert len(tutor.send(key, quiet=0.1)) <= ARROW
+    assert len(tutor.send(b"v", shows(r"v numbers"), quiet=0.15)) <= PAGE
+    assert len(tutor.send(DOWN, quiet=0.1)) <= ARROW
+    assert len(tutor.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15)) <= PAGE
+    assert len(tutor.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3)) <= PAGE
+    for key in (RIGHT, DOWN):
+        assert len(tutor.send(key, quiet=0.1)) <= ARROW
+    assert len(tutor.send(ENTER, shows(r"max of weights\[0,8,.* = \d"), quiet=0.15)) <= PAGE
+    assert len(tutor.send(ENTER, shows(r"\n weights\[0,8,\d+,\d+\] = \d"), quiet=0.15)) <= PAGE
+    assert len(tutor.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15)) <= ARROW
+    assert len(tutor.send(DOWN, quiet=0.15)) <= ARROW
+    assert tutor.quiet(0.3) == b""
 
 
 EXPLAINED = [("causal-mask", "causal-weights"), ("stacked-heads", "head-weights"), ("gpt2-size", "weights")]
 
 
 @pytest.mark.parametrize(("lesson", "step"), EXPLAINED)
-def test_explanations(lesson: str, step: str, course: Course, environ: dict[str, str]) -> None:
-    stand_at(lesson, step)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, course.lesson(lesson).step(step).title)
-        terminal.send(b"", "   live", silent=True, quiet=0.1)
-        terminal.send(DOWN, quiet=0.1)
-        assert len(terminal.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
-        way = terminal.screen.display[2]
-        assert way.startswith(" weights[")
-        for key in (RIGHT, RIGHT, LEFT):
-            assert len(terminal.send(key, quiet=0.15)) <= ARROW
-        for key in (ENTER, BACKSPACE):
-            # All text of the panel is new.
-            assert len(terminal.send(key, quiet=0.15)) <= FURTHER
-        assert terminal.screen.display[2] == way
-        assert len(terminal.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
-        assert terminal.quiet(0.2) == b""
+def test_explanations(lesson: str, step: str, course: Course, tutor: Pty) -> None:
+    go_to(tutor, course.lesson(lesson), course.lesson(lesson).step(step))
+    tutor.send(b"", "   live", silent=True, quiet=0.1)
+    tutor.send(DOWN, quiet=0.1)
+    assert len(tutor.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
+    way = tutor.screen.display[2]
+    assert way.startswith(" weights[")
+    for key in (RIGHT, RIGHT, LEFT):
+        assert len(tutor.send(key, quiet=0.15)) <= ARROW
+    for key in (ENTER, BACKSPACE):
+        # All text of the panel is new.
+        assert len(tutor.send(key, quiet=0.15)) <= FURTHER
+    assert tutor.screen.display[2] == way
+    assert len(tutor.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
+    assert tutor.quiet(0.2) == b""
 
 
 @pytest.mark.parametrize(("lesson", "step"), EXPLAINED)
-def test_what_if(lesson: str, step: str, course: Course, environ: dict[str, str]) -> None:
-    stand_at(lesson, step)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, course.lesson(lesson).step(step).title)
-        terminal.send(b"", "   live", silent=True, quiet=0.1)
-        before = terminal.screen.display[10:]
-        assert len(terminal.send(b"w", "esc restore", quiet=0.15)) <= WHAT_IF
-        for _ in course.lesson(lesson).knobs:
-            if "> Temperature" not in terminal.text:
-                assert len(terminal.send(DOWN, quiet=0.1)) <= ARROW
-        for _ in range(2):
-            assert len(terminal.send(RIGHT, "  after", quiet=0.2)) <= KNOB
-        assert "what if" in terminal.screen.display[0]
-        assert terminal.screen.display[10:] != before
-        terminal.send(ESCAPE, "enter explain", quiet=0.15)
-        terminal.send(b"", lambda: "  after" not in terminal.text, silent=True, quiet=0.1)
+def test_what_if(lesson: str, step: str, course: Course, tutor: Pty) -> None:
+    go_to(tutor, course.lesson(lesson), course.lesson(lesson).step(step))
+    tutor.send(b"", "   live", silent=True, quiet=0.1)
+    before = tutor.screen.display[10:]
+    assert len(tutor.send(b"w", "esc restore", quiet=0.15)) <= WHAT_IF
+    for _ in course.lesson(lesson).knobs:
+        if "> Temperature" not in tutor.text:
+            assert len(tutor.send(DOWN, quiet=0.1)) <= ARROW
+    for _ in range(2):
+        assert len(tutor.send(RIGHT, "  after", quiet=0.2)) <= KNOB
+    assert "what if" in tutor.screen.display[0]
+    assert tutor.screen.display[10:] != before
+    tutor.send(ESCAPE, "enter explain", quiet=0.15)
+    tutor.send(b"", lambda: "  after" not in tutor.text, silent=True, quiet=0.1)
 
 
-def test_keys_in_the_editor(course: Course, environ: dict[str, str]) -> None:
+def test_keys_in_the_editor(course: Course, tutor: Pty) -> None:
     lesson, exercise = task(course, "3.3")
-    stand_at(lesson.id, exercise.id)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, exercise.title, warm=False)
-        # The fullest screen: no task, and code in every line.
-        terminal.send(CTRL_T, "ctrl+t: unfold", quiet=0.1)
-        terminal.send(ENTER, "esc: map", quiet=0.1)
-        terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
-        for key in (b"a", b"(", LEFT, b"\x7f", ENTER, b"x", UP, DOWN):
-            assert len(terminal.send(key, quiet=0.1)) <= EDITOR_KEY, key
+    go_to(tutor, lesson, exercise)
+    # The fullest screen: no task, and code in every line.
+    tutor.send(CTRL_T, "ctrl+t: unfold", quiet=0.1)
+    tutor.send(ENTER, "esc: map", quiet=0.1)
+    tutor.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
+    for key in (b"a", b"(", LEFT, b"\x7f", ENTER, b"x", UP, DOWN):
+        assert len(tutor.send(key, quiet=0.1)) <= EDITOR_KEY, key
+    tutor.send(CTRL_T, "ctrl+t: fold", quiet=0.1)
 
 
-def test_many_keys_at_once_are_painted_together(course: Course, environ: dict[str, str]) -> None:
+def test_many_keys_at_once_are_painted_together(course: Course, tutor: Pty) -> None:
     """Text that scrolls the code sideways repaints all of it, but not for each character.
 
     On a busy machine there may be a second or a third paint.
     """
-    lesson, exercise = task(course, "3.3")
-    stand_at(lesson.id, exercise.id)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, exercise.title, warm=False)
-        terminal.send(ENTER, "esc: map", quiet=0.1)
-        terminal.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
-        for keys, expected in ((b"word " * 30 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
-            assert len(terminal.send(keys, expected, quiet=0.3)) <= 3 * EDITOR_KEY, keys
+    lesson, exercise = task(course, "3.2")
+    go_to(tutor, lesson, exercise)
+    tutor.send(ENTER, "esc: map", quiet=0.1)
+    tutor.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
+    for keys, expected in ((b"word " * 30 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
+        assert len(tutor.send(keys, expected, quiet=0.3)) <= 3 * EDITOR_KEY, keys
 
 
-def test_the_views_of_an_exercise(course: Course, environ: dict[str, str]) -> None:
+def test_the_views_of_an_exercise(course: Course, tutor: Pty) -> None:
     lesson, exercise = task(course, "3.1")
-    stand_at(lesson.id, exercise.id)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, exercise.title)
-        assert len(terminal.send(F5, "Not yet", quiet=0.3)) <= CHECKED
-        assert len(terminal.send(F6, "esc editor", quiet=0.3)) <= VIEW
-        assert len(terminal.send(ESCAPE, "Not yet", quiet=0.3)) <= VIEW
-        for index in range(len(exercise.hints)):
-            assert len(terminal.send(F3, f"Hint {index + 1} of", quiet=0.2)) <= NEXT
-        terminal.send(F3, "f3 again", quiet=0.2)
-        assert len(terminal.send(F3, "You gave up", quiet=0.5)) <= VIEW
-        assert len(terminal.send(b"u", "Taken back", quiet=0.3)) <= VIEW
-        assert terminal.quiet(0.3) == b""
+    go_to(tutor, lesson, exercise)
+    assert len(tutor.send(F5, "Not yet", quiet=0.3)) <= CHECKED
+    assert len(tutor.send(F6, "esc editor", quiet=0.3)) <= VIEW
+    assert len(tutor.send(ESCAPE, "Not yet", quiet=0.3)) <= VIEW
+    for index in range(len(exercise.hints)):
+        assert len(tutor.send(F3, f"Hint {index + 1} of", quiet=0.2)) <= NEXT
+    tutor.send(F3, "f3 again", quiet=0.2)
+    assert len(tutor.send(F3, "You gave up", quiet=0.5)) <= VIEW
+    assert len(tutor.send(b"u", "Taken back", quiet=0.3)) <= VIEW
+    assert tutor.quiet(0.3) == b""
 
 
 EDITORS = {
@@ -271,33 +328,31 @@ SAYS = {"fails": "exit status 3", "deletes": "left no file", "is killed": "SIGKI
 
 
 @pytest.mark.parametrize("what", EDITORS)
-def test_the_learners_own_editor(what: str, course: Course, environ: dict[str, str], tmp_path: Path) -> None:
+def test_the_learners_own_editor(what: str, course: Course, tutor: Pty, shared: Shared) -> None:
     lesson, exercise = task(course, "3.1")
-    stand_at(lesson.id, exercise.id)
-    program = tmp_path / "my editor.py"
     wait = "print('now editing', flush=True); sys.stdin.readline()"
     reset = "signal.signal(signal.SIGINT, signal.SIG_DFL)"
-    program.write_text(f"import os, signal, sys\npath = sys.argv[-1]\n{reset}\n{wait}\n{EDITORS[what]}\n")
-    environ = {**environ, "VISUAL": f"{sys.executable} '{program}'", "EDITOR": "false"}
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, exercise.title)
-        before = terminal.screen.display
-        # The editor has the terminal to itself, in its usual line mode.
-        terminal.send(CTRL_O, "now editing", quiet=0.2)
-        terminal.resize(100, 30)
-        sign = SAYS.get(what, "# from outside")
-        terminal.send(ENTER, lambda: sign in terminal.text and terminal.text.count(exercise.title) == 2, quiet=0.3)
-        assert terminal.screen.display[0].rstrip().endswith(before[0].split("   ")[-1].rstrip())
-        terminal.send(ENTER, "esc: map", quiet=0.2)
-        terminal.send(b"x", "x", quiet=0.2)
-        if what == "writes":
-            terminal.send(CTRL_Z, quiet=0.2)
-            terminal.send(CTRL_Z, lambda: "outside" not in terminal.text, quiet=0.2)
-        terminal.send(ESCAPE, "q quit", quiet=0.2)
-        terminal.send(b"q", silent=True, quiet=0.1)
-        assert terminal.wait() == 0
-    left = [path.read_text() for path in tmp_path.glob("attn-tutor-*/*.py")]
-    assert left == ([f"{exercise.starter}# half"] if what == "fails" else [])
+    shared.editor.write_text(f"import os, signal, sys\npath = sys.argv[-1]\n{reset}\n{wait}\n{EDITORS[what]}\n")
+    go_to(tutor, lesson, exercise)
+    before = tutor.screen.display
+    # The editor has the terminal to itself, in its usual line mode.
+    tutor.send(CTRL_O, "now editing", quiet=0.2)
+    tutor.resize(100, 30)
+    sign = SAYS.get(what, "# from outside")
+    tutor.send(ENTER, lambda: sign in tutor.text and tutor.text.count(exercise.title) == 2, quiet=0.3)
+    assert tutor.screen.display[0].rstrip().endswith(before[0].split("   ")[-1].rstrip())
+    kept = [path.read_text() for path in shared.folder.glob("attn-tutor-*/*.py")]
+    assert kept == ([f"{exercise.starter}# half"] if what == "fails" else [])
+    tutor.send(ENTER, "esc: map", quiet=0.2)
+    tutor.send(b"x", "x", quiet=0.2)
+    if what == "writes":
+        tutor.send(CTRL_Z, quiet=0.2)
+        tutor.send(CTRL_Z, lambda: "outside" not in tutor.text, quiet=0.2)
+    # The next test begins as this one did.
+    for file in shared.folder.glob("attn-tutor-*/*.py"):
+        file.unlink()
+    tutor.resize(80, 24)
+    tutor.send(F9, lambda: "outside" not in tutor.text, silent=True, quiet=0.2)
 
 
 def test_a_connection_lost_while_an_editor_runs(
@@ -313,7 +368,7 @@ def test_a_connection_lost_while_an_editor_runs(
         "signal.signal(signal.SIGHUP, save)\nprint('now editing', flush=True)\nsignal.pause()\n"
     )
     with Pty(TUTOR, {**environ, "VISUAL": f"{sys.executable} {program}"}) as terminal:
-        open_step(terminal, exercise.title)
+        open_step(terminal, exercise.title, warm=False)
         terminal.send(CTRL_O, "now editing", quiet=0.2)
         terminal.hang_up()
         assert terminal.wait() == 0
@@ -335,34 +390,28 @@ def test_no_color(environ: dict[str, str]) -> None:
 # Input --------------------------------------------------------------------------------------------------------------
 
 STEP = "causal-mask/causal-weights"
-# For each pane: an exercise or a step, the keys that lead to the pane, and the line that shows the typed text.
+# For each pane: a step, the keys that lead to the pane, and the line that shows the typed text.
 INPUTS = {
-    "editor": ("3.1", ENTER, r"^ *\d+ .*13$"),
+    "editor": ("buffers/repair-counting-attention", ENTER, r"^ *\d+ +13"),
     "prompt": (STEP, b"p", r"^ 13\n enter run"),
     "answer": ("one-query/right-angle", b"", r"^ > 13$"),
     "search": (STEP, F2, r"^ Search >13$"),
-    "value": (STEP, b"w" + DOWN * 4, r"more: down\n 13$"),
+    "value": (STEP, b"w" + UP * 9 + DOWN * 4, r"more: down\n 13$"),
 }
 
 
 @pytest.mark.parametrize("pane", INPUTS)
-def test_keys_do_not_overtake_text(pane: str, course: Course, environ: dict[str, str]) -> None:
+def test_keys_do_not_overtake_text(pane: str, course: Course, tutor: Pty) -> None:
     """Text does not overtake the keys that lead to its pane either, even if all of it arrives in one read."""
     name, way, expected = INPUTS[pane]
-    if "/" in name:
-        lesson_id, _, step_id = name.partition("/")
-        title = course.lesson(lesson_id).step(step_id).title
-    else:
-        lesson, exercise = task(course, name)
-        lesson_id, step_id, title = lesson.id, exercise.id, exercise.title
-    stand_at(lesson_id, step_id)
-    with Pty(TUTOR, environ) as terminal:
-        open_step(terminal, title)
-        terminal.send(
-            way + b"12" + BACKSPACE + b"3",
-            lambda: re.search(expected, terminal.text, re.MULTILINE) is not None,
-            quiet=0.1,
-        )
+    lesson_id, _, step_id = name.partition("/")
+    lesson = course.lesson(lesson_id)
+    go_to(tutor, lesson, lesson.step(step_id))
+    tutor.send(
+        way + b"12" + BACKSPACE + b"3",
+        lambda: re.search(expected, tutor.text, re.MULTILINE) is not None,
+        quiet=0.1,
+    )
 
 
 # Without a screen ---------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ SAMPLE = 4096
 WIDE = 3
 """The number of operands that are followed if an explanation has far more."""
 
-MOST_WIDE = 300
+MOST_WIDE = 100
 """The number of such explanations that are followed in one run."""
 
 Index = tuple[int, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.document._syntax_aware_document import SyntaxAwareDocument
 from textual.widgets.text_area import Selection
 
 from tests.tui.painted import painted_lines
@@ -135,3 +136,11 @@ async def test_undo_survives_leaving_the_exercise() -> None:
         assert app.editor.open("a", "new") is False
         await pilot.press("ctrl+z")
         assert app.editor.text == "new"
+
+
+def test_the_query_for_the_colors_is_compiled_once() -> None:
+    documents = [EditorApp(code).editor.document for code in ("a = 1", "b = 2")]
+    assert all(isinstance(document, SyntaxAwareDocument) for document in documents)
+    first, second = (document.prepare_query("(comment) @comment") for document in documents)
+    assert first is second
+    assert documents[0].prepare_query("(string) @string") is not first

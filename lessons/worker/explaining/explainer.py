@@ -25,6 +25,7 @@ from lessons.worker.explaining import (
     source_location,
 )
 from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.explaining.operand_names import NOTE, Labels
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
@@ -64,7 +65,9 @@ class Explainer:
         self.recorder = recorder
         self.record: Record = recorder.record
         self.history = ElementHistory(self.record)
-        self.names = Names(self.record)
+        self.optimizers = recorder.optimizers
+        self.names = Names(self.record, self.optimizers.states)
+        self.gradients = GradientNames(self.record, self.history, self.names)
         self._shown: list[RecordedTensor] = []
         self._asked: dict[int, tuple[Element, NamedCell, Labels]] = {}
         self._references = 0

@@ -54,11 +54,17 @@ class Labels:
         """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
         named = self.run.names.find(element, code_names)
         writer = None if named is not None else self.run.history.writer(element)
-        cell = named or _unnamed(self.run, writer, element)
+        gradient = self.run.gradients.find(element, writer, code_names) if writer is not None else None
+        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
         version = _version(self.run, element)
         known = self._given.get((cell.name, cell.index, version))
         if known is None:
-            count = self._count_of_name(cell, version) if named is not None else self._count_of_code(cell, writer)
+            if named is not None:
+                count = self._count_of_name(cell, version)
+            elif gradient is not None and writer is not None:
+                count = self.run.gradients.count(gradient, writer)
+            else:
+                count = self._count_of_code(cell, writer)
             known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
         return known
 

@@ -12,8 +12,10 @@ from typing import Protocol
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import Names
+from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import Event, Record, Region
 
 Index = tuple[int, ...]
@@ -91,6 +93,16 @@ class RecordedRun(Protocol):
     @property
     def names(self) -> Names:
         """What the code calls each element."""
+        ...
+
+    @property
+    def gradients(self) -> GradientNames:
+        """Which tensors the backward pass computed the gradients of."""
+        ...
+
+    @property
+    def optimizers(self) -> OptimizerSteps:
+        """The steps of optimizers, and what these keep."""
         ...
 
     def through(self, element: Element) -> Element:

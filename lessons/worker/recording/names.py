@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lessons.results.explanation import label
 from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.optimizer_steps import NAMES, StateTensor
 from lessons.worker.recording.record import Binding, Event, Record, Region, Site
-from lessons.worker.recording.source_positions import SourcePositions, dotted
+from lessons.worker.recording.source_positions import SourcePositions
 
 LONGEST = 60
 LONGEST_PERIOD = 8
@@ -46,8 +48,9 @@ class _Known:
 class Names:
     """Finds names for elements of storages; `update` makes it aware of what was recorded since the last call."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, states: Mapping[int, StateTensor] | None = None) -> None:
         self._record = record
+        self._states = {} if states is None else states
         self.positions = SourcePositions(record)
         self._inner: list[tuple[str, Binding]] = []
         self._whole: set[int] = set()
@@ -91,6 +94,8 @@ class Names:
         In a loop the code may have run several times: then the operations repeat. Only operations that code calls
         directly count as repeated, since a function or module may repeat operations itself.
         """
+        # Autograd keeps what an operation gave, for its derivative, as one more tensor.
+        run = [event for event in run if event.op != "detach"] or run
         length = _period([event.op for event in run]) if all(event.direct for event in run) else len(run)
         last = run[length - 1 :: length]
         self._whole.update(event.time for event in last)
@@ -118,6 +123,11 @@ class Names:
             by_variable.setdefault(("<module>", binding.name), []).append(binding)
         for scope, binding in self._inner:
             by_variable.setdefault((scope, binding.name), []).append(binding)
+        for state in self._states.values():
+            name = self.leaf_name(state.parameter)
+            if name:
+                name = f"({NAMES.get(state.key, state.key)} of {name})"
+                by_variable.setdefault(("<module>", name), []).append(Binding(state.since, name, state.region, True))
         self._ranked.clear()
         self._known.clear()
         self._by_name.clear()
@@ -144,6 +154,14 @@ class Names:
         same = self._by_code.get((event.sites[0], event.op), []) if event.sites else []
         code = self.code_of(event)
         return [other for other in same if self.code_of(other) == code]
+
+    def leaf_name(self, leaf: Region) -> str:
+        """Return the name that the lesson gives to a tensor whose gradient is added up in its `.grad`; "" if none."""
+        for binding in self._record.bindings.get(leaf.storage, ()):
+            region = binding.region
+            if binding.leaf and (region.offset, region.shape, region.stride) == (leaf.offset, leaf.shape, leaf.stride):
+                return binding.name
+        return ""
 
     def means_tensor(self, name: str) -> bool:
         """Return whether the name was bound to a tensor anywhere."""
@@ -188,18 +206,43 @@ class Names:
 
     def code_of(self, event: Event) -> str:
         """Return the code that made an unnamed tensor, in parentheses if it is more than a call or a name."""
+        text, is_primary = self._code(event)
+        return text if is_primary else f"({text})"
+
+    def described(self, event: Event) -> str:
+        """Return the code that made an unnamed tensor, to stand in a phrase."""
+        return self._code(event)[0]
+
+    def result_name(self, event: Event) -> str:
+        """Return the name that is assigned to what an operation made; "" if its code does more than that."""
+        return self.positions.assigned(event.sites[0]) if event.sites and event.time in self._whole else ""
+
+    def is_backward(self, event: Event) -> bool:
+        """Return whether the code called a backward pass: then the operation is a step of it."""
+        return bool(event.sites) and not event.direct and _calls_backward(self.positions.node(event.sites[0]))
+
+    def _code(self, event: Event) -> tuple[str, bool]:
+        """Return the code that made an unnamed tensor, and whether an index may follow it as it is."""
         op = event.op.strip("_")
         text = self.positions.code(event.sites[0]) if event.sites else ""
         node = self.positions.node(event.sites[0]) if event.sites else None
         if not text or isinstance(node, ast.stmt):
-            return f"({op})"
+            return op, False
         if len(text) > LONGEST:
             text = text[: LONGEST - 3] + "..."
-        backward = isinstance(node, ast.Call) and dotted(node.func).endswith("backward")
+        backward = _calls_backward(node)
         if backward or event.time not in self._whole:
             # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.
-            return f"(step {self._steps[event.time]} of {text})" if backward else f"({op} in {text})"
-        return text if isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript) else f"({text})"
+            return f"step {self._steps[event.time]} of {text}" if backward else f"{op} in {text}", False
+        return text, isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+
+
+def _calls_backward(node: ast.AST | None) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    name = (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+    return name.endswith("backward")
 
 
 _PARTS = ("real", "imag")

@@ -17,6 +17,8 @@ from typing import Any, overload
 
 import torch
 
+from lessons.worker.recording.draw import Draw
+
 Site = tuple[CodeType, int]
 """A position in running code: a code object and the offset of an instruction in it."""
 
@@ -171,25 +173,6 @@ def layout(tensor: torch.Tensor) -> Layout:
     return (*plain, conj, neg) if conj or neg else plain
 
 
-@dataclass(slots=True, frozen=True)
-class Draw:
-    """The state of a generator when a random operation drew from it.
-
-    Attributes:
-        seed: the seed of the generator.
-        call: how many random operations it has served since, including this one; None if that is unknown.
-        first: how many numbers it had given before, if all were uniform and in single precision: then number k of
-            this operation is number `first + k` of `torch.rand` after the same seed. Else None, because other
-            operations consume a different count of random bits for each number.
-        state: the state itself.
-    """
-
-    seed: int
-    call: int | None
-    first: int | None
-    state: torch.Tensor
-
-
 @dataclass(slots=True, eq=False)
 class Info:
     """The schema of an operation.
@@ -229,6 +212,27 @@ class Info:
                     yield item
 
 
+@dataclass(slots=True, frozen=True)
+class GradientNode:
+    """A node of autograd's graph, in which an operation of the backward pass ran.
+
+    Attributes:
+        run: the number of the backward pass.
+        number: counts the operations for whose derivatives autograd made a node: `Event.node_made` of one of them.
+        name: as autograd calls it, such as `MulBackward0`.
+        plain: whether no graph was recorded meanwhile: then it only computed gradients.
+        leaf: the tensor whose gradient is added up in its `.grad` here; None in all other nodes.
+        targets: number and name of the nodes that take what it computes.
+    """
+
+    run: int
+    number: int
+    name: str
+    plain: bool
+    leaf: Region | None = None
+    targets: tuple[tuple[int, str], ...] = ()
+
+
 SNAPSHOT = Info(None, "snapshot", {"region": 0, "time": 1}, {}, (), False)
 """Stands for no operation: the event made a tensor that holds what a region held at a time."""
 
@@ -251,6 +255,9 @@ class Event:
         initial: for data that came from outside, a copy of them as they came.
         written: the tensors that it wrote, new ones included.
         opaque: whether it took or returned a tensor without a storage.
+        node_made: the number of the node that autograd had just made when it ran, which is for its derivative if the
+            name of the node fits; -1 if there was none.
+        node: the node of the backward pass that it ran in; None elsewhere.
     """
 
     time: int
@@ -266,6 +273,8 @@ class Event:
     initial: torch.Tensor | None = None
     written: tuple[Region, ...] = ()
     opaque: bool = False
+    node_made: int = -1
+    node: GradientNode | None = None
 
     @property
     def op(self) -> str:
@@ -307,8 +316,22 @@ class Event:
                 yield from (item for item in value if isinstance(item, Region))
 
 
-RawEvent = tuple[int, Info, list[Any], dict[str, Any], list[Any], tuple[Site, ...], bool, Any, Draw | None, bool, Any]
-"""The first eleven fields of an `Event`, with layouts instead of regions."""
+RawEvent = tuple[
+    int,
+    Info,
+    list[Any],
+    dict[str, Any],
+    list[Any],
+    tuple[Site, ...],
+    bool,
+    Any,
+    Draw | None,
+    bool,
+    Any,
+    int,
+    GradientNode | None,
+]
+"""The first eleven fields of an `Event` and the last two, with layouts instead of regions."""
 
 
 class Events(Sequence[Event]):
@@ -377,11 +400,12 @@ class Events(Sequence[Event]):
         return None if raw is OPAQUE else raw
 
     def _built(self, item: RawEvent) -> Event:
-        time, info, raw_args, raw_kwargs, raw_outs, sites, direct, before, draw, hand, initial = item
+        time, info, raw_args, raw_kwargs, raw_outs, sites, direct, before, draw, hand, initial, made, node = item
         args = tuple(map(self._region, raw_args))
         kwargs = {key: self._region(value) for key, value in raw_kwargs.items()} if raw_kwargs else raw_kwargs
         outs = tuple(region for raw in raw_outs if isinstance(region := self._region(raw), Region))
         event = Event(time, info, args, kwargs, outs, sites, direct, before, draw, hand, initial)
+        event.node_made, event.node = made, node
         event.opaque = any(_is_opaque(value) for value in (*raw_args, *raw_kwargs.values(), *raw_outs))
         if info.written and info.op != "set_":
             # An operation may write to other tensors than it returns, and give those in `out` another shape.
@@ -408,12 +432,18 @@ def _is_opaque(raw: Any) -> bool:
 
 @dataclass(slots=True)
 class Binding:
-    """A name for a region, valid from a time on; `top` is True for a variable of the lesson, not of a function."""
+    """A name for a region, valid from a time on.
+
+    Attributes:
+        top: whether it is a variable of the lesson, not of a function.
+        leaf: whether autograd adds up the gradient of this tensor in its `.grad`.
+    """
 
     time: int
     name: str
     region: Region
     top: bool
+    leaf: bool = False
 
 
 @dataclass(slots=True, weakref_slot=True)

@@ -26,12 +26,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import attention
 from lessons.worker.recording import reachability
+from lessons.worker.recording.draw import Draw
+from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import (
     OPAQUE,
     SNAPSHOT,
     Binding,
-    Draw,
     Event,
+    GradientNode,
     Info,
     Layout,
     Record,
@@ -102,6 +104,8 @@ Calling that one is faster than calling the operation itself, which compares the
 NONE: dict[str, Any] = {}
 _PRINTING = "_tensor_str.py"
 _getframe = sys._getframe
+_nodes_made = torch._C._autograd._get_sequence_nr
+_current_node = torch._C._current_autograd_node
 
 
 class Recorder(TorchDispatchMode):
@@ -114,13 +118,15 @@ class Recorder(TorchDispatchMode):
         self.record = Record()
         self._keep, self._most, self._segment = keep, most, segment
         self._few = self._next_sweep = min(few, most)
+        self.optimizers = OptimizerSteps(self.record)
+        self._entered: list[contextlib.ExitStack] = []
         self.values = Rematerializer(self.record)
         self.record.restore = self.values.restore
         self.kept = 0
         """Bytes of storages, and of copies of overwritten values, that the record keeps alive."""
         self._drop_at = min(keep, segment)
         self._storages: dict[torch.UntypedStorage, None] = {}
-        self._known: dict[str, tuple[Any, int]] = {}
+        self._known: dict[str, tuple[Any, int, bool]] = {}
         self._watched: dict[str, bool | None] = {}
         self._infos: dict[int, Info] = {}
         self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
@@ -128,11 +134,25 @@ class Recorder(TorchDispatchMode):
         self._hand = False
         self._signs = False
         self._aside: tuple[Site, ...] | None = None
+        self._nodes = _nodes_made()
+        self._node: GradientNode | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # True, the default, wraps every call in a function of torch._dynamo, which takes a second to import.
         return False
+
+    def __enter__(self) -> Recorder:
+        stack = contextlib.ExitStack()
+        if not self._entered:
+            stack.enter_context(self.optimizers.watching())
+        self._entered.append(stack)
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
+        self._entered.pop().close()
 
     # Watched code and names ---------------------------------------------------------------------------------------
 
@@ -162,14 +182,16 @@ class Recorder(TorchDispatchMode):
     def _bind(self, name: str, tensor: torch.Tensor) -> None:
         if self.record.stopped or tensor.layout != torch.strided or tensor.is_meta:
             return
-        # A tensor can get a different storage (`.data = ...`), so both are compared.
-        known = (tensor, tensor.untyped_storage()._cdata)
+        # A tensor can get a different storage (`.data = ...`), and become a parameter (`requires_grad_`).
+        leaf = tensor.requires_grad and tensor.is_leaf
+        known = (tensor, tensor.untyped_storage()._cdata, leaf)
         before = self._known.get(name)
-        if before is not None and before[0] is known[0] and before[1] == known[1]:
+        if before is not None and before[0] is known[0] and before[1:] == known[1:]:
             return
         self._known[name] = known
         region = Region.of(tensor)
-        self.record.bindings.setdefault(region.storage, []).append(Binding(self.record.time, name, region, True))
+        binding = Binding(self.record.time, name, region, True, leaf)
+        self.record.bindings.setdefault(region.storage, []).append(binding)
 
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[None]:
@@ -239,6 +261,12 @@ class Recorder(TorchDispatchMode):
                 state = generator.get_state()
             self._signs = self._signs or info.op in SIGNS
             fast = info.call is not None and type(taken[0]) is tuple
+            nodes = _nodes_made()
+            made = -1
+            if nodes != self._nodes:
+                self._nodes, made = nodes, nodes - 1
+            current = _current_node()
+            node = None if current is None else self._gradient_node(current)
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
             return func(*args, **kwargs)
@@ -257,7 +285,10 @@ class Recorder(TorchDispatchMode):
                 return out
             draw = None if generator is None else self._draw(info.op, generator, state, outs)
             initial = self._copy(out) if info.op == "lift_fresh" else None
-            record.events.add((record.time, info, taken, named, outs, sites, direct, before, draw, self._hand, initial))
+            hand = self._hand
+            record.events.add(
+                (record.time, info, taken, named, outs, sites, direct, before, draw, hand, initial, made, node)
+            )
             record.time += 1
             for raw in outs:
                 if raw is not OPAQUE and raw[0] not in self._storages:
@@ -271,6 +302,17 @@ class Recorder(TorchDispatchMode):
             # The learner's program goes on: only its record ends.
             self._stop(f"{type(error).__name__}: {error}", ())
         return out
+
+    def _gradient_node(self, node: Any) -> GradientNode:
+        """Describe a node of autograd's graph, without keeping it: it holds the tensors of a whole forward pass."""
+        run, number, last = torch._C._current_graph_task_id(), node._sequence_nr(), self._node
+        leaf = getattr(node, "variable", None)
+        if last is not None and last.run == run and last.number == number and leaf is None:
+            return last
+        region = Region.of(leaf) if leaf is not None and leaf.layout == torch.strided else None
+        targets = tuple((to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None)
+        self._node = GradientNode(run, number, node.name(), not torch.is_grad_enabled(), region, targets)
+        return self._node
 
     def _lose(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""

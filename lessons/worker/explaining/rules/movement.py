@@ -14,7 +14,7 @@ from lessons.results.floats import exact_number
 from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
-from lessons.worker.explaining.rules import complex_numbers
+from lessons.worker.explaining.rules import complex_numbers, descent
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -136,9 +136,9 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
         part = element.offset - derivation.event.outs[derivation.output].at(index)
         return complex_numbers.explain(derivation, index, int(part > 0))
     if source is None:
-        return _with_wraparound(
-            derivation, find(derivation.event.op)(derivation, index, value), element.region.dtype, value
-        )
+        result = descent.explain(derivation, index, value)
+        result = result or find(derivation.event.op)(derivation, index, value)
+        return _with_wraparound(derivation, result, element.region.dtype, value)
     if _is_unchanged(derivation.run, source, element):
         return make("copy", source=source)
     cell, dtype = derivation.operand_for(derivation.run.through(source)), element.region.dtype

@@ -8,6 +8,7 @@ from typing import Any
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
+from lessons.worker.explaining.rules import descent
 from lessons.worker.explaining.rules.registry import ONE, find, make, rule, unknown
 from lessons.worker.recording.record import Region
 
@@ -46,7 +47,8 @@ def _of_each(derivation: Derivation, index: Index, value: float) -> RuleResult:
         arguments[own] = given[output] if is_own else given
     info = replace(event.info, op=op, names=dict.fromkeys(arguments, 1 << 30), defaults={})
     one = replace(event, info=info, args=(), kwargs=arguments, outs=(event.outs[output],))
-    return rule_of_one(replace(derivation, event=one, output=0), index, value)
+    own_derivation = replace(derivation, event=one, output=0)
+    return descent.explain(own_derivation, index, value) or rule_of_one(own_derivation, index, value)
 
 
 @rule("_foreach_copy")
@@ -84,21 +86,18 @@ def _adam(derivation: Derivation, index: Index, value: float) -> RuleResult:
         gradient = f.add(gradient, f.multiply(decay, cell("self")))
     if name == "exp_avgs":
         average = f.add(f.multiply(first, cell(name)), f.multiply(_rest(first), gradient))
-        return make("adam", average, "The running average of the gradient.")
+        return make("adam", average, descent.AVERAGE)
     if name == "exp_avg_sqs":
         squares = f.add(
             f.multiply(second, cell(name)), f.multiply(_rest(second), f.Op("**", (gradient, f.Number(2.0))))
         )
-        return make("adam", squares, "The running average of the squared gradient.")
-    step = cell("state_steps", ())
-    average = f.Op("/", (cell("exp_avgs", later=True), _rest(f.Op("**", (first, step)))))
-    spread = f.call("sqrt", f.Op("/", (cell("exp_avg_sqs", later=True), _rest(f.Op("**", (second, step))))))
+        return make("adam", squares, descent.SQUARES)
     start = cell("self")
     if decay.value and decoupled:
         start = f.multiply(start, _rest(f.multiply(lr, decay)))
-    moved = f.Op("-", (start, f.multiply(lr, f.Op("/", (average, f.add(spread, eps))))))
-    note = "It moves against the average gradient, divided by the root of the average square."
-    return make("adamw" if decoupled else "adam", moved, note)
+    m, v = cell("exp_avgs", later=True), cell("exp_avg_sqs", later=True)
+    moved = descent.adam_step(start, m, v, cell("state_steps", ()), lr, first, second, eps)
+    return make("adamw" if decoupled else "adam", moved, descent.MOVED)
 
 
 @rule("_fused_sgd")

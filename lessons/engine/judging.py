@@ -216,21 +216,28 @@ def _judge_answer(
     exercise: ExerciseStep,
     answer: _Answer,
     diagnosis: Diagnosis,
-    find_difference: Callable[[], AnswerDifference | None],
+    find_difference: Callable[[], tuple[int | None, AnswerDifference | None]],
 ) -> Judgement:
-    """Judge the outcome of an answer. `find_difference` runs it once more, recorded, for the line of a wrong one."""
+    """Judge the outcome of an answer. `find_difference` runs a wrong one once more, recorded."""
     if answer.missing:
         return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
         failed = _failed(exercise, answer.failure, answer.printed)
-        return failed if diagnosis == "none" else _name_failure(judge, exercise, failed, answer.operation)
+        if failed.verdict != "error" or failed.stopped or diagnosis == "none" or not exercise.mistakes:
+            return failed
+        if diagnosis == "line":
+            # For the lines of mistakes alone: a program that fails has not come to all of its results.
+            find_difference()
+        return replace(failed, mistakes=_diagnose(judge, exercise, failed.message, answer.operation))
     judgement = _decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
     # The recorded run comes first: a mistake whose intermediate results are not the answer's has not been made.
-    difference = find_difference() if diagnosis == "line" else None
+    line, difference = find_difference() if diagnosis == "line" else (None, None)
     named = _diagnose(judge, exercise, None)
-    line = difference.line if difference else None
+    if named:
+        line = named[0].line or line
+        named = (replace(named[0], line=line), *named[1:])
     # A mistake with a name is explained already; the difference is for one without.
     return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
 
@@ -339,37 +346,33 @@ def _diagnose(
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()
-    return tuple(NamedMistake(item.id, names[item.id], item.text) for item in report.found)
-
-
-def _name_failure(judge: ChildProcess, exercise: ExerciseStep, judgement: Judgement, operation: str) -> Judgement:
-    """Add the known mistakes that end in the same exception to the judgement of an answer that raised one."""
-    if judgement.verdict != "error" or judgement.stopped:
-        return judgement
-    return replace(judgement, mistakes=_diagnose(judge, exercise, judgement.message, operation))
+    return tuple(NamedMistake(item.id, names[item.id], item.text, item.line) for item in report.found)
 
 
 def _difference(
     judge: ChildProcess, request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool]
-) -> AnswerDifference | None:
-    """Record a second run of the answer and find its first intermediate result that differs; None if that fails."""
+) -> tuple[int | None, AnswerDifference | None]:
+    """Record a second run of the answer. Returns the line to blame, and its first intermediate result that differs.
+
+    The judge keeps the trace. Both are None if nothing was recorded.
+    """
     limits = request.exercise.limits
     short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
     exercise = request.exercise.model_copy(update={"limits": short})
     first = Request(exercise, request.code, request.seeds[:1])
     first_input = HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
     traced = _run(first, child, first_input, cancelled, trace=True)
-    if traced.failure or traced.missing:
-        return None
+    if traced.actual is None:
+        return None, None
     try:
         report = _ask(judge, FindDifference(traced.actual, traced.blob), DifferenceReport)
     except WorkerError:
-        return None
+        return None, None
     found = report.difference
     if found is None:
-        return None
+        return report.line, None
     yours, expected = (_tensor(tensor, report.blob) for tensor in (found.yours, found.expected))
-    return AnswerDifference(found.name, found.line, yours, expected, found.agreed)
+    return report.line, AnswerDifference(found.name, found.line, yours, expected, found.agreed)
 
 
 def _tensor(report: TensorReport, blob: bytes) -> Tensor:

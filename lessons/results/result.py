@@ -217,11 +217,18 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class NamedMistake:
-    """A known mistake that an answer shows: its id, its name in a few words, and the explanation for the learner."""
+    """A known mistake that an answer shows.
+
+    Attributes:
+        name: its name in a few words.
+        text: the explanation for the learner.
+        line: the line of the answer that makes it, None if it is unknown.
+    """
 
     id: str
     name: str
     text: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -383,10 +383,11 @@ class Diagnose:
 
 @message
 class FoundMistake:
-    """The id of a known mistake, and the text about it for the learner."""
+    """The id of a known mistake, the text about it for the learner, and the line of the answer that makes it."""
 
     id: str
     text: str
+    line: int | None
 
 
 @message
@@ -398,7 +399,7 @@ class DiagnosisReport:
 
 @message
 class FindDifference:
-    """Find the first intermediate result of the model answer that an answer, with these results, does not have."""
+    """Find the first intermediate result of an answer, with this trace, that the model answer does not have."""
 
     results: Any
     blob: bytes
@@ -417,9 +418,10 @@ class Difference:
 
 @message
 class DifferenceReport:
-    """The difference between an answer and the model answer, None if there is none."""
+    """The difference between an answer and the model answer, None if there is none, and the line to blame."""
 
     difference: Difference | None
+    line: int | None
     blob: bytes
 
 

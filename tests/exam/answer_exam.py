@@ -174,12 +174,17 @@ def _count(answer: Answer, judgements: Sequence[Judgement], totals: Totals) -> N
     totals.named += "" not in given
     if "" in given and allowed:
         totals.unnamed.append(f"{label}: {_said(judgements[0])}")
-    for judgement in judgements[:1]:
-        if judgement.line is not None and answer.lines:
-            totals.lines += 1
-            totals.placed += judgement.line in answer.lines
-            if judgement.line not in answer.lines:
-                totals.misplaced.append(f"{label}: line {judgement.line}, edited {answer.lines}")
+    if (line := _blamed(judgements[0])) is not None and answer.lines:
+        totals.lines += 1
+        totals.placed += line in answer.lines
+        if line not in answer.lines:
+            totals.misplaced.append(f"{label}: line {line}, edited {answer.lines}")
+
+
+def _blamed(judgement: Judgement) -> int | None:
+    """Return the line that a verdict blames: of the mistake that it names, or else of what it says."""
+    named = next((mistake.line for mistake in judgement.mistakes if mistake.line is not None), None)
+    return judgement.line if named is None else named
 
 
 def _said(judgement: Judgement) -> str:

@@ -169,7 +169,9 @@ def judgement(value: Judgement) -> Json:
         "message": value.message,
         "line": value.line,
         "mistake": "+".join(item.id for item in value.mistakes) or None,
-        "mistakes": [{"id": item.id, "name": item.name, "text": item.text} for item in value.mistakes],
+        "mistakes": [
+            {"id": item.id, "name": item.name, "text": item.text, "line": item.line} for item in value.mistakes
+        ],
         "difference": difference(value.difference),
         "seed": value.seed,
         "checks": [{"name": item.name, "passed": item.passed, "message": item.message} for item in value.checks],

@@ -329,7 +329,8 @@ def judgement(value: Judgement, more: str = "") -> Iterator[str]:
 def _diagnosis(value: Judgement) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in value.mistakes:
-        yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}."), WIDTH)
+        where = f" (line {mistake.line})" if mistake.line and mistake.line != value.line else ""
+        yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}{where}."), WIDTH)
         yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
     difference = value.difference
     if difference is not None:

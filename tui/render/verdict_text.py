@@ -34,7 +34,7 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
         text.append(f"\n{more}", BOLD)
     for mistake in judgement.mistakes:
         text.append("\n")
-        text.append_text(named(mistake, judgement.line if mistake is judgement.mistakes[0] else None))
+        text.append_text(named(mistake))
     # Failed checks take one line each, passed checks share one.
     for check in judgement.checks:
         if check.message:
@@ -84,9 +84,9 @@ def _has_details(judgement: Judgement) -> bool:
     return checked or bool(judgement.mistakes) or judgement.difference is not None
 
 
-def named(mistake: NamedMistake, line: int | None) -> Text:
+def named(mistake: NamedMistake) -> Text:
     """Describe a known mistake: its name, its line, and an explanation."""
-    text = Text.assemble((clean(mistake.name), BOLD), f" (line {line}): " if line else ": ")
+    text = Text.assemble((clean(mistake.name), BOLD), f" (line {mistake.line}): " if mistake.line else ": ")
     return text.append_text(rich_text(clean(mistake.text)))
 
 

@@ -57,7 +57,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
         if failure:
             break
         actual.append(got)
-    results = intermediates.plain(tracer.results()) if tracer else actual
+    results = intermediates.plain(tracer.trace()) if tracer else actual
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:

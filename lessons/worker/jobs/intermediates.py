@@ -1,17 +1,15 @@
-"""The intermediate results of an answer: which line computed which tensor, in order; and where two answers diverge.
-
-Tensors are compared by value, never by the names of variables, which each learner chooses differently.
-"""
+"""The trace of an answer: its statements, and its intermediate results: which line computed which tensor, in order."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
+from lessons.reading.statements import LONGEST_TEXT, MOST_STATEMENTS, Statement, statements_of
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.record import Event, Region, Site
 from lessons.worker.recording.recorder import Recorder
@@ -21,7 +19,6 @@ MOST_TENSORS = 300
 MOST_ELEMENTS = 50_000
 MOST_BYTES = 5 << 20
 LONGEST_NAME = 80
-TOLERANCE = 1e-4
 EMPTY = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
 """The operations whose result nothing has written yet."""
 
@@ -30,7 +27,10 @@ EMPTY = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided
 class IntermediateResult:
     """An intermediate result: its name in the code (`named`) or the code that computes it, its line, its value.
 
-    `parents` are the indices of the earlier results that it was computed from.
+    Attributes:
+        parents: the indices of the earlier results that it was computed from.
+        op: the operation that computed it, as PyTorch calls it.
+        fixed: whether it was computed from nothing that came from outside: constants, and draws of random numbers.
     """
 
     name: str
@@ -38,6 +38,16 @@ class IntermediateResult:
     line: int | None
     value: torch.Tensor
     parents: frozenset[int] = field(default_factory=frozenset)
+    op: str = ""
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The statements of a program and its intermediate results, in order."""
+
+    statements: tuple[Statement, ...] = ()
+    results: tuple[IntermediateResult, ...] = ()
 
 
 class Tracer:
@@ -45,6 +55,8 @@ class Tracer:
 
     def __init__(self, filename: str, source: str) -> None:
         self._filename = filename
+        # Before the program runs, which may replace what reads them.
+        self._statements = statements_of(source)
         self._recorder = Recorder()
         self._recorder.watch(filename, source)
 
@@ -54,6 +66,10 @@ class Tracer:
         with self._recorder:
             yield
 
+    def trace(self) -> Trace:
+        """Return the statements of the program, and the results that its lines have computed."""
+        return Trace(self._statements, tuple(self.results()))
+
     def results(self) -> list[IntermediateResult]:
         """Return the results of the program's own lines, in order, with the values that they had when computed."""
         record = self._recorder.record
@@ -61,6 +77,7 @@ class Tracer:
         found: list[IntermediateResult] = []
         wrote: dict[int, int] = {}
         viewed: dict[tuple[object, ...], int] = {}
+        made: set[int] = set()
         filled = _filled_piece_by_piece(record.events)
         size = 0
         for event in record.events:
@@ -69,6 +86,9 @@ class Tracer:
                 continue
             # Of a tensor that a loop fills, the last piece stands for the whole.
             whole = filled.get(event.time)
+            operands = list(event.operands())
+            if not operands:
+                made |= {item.storage for item in event.outs}
             if whole is None and event.op in EMPTY:
                 # What lies in memory that nothing has written yet is no result, and may be anything.
                 continue
@@ -77,7 +97,6 @@ class Tracer:
             if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
                 continue
             size += value.numel() * value.element_size()
-            operands = list(event.operands())
             makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
             parents = frozenset(index for index in makers if index >= 0)
             assigned = positions.assigned(origin)
@@ -87,7 +106,13 @@ class Tracer:
             elif _view(region) not in {_view(item) for item in operands}:
                 # A view makes nothing: what reads the same parameter later does not depend on it.
                 viewed[_view(region)] = len(found)
-            found.append(IntermediateResult(name, bool(assigned), positions.line(site), value, parents))
+            fixed = all(found[index].fixed for index in parents) and all(
+                item.storage in made or item.storage in wrote for item in operands
+            )
+            if fixed:
+                made.add(region.storage)
+            line = positions.line(site)
+            found.append(IntermediateResult(name, bool(assigned), line, value, parents, event.op, fixed))
         return _last_of_each_code(found)
 
     def _site(self, event: Event) -> Site | None:
@@ -131,10 +156,9 @@ def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResu
         parents = frozenset(merged_index[parent] for parent in item.parents if parent in merged_index)
         last = merged[-1] if merged else None
         if last is not None and index - 1 in merged_index and (last.name, last.line) == (item.name, item.line):
-            parents = (last.parents | parents) - {len(merged) - 1}
-            merged[-1] = IntermediateResult(item.name, item.named, item.line, item.value, parents)
+            merged[-1] = replace(item, parents=(last.parents | parents) - {len(merged) - 1})
         else:
-            merged.append(IntermediateResult(item.name, item.named, item.line, item.value, parents))
+            merged.append(replace(item, parents=parents))
         merged_index[index] = len(merged) - 1
     return merged
 
@@ -142,120 +166,29 @@ def _last_of_each_code(found: list[IntermediateResult]) -> list[IntermediateResu
 # Encoding ------------------------------------------------------------------------------------------------------------
 
 
-def plain(results: Sequence[IntermediateResult]) -> list[dict[str, Any]]:
-    """Return results as plain values, which `jobs.values` can encode."""
-    return [
-        {
-            "name": item.name,
-            "named": item.named,
-            "line": item.line,
-            "value": item.value,
-            "parents": sorted(item.parents),
-        }
-        for item in results
+def plain(trace: Trace) -> dict[str, Any]:
+    """Return a trace as plain values, which `jobs.values` can encode."""
+    return {
+        "statements": [[item.line, item.end, item.text, item.owner, list(item.arguments)] for item in trace.statements],
+        "results": [
+            [item.name, item.named, item.line, item.value, sorted(item.parents), item.op, item.fixed]
+            for item in trace.results
+        ],
+    }
+
+
+def of_plain(data: Any) -> Trace:
+    """Return the trace from plain values. Raises `ValueError`, `KeyError` or `TypeError` for malformed data."""
+    statements = [
+        Statement(int(line), int(end), str(text)[:LONGEST_TEXT], str(owner), tuple(map(str, arguments)))
+        for line, end, text, owner, arguments in data["statements"][:MOST_STATEMENTS]
     ]
-
-
-def of_plain(data: Any) -> list[IntermediateResult]:
-    """Return the results from plain values. Raises `ValueError`, `KeyError` or `TypeError` for malformed data."""
     found: list[IntermediateResult] = []
-    for index, item in enumerate(data[:MOST_TENSORS]):
-        value, line = item["value"], item["line"]
+    for index, (name, named, line, value, parents, op, fixed) in enumerate(data["results"][:MOST_TENSORS]):
         if not isinstance(value, torch.Tensor) or not isinstance(line, int | None):
             raise TypeError("no result")
-        parents = frozenset(int(parent) for parent in item["parents"] if 0 <= int(parent) < index)
-        found.append(IntermediateResult(str(item["name"])[:LONGEST_NAME], bool(item["named"]), line, value, parents))
-    return found
-
-
-# Comparing -----------------------------------------------------------------------------------------------------------
-
-
-def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether two results hold the same numbers: in the same places if their shapes agree, else in any order."""
-    if one.numel() != other.numel():
-        return False
-    first, second = one.double(), other.double()
-    if one.shape != other.shape:
-        first, second = first.flatten().sort().values, second.flatten().sort().values
-    return torch.allclose(first, second, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
-
-
-def _is_distinctive(value: torch.Tensor) -> bool:
-    """Return whether a tensor has at least two different numbers, so that it can be recognized by value."""
-    return value.numel() > 1 and bool((value != value.flatten()[0]).any())
-
-
-def match(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> list[int | None]:
-    """Return, for each of our results, the index of the first of theirs with the same value, None if there is none."""
-    found: list[int | None] = []
-    for item in ours:
-        indices = (
-            at for at, other in enumerate(theirs) if _is_distinctive(item.value) and equal(other.value, item.value)
+        earlier = frozenset(int(parent) for parent in parents if 0 <= int(parent) < index)
+        found.append(
+            IntermediateResult(str(name)[:LONGEST_NAME], bool(named), line, value, earlier, str(op), bool(fixed))
         )
-        found.append(next(indices, None))
-    return found
-
-
-@dataclass(slots=True)
-class Divergence:
-    """The point where two programs diverge: the first of our results that they lack, and theirs in place of it.
-
-    All fields are indices; `agreed` are the ones of our results that lead there and that they have.
-    """
-
-    ours: int
-    theirs: int | None
-    agreed: tuple[int, ...]
-
-
-def find_divergence(theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> Divergence | None:
-    """Find the first of our results that they lack and could not do without. Returns None if nothing differs.
-
-    A result that they bypassed, since a later result that depends on it is the same, does not count: for example
-    scores, where they scale the queries instead. If they have all of our results, the divergence is a result that they
-    computed after our last one.
-    """
-    matched = match(theirs, ours)
-    ancestors = _ancestors(ours)
-    bypassed = {parent for index, at in enumerate(matched) if at is not None for parent in ancestors[index]}
-    for index, at in enumerate(matched):
-        if at is None and index not in bypassed and _is_distinctive(ours[index].value):
-            agreed = tuple(sorted(parent for parent in ancestors[index] if matched[parent] is not None))
-            after = [matched[parent] for parent in agreed]
-            return Divergence(index, _in_place_of(ours[index], theirs, ours, after), agreed)
-    if not ours:
-        return None
-    last = len(ours) - 1
-    found = _in_place_of(ours[last], theirs, ours, matched)
-    return None if found is None else Divergence(last, found, tuple(sorted(ancestors[last])))
-
-
-def _in_place_of(
-    wanted: IntermediateResult,
-    theirs: Sequence[IntermediateResult],
-    ours: Sequence[IntermediateResult],
-    after: Sequence[int | None],
-) -> int | None:
-    """Return the index of their result in place of `wanted`: the first that we lack, after all that both agree on.
-
-    A result computed from agreed ones is preferred to others (a mask, say), then one of the right shape.
-    """
-    agreed = {index for index in after if index is not None}
-    start = max(agreed, default=-1) + 1
-    ancestors = _ancestors(theirs)
-    strange = [
-        index
-        for index, item in enumerate(theirs)
-        if index >= start and not any(equal(item.value, other.value) for other in ours)
-    ]
-    derived = [index for index in strange if ancestors[index] & agreed] or strange
-    same_shape = [index for index in derived if theirs[index].value.shape == wanted.value.shape]
-    return next(iter(same_shape or derived), None)
-
-
-def _ancestors(results: Sequence[IntermediateResult]) -> list[frozenset[int]]:
-    found: list[frozenset[int]] = []
-    for item in results:
-        found.append(item.parents.union(*(found[parent] for parent in item.parents)))
-    return found
+    return Trace(tuple(statements), tuple(found))

@@ -28,7 +28,10 @@ from lessons.worker import channel
 from lessons.worker.advice.failed_operation import may_be_same
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from lessons.worker.jobs.answer_run import run_own_code
+from lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
+from lessons.worker.jobs.intermediates import Trace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
+from lessons.worker.jobs.result_matching import is_mask, match
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.messages import (
     CheckRequest,
@@ -67,10 +70,14 @@ class _Case:
     contexts: list[Values]
     actual: list[Values]
     expected: list[Values]
-    theirs: list[intermediates.IntermediateResult] = field(default_factory=list)
-    """The intermediate results of the answer on the first hidden input, if they are known."""
+    theirs: Trace = field(default_factory=Trace)
+    """The trace of the answer on the first hidden input, empty if it is unknown."""
+
     outcomes: dict[tuple[str, int], Outcome] = field(default_factory=dict)
     """What each answer of the course's own gave on each hidden input, as far as it has run."""
+
+    traces: dict[str, Trace] = field(default_factory=dict)
+    """The traces of answers of the course's own on the first hidden input, by their code."""
 
     def outcome(self, code: str, index: int) -> Outcome:
         """Return the outcome of a known mistake on a hidden input. It runs once, however many answers are judged."""
@@ -137,7 +144,7 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
         readable = False
     if not readable:
         return Refusal("unreadable")
-    case.actual, case.theirs = actual, []
+    case.actual = actual
     scopes = [case.scope(index) for index in range(len(case.seeds))]
     results: list[CheckResult] = []
     for check in case.exercise.checks:
@@ -177,7 +184,18 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
         if error is None
         else _same_exception(case, mistakes, ErrorReport("error", error, operation=question.operation))
     )
-    return DiagnosisReport(tuple(FoundMistake(item.id, _description(case, texts[item.id])) for item in found))
+    reports = tuple(FoundMistake(item.id, _description(case, texts[item.id]), _line(case, item)) for item in found)
+    # The next answer has a trace of its own, or none.
+    case.theirs = Trace()
+    return DiagnosisReport(reports)
+
+
+def _line(case: _Case, mistake: KnownMistake) -> int | None:
+    """Return the line of the answer that makes a mistake, None if it is unknown."""
+    code = mistake.apply_to(case.exercise.solution)
+    if code is None or mistake.code or not case.theirs.statements:
+        return None
+    return line_of_edit(case.theirs, _trace(case, code), _trace(case, case.exercise.solution))
 
 
 def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: ErrorReport) -> list[KnownMistake]:
@@ -222,25 +240,20 @@ def _is_contradicted(case: _Case, code: str) -> bool:
 
     Then it goes wrong later than `code` does, and that both end in the same values is a coincidence.
     """
-    theirs = case.theirs
+    theirs = case.theirs.results
     if not theirs or len(theirs) >= intermediates.MOST_TENSORS:
         return False
     used = frozenset().union(*(item.parents for item in theirs))
-    ours = _trace(case, case.exercise.solution)
-    found = [item for item, at in zip(ours, intermediates.match(theirs, ours), strict=True) if at in used]
-    matched = zip(found, intermediates.match(_trace(case, code), found), strict=True)
+    ours = _trace(case, case.exercise.solution).results
+    found = [item for item, at in zip(ours, match(theirs, ours), strict=True) if at in used]
+    matched = zip(found, match(_trace(case, code).results, found), strict=True)
     # A line that runs several times counts as a whole: successive results of one line are kept as one.
     shared: dict[tuple[str, int | None], bool] = {}
     for item, at in matched:
-        if not _is_mask(item.value):
+        if not is_mask(item.value):
             site = (item.name, item.line)
             shared[site] = shared.get(site, False) or at is not None
     return not all(shared.values())
-
-
-def _is_mask(value: torch.Tensor) -> bool:
-    """Return whether all numbers are 0, 1 or infinite: a mask has many forms, and a right one may be used wrongly."""
-    return bool(((value == 0) | (value == 1) | value.isinf()).all())
 
 
 def _answers(case: _Case, mistakes: Sequence[KnownMistake]) -> Iterator[tuple[KnownMistake, str]]:
@@ -338,14 +351,16 @@ def same(one: object, other: object) -> bool:
 
 
 def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
-    """Find the first intermediate result of the model answer that the learner's code lacks, and what it has instead."""
-    ours, theirs = _trace(case, case.exercise.solution), _theirs(question)
-    case.theirs = theirs
-    found = intermediates.find_divergence(theirs, ours)
-    if found is None or found.theirs is None:
-        return DifferenceReport(None, b"")
+    """Find the first result of the learner's code that differs from the model answer's, and the line to blame."""
+    case.theirs = _theirs(question)
+    comparison = Comparison(case.theirs, _trace(case, case.exercise.solution))
+    found = comparison.diverge()
+    line = find_line(comparison, found.line if found else None)
+    if found is None:
+        return DifferenceReport(None, line, b"")
     blob = bytearray()
-    yours, expected = theirs[found.theirs], ours[found.ours]
+    ours = comparison.ours.results
+    yours, expected = case.theirs.results[found.theirs], ours[found.ours]
     difference = Difference(
         yours.name,
         yours.line,
@@ -353,40 +368,42 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
         expected=tensor_entries.entry(expected.name, expected.value, blob),
         agreed=tuple(ours[index].name for index in found.agreed if ours[index].named),
     )
-    return DifferenceReport(difference, bytes(blob))
+    return DifferenceReport(difference, line, bytes(blob))
 
 
 def compare(case: _Case, question: CompareResults) -> ComparisonReport:
     """List the intermediate results of the model answer with their matches, and those that only the answer has."""
-    ours, theirs = _trace(case, case.exercise.solution), _theirs(question)
-    matched = intermediates.match(theirs, ours)
+    comparison = Comparison(_theirs(question), _trace(case, case.exercise.solution))
+    ours, theirs = comparison.ours.results, comparison.theirs.results
     rows: dict[tuple[str, int | None], Intermediate] = {}
-    for item, at in zip(ours, matched, strict=True):
+    for item, at in zip(ours, comparison.matched, strict=True):
         yours = ("", None) if at is None else (theirs[at].name, theirs[at].line)
         # A line that runs several times is listed once.
         rows.setdefault((item.name, item.line), Intermediate(item.name, item.line, tuple(item.value.shape), *yours))
     own = tuple(
         Intermediate("", None, tuple(item.value.shape), item.name, item.line)
-        for item in theirs
-        if not any(intermediates.equal(item.value, other.value) for other in ours)
+        for index, item in enumerate(theirs)
+        if not comparison.kin.agrees(index)
     )
     return ComparisonReport(tuple(rows.values()), own)
 
 
-def _theirs(question: FindDifference | CompareResults) -> list[intermediates.IntermediateResult]:
-    """Return the results that the learner's process sent, an empty list if they cannot be read."""
+def _theirs(question: FindDifference | CompareResults) -> Trace:
+    """Return the trace that the learner's process sent, an empty one if it cannot be read."""
     try:
         return intermediates.of_plain(values.decode(question.results, question.blob))
     except (ValueError, KeyError, TypeError):
-        return []
+        return Trace()
 
 
-def _trace(case: _Case, code: str) -> list[intermediates.IntermediateResult]:
-    """Return the intermediate results of an answer of the course's own on the first hidden input."""
-    tracer = intermediates.Tracer(SOLUTION, code)
-    with tracer.running():
-        _run(case.exercise, code, SOLUTION, case.contexts[0], case.seeds[0])
-    return tracer.results()
+def _trace(case: _Case, code: str) -> Trace:
+    """Return the trace of an answer of the course's own on the first hidden input."""
+    if code not in case.traces:
+        tracer = intermediates.Tracer(SOLUTION, code)
+        with tracer.running():
+            _run(case.exercise, code, SOLUTION, case.contexts[0], case.seeds[0])
+        case.traces[code] = tracer.trace()
+    return case.traces[code]
 
 
 HANDLERS: dict[type[object], Callable[[_Case, Any], object]] = {

@@ -136,7 +136,7 @@ def test_a_step_that_was_not_reached_is_empty() -> None:
 
 def test_judgement() -> None:
     checks = (CheckResult("shape", True), CheckResult("values", False, "They differ."))
-    named = (NamedMistake("m34", "something", "It is wrong."), NamedMistake("m35", "more", "So is this."))
+    named = (NamedMistake("m34", "something", "It is wrong.", 3), NamedMistake("m35", "more", "So is this."))
     given = Judgement("one", "failed", "values: They differ.", 3, named, None, checks, 0.25, "printed\n", 7)
     document = documents.judgement(given)
     assert document == {
@@ -147,8 +147,8 @@ def test_judgement() -> None:
         "line": 3,
         "mistake": "m34+m35",
         "mistakes": [
-            {"id": "m34", "name": "something", "text": "It is wrong."},
-            {"id": "m35", "name": "more", "text": "So is this."},
+            {"id": "m34", "name": "something", "text": "It is wrong.", "line": 3},
+            {"id": "m35", "name": "more", "text": "So is this.", "line": None},
         ],
         "difference": None,
         "seed": 7,

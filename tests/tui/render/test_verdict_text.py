@@ -35,7 +35,7 @@ def test_passed() -> None:
 
 
 def test_mistakes_come_first_and_by_name() -> None:
-    two = (NamedMistake("a", "scaled twice", "once is `enough`"), NamedMistake("b", "no mask", "the future leaks"))
+    two = (NamedMistake("a", "scaled twice", "once is `enough`", 7), NamedMistake("b", "no mask", "the future leaks"))
     text = verdict_text.verdict(Judgement("e", "failed", "x", 7, two, checks=CHECKS, seed=3), help="f3: hint")
     assert text.plain.split("\n")[:4] == [
         "✗ Not yet.   f3: hint",
@@ -48,8 +48,8 @@ def test_mistakes_come_first_and_by_name() -> None:
 
 
 def test_an_error_that_is_a_known_mistake_says_both() -> None:
-    found = lines(Judgement("e", "error", "ValueError: no", 4, (NamedMistake("a", "one head", "why"),)))
-    assert found == ["✗ Error, line 4: ValueError: no", "one head (line 4): why"]
+    found = lines(Judgement("e", "error", "ValueError: no", 4, (NamedMistake("a", "one head", "why", 3),)))
+    assert found == ["✗ Error, line 4: ValueError: no", "one head (line 3): why"]
 
 
 def test_where_the_answer_differs() -> None:

@@ -1,25 +1,16 @@
-"""Intermediate results are compared by value; two programs diverge where one lacks a result that it needs."""
+"""The trace of a program: which line computed which tensor."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
+from lessons.reading.statements import statements_of
 from lessons.worker.jobs import intermediates
-from lessons.worker.jobs.intermediates import IntermediateResult, Tracer
+from lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
 
-A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
-
-
-def results_with(*values: torch.Tensor, chain: bool = True) -> list[IntermediateResult]:
-    """Build results with these values; with `chain`, each is computed from the one before it."""
-    return [
-        IntermediateResult(
-            f"r{position}", True, position + 1, value, frozenset([position - 1] if chain and position else [])
-        )
-        for position, value in enumerate(values)
-    ]
+A, B = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(2))
 
 
 def run(source: str) -> list[IntermediateResult]:
@@ -27,54 +18,6 @@ def run(source: str) -> list[IntermediateResult]:
     with tracer.running():
         exec(compile(source, "<program>", "exec"), {"torch": torch, "a": A, "b": B})
     return tracer.results()
-
-
-def test_equal_ignores_the_arrangement() -> None:
-    assert intermediates.equal(A, A.T)
-    assert intermediates.equal(A, A.reshape(2, 6))
-    assert not intermediates.equal(A, A.flip(0))
-    assert not intermediates.equal(A, B)
-    assert intermediates.equal(torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]))
-
-
-def test_equal_results_have_no_divergence() -> None:
-    assert intermediates.find_divergence(results_with(A, B, C), results_with(A, B, C)) is None
-
-
-def test_divergence_is_at_the_first_difference() -> None:
-    found = intermediates.find_divergence(results_with(A, D, D + 1), results_with(A, B, C))
-    assert found is not None
-    assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
-
-
-def test_a_bypassed_result_is_no_difference() -> None:
-    assert intermediates.find_divergence(results_with(A, D, C), results_with(A, B, C)) is None
-
-
-def test_divergence_may_come_after_all_of_our_results() -> None:
-    found = intermediates.find_divergence(results_with(A, B, D), results_with(A, B))
-    assert found is not None
-    assert (found.ours, found.theirs) == (1, 2)
-
-
-def test_a_result_of_the_right_shape_is_preferred() -> None:
-    found = intermediates.find_divergence(results_with(A, torch.randn(2, 2), D), results_with(A, B))
-    assert found is not None
-    assert found.theirs == 2
-
-
-@given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
-def test_indices_of_a_divergence_are_valid(one: list[int], other: list[int]) -> None:
-    values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
-    theirs, ours = (
-        results_with(*(values[position] for position in one)),
-        results_with(*(values[position] for position in other)),
-    )
-    found = intermediates.find_divergence(theirs, ours)
-    if found is not None:
-        assert 0 <= found.ours < len(ours)
-        assert found.theirs is None or 0 <= found.theirs < len(theirs)
-        assert all(position <= found.ours for position in found.agreed)
 
 
 # Tracing -------------------------------------------------------------------------------------------------------------
@@ -105,17 +48,17 @@ def test_a_module_is_one_result() -> None:
 
 def test_plain_form_round_trip() -> None:
     found = run("c = a + b\nd = c * 2\n")
-    again = intermediates.of_plain(intermediates.plain(found))
-    assert [(item.name, item.named, item.line, item.parents) for item in again] == [
-        (item.name, item.named, item.line, item.parents) for item in found
-    ]
+    trace = Trace(statements_of("c = a + b\nd = c * 2\n"), tuple(found))
+    again = intermediates.of_plain(intermediates.plain(trace))
+    assert again.statements == trace.statements
+    assert [replace(item, value=A) for item in again.results] == [replace(item, value=A) for item in found]
 
 
-def test_a_result_computed_from_agreed_ones_is_preferred() -> None:
-    theirs = [*results_with(A, B, chain=False), IntermediateResult("after", True, 3, D, frozenset({0}))]
-    found = intermediates.find_divergence(theirs, results_with(A, C))
-    assert found is not None
-    assert found.theirs == 2
+def test_what_comes_from_outside_is_told_from_constants() -> None:
+    found = run(
+        "c = torch.ones(3, 4).triu(1)\nd = torch.randn(3, 4)\ne = a + c\nf = torch.empty(3, 4).uniform_() * c\n"
+    )
+    assert {item.name: item.fixed for item in found if item.named} == {"c": True, "d": True, "e": False, "f": True}
 
 
 def test_memory_that_nothing_has_written_is_no_result() -> None:

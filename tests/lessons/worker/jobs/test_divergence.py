@@ -1,0 +1,191 @@
+"""Results are compared by value; an answer goes wrong at the first of its results that leads to none of ours."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons.worker.jobs.divergence import Comparison, Divergence, find_line, line_of_edit
+from lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
+from lessons.worker.jobs.result_matching import hide_the_same, kinship, match
+
+A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
+
+
+def results_with(*values: torch.Tensor, chain: bool = True) -> list[IntermediateResult]:
+    """Build results with these values; with `chain`, each is computed from the one before it."""
+    return [
+        IntermediateResult(
+            f"r{position}", True, position + 1, value, frozenset([position - 1] if chain and position else [])
+        )
+        for position, value in enumerate(values)
+    ]
+
+
+def diverge(theirs: list[IntermediateResult], ours: list[IntermediateResult]) -> Divergence | None:
+    return Comparison(Trace((), tuple(theirs)), Trace((), tuple(ours))).diverge()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (A, A.clone(), "same"),
+        (A, A.T, "arranged"),
+        (A, A.reshape(2, 1, 6), "arranged"),
+        (A.view(3, 2, 2), A.view(3, 2, 2).transpose(0, 1).reshape(2, 6), "arranged"),
+        (A, A.flip(0), "permuted"),
+        (A, A.flip(0).T, "permuted"),
+        (A, B, ""),
+        (A, A[:2], ""),
+        (torch.tensor([torch.nan, 1.0]), torch.tensor([torch.nan, 1.0]), "same"),
+    ],
+)
+def test_kinship(one: torch.Tensor, other: torch.Tensor, expected: str) -> None:
+    assert kinship(one, other) == expected
+
+
+def test_masks_have_many_forms() -> None:
+    hidden = torch.ones(4, 4).triu(1)
+    assert hide_the_same(hidden, hidden.bool())
+    assert hide_the_same(hidden, torch.ones(4, 4).tril())
+    assert hide_the_same(hidden, torch.zeros(4, 4).masked_fill(hidden.bool(), -torch.inf))
+    assert not hide_the_same(hidden, torch.ones(4, 4).triu(0))
+
+
+def test_numbers_in_another_order_stand_in_place_of_ours() -> None:
+    """They cut where the axes should have been exchanged: the numbers are ours, each at the place of another one."""
+    ours = results_with(A, A.T.reshape(2, 6))
+    theirs = results_with(A, A.reshape(2, 6))
+    assert match(theirs, ours) == [0, None]
+    found = diverge(theirs, ours)
+    assert found is not None
+    assert (found.ours, found.theirs, found.line) == (1, 1, 2)
+
+
+def test_equal_results_have_no_divergence() -> None:
+    assert diverge(results_with(A, B, C), results_with(A, B, C)) is None
+
+
+def test_divergence_is_at_the_first_difference() -> None:
+    found = diverge(results_with(A, D, D + 1), results_with(A, B, C))
+    assert found is not None
+    assert (found.ours, found.theirs, found.agreed) == (1, 1, (0,))
+
+
+def test_a_bypassed_result_is_no_difference() -> None:
+    assert diverge(results_with(A, D, C), results_with(A, B, C)) is None
+
+
+def test_divergence_may_come_after_all_of_our_results() -> None:
+    found = diverge(results_with(A, B, D), results_with(A, B))
+    assert found is not None
+    assert (found.ours, found.theirs) == (1, 2)
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
+def test_indices_of_a_divergence_are_valid(one: list[int], other: list[int]) -> None:
+    values = [torch.full((2, 2), float(number)) + torch.eye(2) * number for number in range(6)]
+    theirs, ours = (
+        results_with(*(values[position] for position in one)),
+        results_with(*(values[position] for position in other)),
+    )
+    found = diverge(theirs, ours)
+    if found is not None:
+        assert 0 <= found.ours < len(ours)
+        assert 0 <= found.theirs < len(theirs)
+        assert all(position <= found.ours for position in found.agreed)
+
+
+def test_constants_and_draws_are_not_blamed() -> None:
+    theirs = [results_with(A)[0], IntermediateResult("mask", True, 2, B, fixed=True), *results_with(D, chain=False)]
+    found = diverge(theirs, results_with(A, C))
+    assert found is not None
+    assert found.theirs == 2
+
+
+# The line ------------------------------------------------------------------------------------------------------------
+
+MODEL = """\
+def attention(x, q, k, v):
+    queries = x @ q
+    keys = x @ k
+    values = x @ v
+    scores = queries @ keys.T
+    weights = torch.softmax(scores / 2, dim=-1)
+    context = weights @ values
+    return weights, context
+"""
+
+
+def trace(code: str) -> Trace:
+    tracer = Tracer("<program>", code)
+    names: dict[str, object] = {"torch": torch}
+    exec(compile(code, "<program>", "exec"), names)
+    inputs = [
+        torch.randn(size, generator=torch.Generator().manual_seed(9)) for size in ((5, 4), (4, 4), (4, 4), (4, 4))
+    ]
+    inputs = [item + index for index, item in enumerate(inputs)]
+    with tracer.running():
+        names["attention"](*inputs)  # type: ignore[operator]
+    return tracer.trace()
+
+
+def blamed(code: str) -> tuple[int | None, int | None]:
+    """Return the line that the results blame alone, and the one to blame by the statements too."""
+    comparison = Comparison(trace(code), trace(MODEL))
+    found = comparison.diverge()
+    line = found.line if found else None
+    return line, find_line(comparison, line)
+
+
+RENAMED = MODEL.replace("queries", "qs").replace("keys", "ks").replace("values", "vs").replace("weights", "w")
+
+
+@pytest.mark.parametrize("model", [MODEL, RENAMED])
+@pytest.mark.parametrize(
+    ("find", "replacement", "line"),
+    [
+        ("= x @ k", "= x @ q", 3),
+        ("= x @ v", "= x", 4),
+        ("torch.softmax(scores / 2, dim=-1)", "scores / 2", 6),
+        ("dim=-1", "dim=0", 6),
+        ("scores / 2", "scores / 3", 6),
+        ("context = w", "context = w.T", 7),
+        ("scores = qs", "qs = qs * 2\n    scores = qs", 5),
+    ],
+)
+def test_the_edited_line_is_blamed(model: str, find: str, replacement: str, line: int) -> None:
+    if model is MODEL:
+        find, replacement = (text.replace("qs", "queries").replace("= w", "= weights") for text in (find, replacement))
+    changed = model.replace(find, replacement)
+    assert changed != model
+    assert blamed(changed)[1] == line
+
+
+def test_a_result_computed_twice_is_blamed_where_another_one_belongs() -> None:
+    assert blamed(MODEL.replace("= x @ k", "= x @ q"))[0] == 3
+
+
+def test_a_name_for_something_uncomputed_is_blamed() -> None:
+    assert blamed(MODEL.replace("= x @ v", "= x"))[0] == 4
+
+
+def test_where_a_statement_is_missing_the_next_one_is_blamed() -> None:
+    model = MODEL.replace("    context", "    weights = weights * 3\n    context")
+    comparison = Comparison(trace(MODEL), trace(model))
+    found = comparison.diverge()
+    assert found is not None
+    assert find_line(comparison, found.line) == 7
+
+
+def test_the_line_of_a_known_mistake_is_that_of_its_edit() -> None:
+    mistake = MODEL.replace("= x @ k", "= x @ q")
+    for code, line in (
+        (mistake, 3),
+        (RENAMED.replace("= x @ k", "= torch.matmul(x, q)"), 3),
+        (MODEL.replace("keys.T", "queries.T"), 5),
+    ):
+        assert line_of_edit(trace(code), trace(mistake), trace(MODEL)) in (line, None)
+    assert line_of_edit(trace(mistake), trace(mistake), trace(MODEL)) == 3

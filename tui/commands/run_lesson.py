@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from lessons.format.lesson import Lesson
-from lessons.what_if import changes
+from lessons.authoring import recordings
+from lessons.format.lesson import SETUP, Lesson, RunningStep
+from lessons.results.result import StepResult
+from lessons.what_if import cells, changes
+from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
@@ -26,6 +31,8 @@ def run(options: argparse.Namespace) -> ExitCode:
         wanted = changes.parse(lesson, options.set, options.words, options.cell)
     except changes.ChangeError as error:
         raise UsageError(str(error)) from None
+    if missing := list(_missing_cells(lesson, wanted)):
+        raise UsageError(" ".join(missing))
     return print_lesson(lesson, options.step, wanted, as_json=options.json)
 
 
@@ -34,7 +41,7 @@ def print_lesson(
 ) -> ExitCode:
     """Run a lesson with these changes, print all or one step of it, and return whether it ran without errors.
 
-    Raises `UsageError`, before anything is printed, for a cell that cannot be changed: only the run knows the shapes.
+    Raises `UsageError`, before anything is printed, for a cell that cannot be changed, as far as only the run knows.
     """
     with open_session() as session:
         lesson_run = session.run(lesson, only, wanted)
@@ -50,3 +57,30 @@ def print_lesson(
             print_lines(linear_text.changes(changes.describe(lesson, wanted)))
         print_lines(linear_text.lesson(changes.apply(lesson, wanted), results, only))
     return ExitCode.NOT_PASSED if any(result.error for result in lesson_run.steps) else ExitCode.OK
+
+
+def _missing_cells(lesson: Lesson, wanted: Changes) -> Iterator[str]:
+    """Yield a sentence for each cell that does not exist, as far as that is known before the lesson runs.
+
+    The shapes come from the recorded results, so nothing is known of a lesson whose knobs are set.
+    """
+    if wanted.knobs:
+        return
+    recorded = recordings.load(lesson)
+    for cell in wanted.cells:
+        shape = _recorded_shape(lesson, cell, recorded)
+        if shape is not None and (why := cells.why_missing(cell.name, cell.index, shape)) is not None:
+            yield cells.not_made(cell.name, cell.index, cell.value, why)
+
+
+def _recorded_shape(lesson: Lesson, cell: CellChange, recorded: Mapping[str, StepResult]) -> tuple[int, ...] | None:
+    """Return the shape of a cell's tensor, if a step shows it as the statement before the cell has left it."""
+    made_by = cells.statement_before(lesson, cell)
+    for step in lesson.steps[0 if made_by.part == SETUP else lesson.index(made_by.part) :]:
+        if not isinstance(step, RunningStep) or step.id not in recorded:
+            continue
+        for shown, tensor in zip(step.tensors, recorded[step.id].tensors, strict=False):
+            here = replace(cell, step=step.id)
+            if cells.variable(shown) == cell.name and cells.statement_before(lesson, here) == made_by:
+                return tensor.shape
+    return None

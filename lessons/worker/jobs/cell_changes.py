@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from lessons.results.code_unit import CodeUnit
+from lessons.what_if.cells import not_made, why_missing
 from lessons.worker.message_parts import CellWrite
 
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
@@ -53,8 +54,7 @@ class CellWriter:
         return notes
 
     def _note(self, cell: CellWrite, why: str) -> None:
-        where = f"[{','.join(map(str, cell.index))}]" if cell.index else ""
-        self.notes.append(f"Your change {cell.name}{where} = {cell.value} was not made: {why}.")
+        self.notes.append(not_made(cell.name, cell.index, cell.value, why))
 
     def _write(self, cell: CellWrite) -> None:
         tensor = self._find(cell.name)
@@ -62,11 +62,8 @@ class CellWriter:
         if not isinstance(tensor, torch.Tensor):
             kind = "None" if tensor is None else ARTICLE.get(type(tensor).__name__, f"a {type(tensor).__name__}")
             raise CellRefused(f"{cell.name} is {kind}, not a tensor")
-        if len(index) != tensor.dim() or not all(
-            -size <= at < size for at, size in zip(index, tensor.shape, strict=True)
-        ):
-            shape = " by ".join(map(str, tensor.shape)) or "a single number"
-            raise CellRefused(f"there is no such cell, since {cell.name} is {shape}")
+        if (missing := why_missing(cell.name, index, tuple(tensor.shape))) is not None:
+            raise CellRefused(missing)
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
             raise CellRefused(f"{cell.name} shows one number in several cells")
         value = _fitting(cell.name, tensor.dtype, cell.value)
@@ -96,10 +93,11 @@ def _fitting(name: str, dtype: torch.dtype, value: bool | int | float) -> bool |
             raise CellRefused(f"{name} holds only True and False")
         return bool(value)
     if dtype.is_floating_point or dtype.is_complex:
-        try:
-            return float(value)
-        except OverflowError:
-            raise CellRefused("the number is too large") from None
+        largest = torch.finfo(dtype).max
+        # A tensor would hold infinity instead, which the learner has not written.
+        if largest < abs(value) < float("inf"):
+            raise CellRefused(f"{name} holds numbers up to {largest:.3g}: write inf if you mean infinity")
+        return float(value)
     bounds = torch.iinfo(dtype)
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
         raise CellRefused(f"{name} holds whole numbers only")

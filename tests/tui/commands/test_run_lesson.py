@@ -10,6 +10,7 @@ import pytest
 
 from tests.course import COURSE
 from tests.tui.commands.command_line import Command, document
+from tui.commands import run_lesson
 
 
 def test_run_as_json(command: Command) -> None:
@@ -165,6 +166,22 @@ def test_cell_that_cannot_be_changed_is_wrong_usage(
         status, out, err = command("run", "causal-mask", *step, "--cell", cell, *form)
         assert (status, out) == (2, "")
         assert sentence in err
+
+
+def test_a_cell_that_does_not_exist_is_known_before_anything_runs(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_lesson, "open_session", lambda: pytest.fail("a session was opened"))
+    for cell in ("keep[9,9]=1", "zeroed:keep[0]=1"):
+        status, out, err = command("run", "causal-mask", "--cell", cell)
+        assert (status, out) == (2, "")
+        assert "there is no such cell" in err
+
+
+def test_a_cell_too_large_for_its_tensor_is_refused(command: Command) -> None:
+    status, out, err = command("run", "causal-mask", "--step", "keep", "--cell", "inputs[0,0]=1e39")
+    assert (status, out) == (2, "")
+    assert "inputs holds numbers up to 3.4e+38: write inf if you mean infinity" in err
 
 
 def test_cell_that_is_no_number(command: Command) -> None:

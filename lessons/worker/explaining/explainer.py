@@ -24,6 +24,7 @@ from lessons.worker.explaining import (
     rules,
     source_location,
 )
+from lessons.worker.explaining.attention_names import AttentionNames, Expansion
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.explaining.operand_names import NOTE, Labels
@@ -68,6 +69,7 @@ class Explainer:
         self.optimizers = recorder.optimizers
         self.names = Names(self.record, self.optimizers.states)
         self.gradients = GradientNames(self.record, self.history, self.names)
+        self.attention = AttentionNames(self.record)
         self._shown: list[RecordedTensor] = []
         self._asked: dict[int, tuple[Element, NamedCell, Labels]] = {}
         self._references = 0
@@ -227,7 +229,8 @@ class Explainer:
             inner = self._expand(event, output, index)
             if inner is not None:
                 derived = self.derive(inner)
-                derived.result.notes.insert(0, fused_definitions.NOTE)
+                summary = fused_definitions.summary(event)
+                derived.result.notes[:0] = [fused_definitions.NOTE, *([f"In short: {summary}."] if summary else [])]
                 self._add_rounding(derived, inner, value, event.outs[output])
                 return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
             result = rules.apply(derivation, element, index, value)
@@ -276,7 +279,9 @@ class Explainer:
             return None
         key = (event.time, output, index)
         if key not in self._expanded:
+            first = self.record.time
             row = fused_definitions.expand(definition, self.recorder, self.history, event, output, index)
+            self.attention.add_expansion(Expansion(first, self.record.time, event, index))
             self.names.update()
             for cell_index, element in row.items():
                 self._expanded[event.time, output, cell_index] = element

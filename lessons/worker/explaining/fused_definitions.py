@@ -57,6 +57,24 @@ class Call:
         return copy
 
 
+def summary(event: Event) -> str:
+    """Return what a fused operation of attention computes, in one line of code; "" for any other operation."""
+    if not is_attention(event):
+        return ""
+    scale, mask = event.arg("scale"), isinstance(event.arg(_mask_name(event)), Region)
+    scores = f"q @ k.T {'/ sqrt(d)' if scale is None else f'* {float(scale):.6g}'}{' + mask' if mask else ''}"
+    return f"softmax({scores}) @ v{', where later keys are masked' if event.arg('is_causal') else ''}"
+
+
+def is_attention(event: Event) -> bool:
+    """Return whether an operation is attention from given queries, keys and values."""
+    return event.op.startswith("_scaled_dot_product") and "backward" not in event.op
+
+
+def _mask_name(event: Event) -> str:
+    return "attn_mask" if "attn_mask" in event.info.names else "attn_bias"
+
+
 Definition = Callable[[Call, int, Index], tuple[torch.Tensor, Index]]
 """Computes at least the row of a result that holds an index; returns it with the index of its first element."""
 
@@ -111,16 +129,19 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     scale = call.arg("scale")
     scores = query @ key.transpose(-2, -1)
     scaled = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else float(scale))
+    masked = scaled
     if call.arg("is_causal"):
         future = torch.ones(1, scaled.shape[-1], dtype=torch.bool).triu(row + 1)
-        scaled = scaled.masked_fill(future, -torch.inf)
-    name = "attn_mask" if "attn_mask" in call.event.info.names else "attn_bias"
+        masked = scaled.masked_fill(future, -torch.inf)
+    name = _mask_name(call.event)
     mask = call.optional_tensor(name, *_mask_part(call.arg(name), lead, row))
-    if mask is not None:
-        scaled = scaled.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scaled + mask
+    if mask is not None and mask.dtype == torch.bool:
+        masked = scaled.masked_fill(~mask, -torch.inf)
+    elif mask is not None:
+        masked = scaled + mask
     if output:
-        return torch.logsumexp(scaled, dim=-1), (*lead, row)
-    weights = torch.ops.aten._safe_softmax(scaled, -1)
+        return torch.logsumexp(masked, dim=-1), (*lead, row)
+    weights = torch.ops.aten._safe_softmax(masked, -1)
     return weights @ value, (*lead, row, 0)
 
 
@@ -130,7 +151,6 @@ def _attention_backward(call: Call, output: int, index: Index) -> tuple[torch.Te
     A head of keys and values that serves several heads of queries adds up what they send back.
     """
     lead, row = index[:-2], index[-2]
-    names = call.event.info.names
     share = call.arg("query").shape[-3] // call.arg("key").shape[-3] if lead else 1
     own = lead if output == 0 or not lead else (*lead[:-1], lead[-1] * share)
     total = None
@@ -145,7 +165,7 @@ def _attention_backward(call: Call, output: int, index: Index) -> tuple[torch.Te
         if call.arg("is_causal"):
             future = torch.ones(call.arg("query").shape[-2], scores.shape[-1], dtype=torch.bool).triu(1)[rows]
             scores = scores.masked_fill(future, -torch.inf)
-        name = "attn_mask" if "attn_mask" in names else "attn_bias"
+        name = _mask_name(call.event)
         region = call.arg(name)
         if isinstance(region, Region):
             parts = [
@@ -253,19 +273,22 @@ def _weights_and_values(
     width = int(call.arg("embed_dim"))
     linear = torch.nn.functional.linear
     matrix, bias = call.tensor("qkv_weight"), call.tensor("qkv_bias")
-    queries, keys, values = (
-        linear(inputs, matrix[start : start + width], bias[start : start + width])
-        .unflatten(-1, (heads, width // heads))
-        .transpose(0, 1)
-        for start in (0, width, 2 * width)
-    )
+    split = heads, width // heads
+    ends = width, 2 * width
+    queries = linear(inputs, matrix[: ends[0]], bias[: ends[0]]).unflatten(-1, split).transpose(0, 1)
+    keys = linear(inputs, matrix[ends[0] : ends[1]], bias[ends[0] : ends[1]]).unflatten(-1, split).transpose(0, 1)
+    values = linear(inputs, matrix[ends[1] :], bias[ends[1] :]).unflatten(-1, split).transpose(0, 1)
     scores = queries[:, row : row + 1] @ keys.transpose(-2, -1)
     scaled = scores / math.sqrt(width // heads)
+    masked = scaled
     hidden = call.optional_tensor("mask", *_native_mask_part(call, sample, row))
-    if hidden is not None:
-        # In this kernel True means hidden.
-        scaled = scaled.masked_fill(hidden, -torch.inf) if hidden.dtype == torch.bool else scaled + hidden
-    return torch.softmax(scaled, dim=-1), values
+    # In this kernel True means hidden.
+    if hidden is not None and hidden.dtype == torch.bool:
+        masked = scaled.masked_fill(hidden, -torch.inf)
+    elif hidden is not None:
+        masked = scaled + hidden
+    weights = torch.softmax(masked, dim=-1)
+    return weights, values
 
 
 def _native_mask_part(call: Call, sample: int, row: int) -> tuple[Any, ...]:

@@ -53,10 +53,14 @@ class Labels:
     def name(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
         """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
         named = self.run.names.find(element, code_names)
-        writer = None if named is not None else self.run.history.writer(element)
-        gradient = self.run.gradients.find(element, writer, code_names) if writer is not None else None
-        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
         version = _version(self.run, element)
+        writer = self.run.history.writer(element)
+        role = self.run.attention.find(element, writer, named) if writer is not None else None
+        if role is not None:
+            known = self._given.get((role[0].name, role[0].index, version))
+            return known or self._give(role[0], version, role[1])
+        gradient = self.run.gradients.find(element, writer, code_names) if writer is not None and not named else None
+        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
         known = self._given.get((cell.name, cell.index, version))
         if known is None:
             if named is not None:
@@ -65,7 +69,12 @@ class Labels:
                 count = self.run.gradients.count(gradient, writer)
             else:
                 count = self._count_of_code(cell, writer)
-            known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
+            known = self._give(cell, version, count)
+        return known
+
+    def _give(self, cell: NamedCell, version: Version, count: int) -> NamedCell:
+        """Give a number its label, which is that of a cell with a count."""
+        known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
         return known
 
     def name_all(self, elements: Sequence[Element], code_names: frozenset[str]) -> list[NamedCell]:

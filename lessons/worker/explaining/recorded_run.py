@@ -12,6 +12,7 @@ from typing import Protocol
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining.attention_names import AttentionNames
 from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import Names
@@ -98,6 +99,11 @@ class RecordedRun(Protocol):
     @property
     def gradients(self) -> GradientNames:
         """Which tensors the backward pass computed the gradients of."""
+        ...
+
+    @property
+    def attention(self) -> AttentionNames:
+        """Which parts numbers play in calls of attention."""
         ...
 
     @property

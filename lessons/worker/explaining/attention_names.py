@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from lessons.worker.explaining.fused_definitions import is_attention
-from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import NamedCell
 from lessons.worker.recording.record import Event, Record, Region
 
@@ -67,6 +68,20 @@ class Expansion:
     last: int
     event: Event
     index: Index
+
+
+class Weighing(Protocol):
+    """What is asked of a run to find out which heads stand side by side."""
+
+    @property
+    def record(self) -> Record:
+        """The operations, in order."""
+        ...
+
+    @property
+    def history(self) -> ElementHistory:
+        """Who wrote each element."""
+        ...
 
 
 @dataclass(slots=True)
@@ -216,3 +231,55 @@ def _heads(context: Event, after: list[Event]) -> int:
     swapped = later[0].outs[0].shape == (rows, both, own) and len(later[2].outs[0].shape) == 2
     heads = width // own if own and width % own == 0 else 0
     return heads if swapped and heads and both % heads == 0 and tokens == rows * (both // heads) else 0
+
+
+# Heads side by side ---------------------------------------------------------------------------------------------------
+
+_SOFTMAX = frozenset({"_softmax", "_safe_softmax"})
+_DROPPING = frozenset({"bernoulli_", "div_"})
+"""Operations that make the factors of dropout: 0, or what the others are scaled up by."""
+
+
+def head_notes(run: Weighing, event: Event, element: Element, asked: Element) -> list[str]:
+    """Say to which head a number belongs where the contexts of all heads stand side by side; else nothing.
+
+    `element` is the result of the operation, `asked` what was copied from it.
+    """
+    if is_attention(event):
+        region: Region | None = event.outs[0]
+    else:
+        region = _context(run, event) if event.op == "bmm" else None
+    if region is None or len(region.shape) != 4 or region.shape[1] < 2:
+        return []
+    inside, beside = region.find(element.offset), asked.region.find(asked.offset)
+    if inside is None or beside is None or asked.region.shape[-1:] != (region.shape[1] * region.shape[3],):
+        return []
+    head, column = inside[1], inside[3]
+    fits = beside[-1] == head * region.shape[3] + column
+    return [f"Column {beside[-1]} belongs to head {head}: the heads stand side by side."] if fits else []
+
+
+def _context(run: Weighing, event: Event) -> Region | None:
+    """Return the result of a product with weights by sample, head, token and column; None if these are no weights."""
+    writer = _writer(run, event.arg("self"), event.time)
+    if writer is not None and writer.op == "native_dropout":
+        writer = _writer(run, writer.arg("input"), writer.time)
+    elif writer is not None and writer.op == "mul":
+        drawn = _writer(run, writer.arg("other"), writer.time)
+        if drawn is not None and drawn.op in _DROPPING:
+            writer = _writer(run, writer.arg("self"), writer.time)
+    if writer is None or writer.op not in _SOFTMAX:
+        return None
+    events = run.record.events
+    start = events.after(event.time + 1)
+    for later in events[start : start + 2]:
+        if later.sites == event.sites and later.view and later.outs[0].storage == event.outs[0].storage:
+            return later.outs[0]
+    return None
+
+
+def _writer(run: Weighing, region: object, time: int) -> Event | None:
+    """Return the operation that wrote the first number of an argument; None if it is no tensor."""
+    if not isinstance(region, Region) or not region.size:
+        return None
+    return run.history.writer(Element.of(region, (0,) * len(region.shape), time))

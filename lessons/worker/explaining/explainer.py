@@ -18,6 +18,7 @@ from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining import (
+    attention_names,
     formula_check,
     fused_definitions,
     nonfinite_origin,
@@ -67,7 +68,7 @@ class Explainer:
         self.record: Record = recorder.record
         self.history = ElementHistory(self.record)
         self.optimizers = recorder.optimizers
-        self.names = Names(self.record, self.optimizers.states)
+        self.names = Names(self.record, self.history, self.optimizers.states)
         self.gradients = GradientNames(self.record, self.history, self.names)
         self.attention = AttentionNames(self.record)
         self._shown: list[RecordedTensor] = []
@@ -212,6 +213,7 @@ class Explainer:
 
         Raises `ValueLost`.
         """
+        asked = element
         for _ in range(LONGEST_CHAIN):
             event = self.history.writer(element)
             found = event.index_of(element.storage, element.offset, element.size) if event is not None else None
@@ -232,9 +234,11 @@ class Explainer:
                 summary = fused_definitions.summary(event)
                 derived.result.notes[:0] = [fused_definitions.NOTE, *([f"In short: {summary}."] if summary else [])]
                 self._add_rounding(derived, inner, value, event.outs[output])
+                derived.result.notes += attention_names.head_notes(self, event, element, asked)
                 return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
             result = rules.apply(derivation, element, index, value)
             if result.source is None:
+                result.notes += attention_names.head_notes(self, event, element, asked)
                 return _derived(event, result, derivation)
             source = self.through(result.source)
             if self.names.find(source) is not None:
@@ -265,6 +269,13 @@ class Explainer:
             self._moments[key] = fused_definitions.moments(self.recorder, self.history, event, region, indices)
             self.names.update()
         return self._moments[key]
+
+    def shown_code(self, storage: int) -> str:
+        """Return the expression by which a step shows a tensor; "" if none does."""
+        for item in self._shown:
+            if item.region.storage == storage and item.unit is not None:
+                return self.record.sources.get(item.unit.expression(item.name).filename, "")
+        return ""
 
     def describe_origin(self, tensors: Iterable[torch.Tensor], sentence: str) -> None:
         """Say where the numbers of tensors came from that no recorded operation computed."""

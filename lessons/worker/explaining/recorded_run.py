@@ -133,3 +133,7 @@ class RecordedRun(Protocol):
     def derive(self, element: Element) -> DerivedCell:
         """Explain how an element was computed. Raises `ValueLost`."""
         ...
+
+    def shown_code(self, storage: int) -> str:
+        """Return the expression by which a step shows a tensor; "" if none does."""
+        ...

@@ -142,6 +142,11 @@ class ElementHistory:
         """Return the times of the writes to an element before its time, from the last one before `since` on."""
         return self._of(element.storage).times(element, since)
 
+    def overwriter(self, element: Element) -> Event | None:
+        """Return the first event at or after the time of an element that overwrote it; None if none did."""
+        writes = self._of(element.storage)
+        return writes.next(element) if writes.overwritten >= element.time else None
+
     def is_overwritten_since(self, storage: int, time: int) -> bool:
         """Return whether an event at or after a time has overwritten anything in a storage."""
         return self._of(storage).overwritten >= time
@@ -155,10 +160,7 @@ class ElementHistory:
         values = [0.0] * len(elements)
         unchanged: dict[tuple[int, torch.dtype], list[int]] = {}
         for position, element in enumerate(elements):
-            event = None
-            writes = self._of(element.storage)
-            if writes.overwritten >= element.time:
-                event = writes.next(element)
+            event = self.overwriter(element)
             if event is None:
                 self._check(element.storage, element.time)
                 unchanged.setdefault((element.storage, element.region.dtype), []).append(position)

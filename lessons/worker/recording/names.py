@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lessons.results.explanation import label
-from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.optimizer_steps import NAMES, StateTensor
 from lessons.worker.recording.record import Binding, Event, Record, Region, Site
 from lessons.worker.recording.source_positions import SourcePositions
@@ -48,8 +48,11 @@ class _Known:
 class Names:
     """Finds names for elements of storages; `update` makes it aware of what was recorded since the last call."""
 
-    def __init__(self, record: Record, states: Mapping[int, StateTensor] | None = None) -> None:
+    def __init__(
+        self, record: Record, history: ElementHistory, states: Mapping[int, StateTensor] | None = None
+    ) -> None:
         self._record = record
+        self._history = history
         self._states = {} if states is None else states
         self.positions = SourcePositions(record)
         self._inner: list[tuple[str, Binding]] = []
@@ -195,14 +198,8 @@ class Names:
 
     def _is_overwritten(self, element: Element, until: int) -> bool:
         """Return whether an operation changed an element after its time: a later name never meant that value."""
-        if until <= element.time:
-            return False
-        return any(
-            event.info.written
-            and element.time <= event.time < until
-            and event.index_of(element.storage, element.offset, element.size) is not None
-            for event in self._record.writes.get(element.storage, ())
-        )
+        event = self._history.overwriter(element) if until > element.time else None
+        return event is not None and event.time < until
 
     def code_of(self, event: Event) -> str:
         """Return the code that made an unnamed tensor, in parentheses if it is more than a call or a name."""

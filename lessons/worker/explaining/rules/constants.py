@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
+
+import torch
 
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
@@ -120,8 +123,8 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if isinstance(node, ast.Subscript | ast.Assign | ast.AugAssign):
         return set_by_statement(derivation, index, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
-        code = f": {positions.code(sites[0])}" if sites and positions.code(sites[0]) else ""
-        return leaf(derivation, "given", index, f"A number that Python computed{code}.")
+        code = positions.code(sites[0]) if sites else derivation.run.shown_code(derivation.event.outs[0].storage)
+        return leaf(derivation, "given", index, f"A number that Python computed{f': {code}' if code else ''}.")
     item: ast.expr = node.args[0]
     for position in index:
         if not isinstance(item, ast.List | ast.Tuple) or position >= len(item.elts):
@@ -132,12 +135,24 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     else:
         code = source.segment(item)
         if isinstance(item, ast.Constant | ast.UnaryOp):
-            return leaf(derivation, "literal", index, "Written in the code.", code=code, line=item.lineno)
+            note = f"Written in the code.{_beyond(item, derivation.event.outs[0].dtype, value)}"
+            return leaf(derivation, "literal", index, note, code=code, line=item.lineno)
         read = _read_by_python(derivation, item)
         if read is not None:
             return make("item", derivation.operand_for(derivation.run.through(read)), "Python read it with .item().")
         return leaf(derivation, "given", index, f"Computed by Python: {code}.", code=code, line=item.lineno)
     return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {source.segment(item)}.")
+
+
+def _beyond(item: ast.expr, dtype: torch.dtype, value: float) -> str:
+    """Say, after a space, that a number is too large for its type; "" if it is not."""
+    try:
+        number = ast.literal_eval(item)
+    except ValueError:
+        return ""
+    if not math.isinf(value) or not isinstance(number, int | float) or math.isinf(number):
+        return ""
+    return f" It is beyond the largest number of {str(dtype).removeprefix('torch.')}, so it becomes {value}."
 
 
 MOST_EVENTS = 200

@@ -131,3 +131,31 @@ def test_softmax_of_something_else_is_not_attention() -> None:
     )
     labels = {operand.label for operand in traced.explain("r", 0, 1, 1).operands}
     assert not any("head" in label for label in labels)
+
+
+HEADS = """
+torch.manual_seed(8)
+F = torch.nn.functional
+q, k, v = torch.rand(3, 1, 2, 4, 3)
+weights = torch.softmax(q @ k.transpose(2, 3), dim=-1)
+context = weights @ v
+merged = context.transpose(1, 2).contiguous().view(1, 4, 6)
+def attend():
+    dropped = F.dropout(torch.softmax(q @ k.transpose(2, 3), dim=-1), 0.5)
+    return (dropped @ v).transpose(1, 2).reshape(1, 4, 6)
+inside = attend()
+fused = F.scaled_dot_product_attention(q * 1, k * 1, v * 1).transpose(1, 2).contiguous().view(1, 4, 6)
+mixed = (weights * 2 @ v).transpose(1, 2).contiguous().view(1, 4, 6)
+"""
+
+
+def test_a_cell_of_merged_heads_says_which_head_it_belongs_to() -> None:
+    """Where the contexts of all heads stand side by side, a number says its head; other products have none."""
+    traced = Traced(HEADS)
+    for name in ("inside", "fused"):
+        for column in range(6):
+            notes = [note for note in traced.explain(name, 0, 1, column).notes if "belongs to head" in note]
+            assert notes == [f"Column {column} belongs to head {column // 3}: the heads stand side by side."], name
+    for name in ("context", "mixed"):
+        index = (0, 1, 2, 2) if name == "context" else (0, 1, 2)
+        assert not any("belongs to head" in note for note in traced.explain(name, *index).notes)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lessons.results import explanation as x
+from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining import fused_definitions
+from lessons.worker.jobs.run_state import RunState
+from lessons.worker.message_parts import NamedExpression
 from tests.lessons.recorded_code import Traced
 
 SETUP = "torch.manual_seed(2)\nF = torch.nn.functional\n"
@@ -165,3 +168,25 @@ def test_dropout_is_kept_or_dropped() -> None:
         word = "kept" if explanation.value else "dropped"
         assert f": {word}" in explanation.notes[0]
         assert "1 / (1 - p) = 1.25" in explanation.notes[0]
+
+
+def test_a_number_that_is_too_large_for_its_type_says_so() -> None:
+    """A literal that becomes infinity is told apart from an infinity that the code wrote."""
+    traced = Traced("t = torch.tensor([1e39, -1e39, 1e38])\nu = torch.tensor(70000.0, dtype=torch.float16)")
+    notes = [" ".join(traced.explain("t", index).notes) for index in range(3)]
+    assert notes[:2] == [
+        f"Written in the code. It is beyond the largest number of float32, so it becomes {sign}inf."
+        for sign in ("", "-")
+    ]
+    assert notes[2] == "Written in the code."
+    assert "float16" in traced.explain("u").notes[0]
+
+
+def test_a_number_that_a_step_shows_is_quoted() -> None:
+    """A number of Python comes without a line of code: the expression that the step shows says what it is."""
+    state, unit = RunState(), CodeUnit.step("one")
+    assert state.run("rows = [1, 2, 3]", unit) is None
+    state.show(unit, [NamedExpression("count", "len(rows) ** 2")], bytearray())
+    explanation = x.of_json(state.explainer.ask(unit, "count", ()))
+    assert explanation.notes == ("A number that Python computed: len(rows) ** 2.",)
+    assert explanation.value == 9

@@ -32,7 +32,7 @@ from lessons.results.result import (
 )
 from lessons.results.tensor_questions import Refusal
 from lessons.worker import channel, wire
-from lessons.worker.message_parts import ErrorReport, TensorReport
+from lessons.worker.message_parts import ErrorReport, SuggestionReport, TensorReport
 from lessons.worker.messages import (
     AnswerLoaded,
     AnswerReport,
@@ -107,7 +107,8 @@ class Request:
 class _Answer:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
-    `operation` is the operation that failed; `missing` are the names that the program does not define.
+    `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
+    are the ones that the message of the failure could make, and `untried` is the message without any.
     """
 
     actual: object = None
@@ -116,6 +117,8 @@ class _Answer:
     failure: Failure | None = None
     operation: str = ""
     missing: tuple[str, ...] = ()
+    untried: str = ""
+    suggestions: tuple[SuggestionReport, ...] = ()
 
     @property
     def crash(self) -> str:
@@ -205,6 +208,10 @@ def _check(
         # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
         first, answer = answer.crash, _run(request, child, hidden, cancelled)
         crash = "" if answer.crash else first
+    if answer.suggestions:
+        tried = diagnosis == "line" and _try_suggestions(judge, request, child, hidden, cancelled, answer)
+        message = tried or answer.untried
+        answer = replace(answer, failure=answer.failure and replace(answer.failure, message=message))
     judgement = _judge_answer(
         judge, request.exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
     )
@@ -228,7 +235,8 @@ def _judge_answer(
         if diagnosis == "line":
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
-        return replace(failed, mistakes=_diagnose(judge, exercise, failed.message, answer.operation))
+        named = _diagnose(judge, exercise, failed.message, answer.operation)
+        return replace(failed, mistakes=tuple(replace(item, line=item.line or failed.line) for item in named))
     judgement = _decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
@@ -301,14 +309,22 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     channel.send(job.talk, answer)
     loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
     if loaded.error or loaded.missing:
-        return _Answer(failure=failure_of(loaded.error), operation=_operation(loaded.error), missing=loaded.missing)
+        return _with_error(_Answer(missing=loaded.missing), loaded.error)
     channel.send(job.talk, hidden)
     report = channel.receive(job.talk, AnswerReport, deadline=deadline)
-    return _Answer(report.actual, report.blob, failure=failure_of(report.error), operation=_operation(report.error))
+    return _with_error(_Answer(report.actual, report.blob), report.error)
 
 
-def _operation(error: ErrorReport | None) -> str:
-    return error.operation if error else ""
+def _with_error(answer: _Answer, error: ErrorReport | None) -> _Answer:
+    if error is None:
+        return answer
+    return replace(
+        answer,
+        failure=failure_of(error),
+        operation=error.operation,
+        untried=error.untried,
+        suggestions=error.suggestions,
+    )
 
 
 # The verdict ---------------------------------------------------------------------------------------------------------
@@ -356,11 +372,7 @@ def _difference(
 
     The judge keeps the trace. Both are None if nothing was recorded.
     """
-    limits = request.exercise.limits
-    short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
-    exercise = request.exercise.model_copy(update={"limits": short})
-    first = Request(exercise, request.code, request.seeds[:1])
-    first_input = HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
+    first, first_input = _short(request, hidden)
     traced = _run(first, child, first_input, cancelled, trace=True)
     if traced.actual is None:
         return None, None
@@ -373,6 +385,49 @@ def _difference(
         return report.line, None
     yours, expected = (_tensor(tensor, report.blob) for tensor in (found.yours, found.expected))
     return report.line, AnswerDifference(found.name, found.line, yours, expected, found.agreed)
+
+
+def _try_suggestions(
+    judge: ChildProcess,
+    request: Request,
+    child: Child,
+    hidden: HiddenInputs,
+    cancelled: Callable[[], bool],
+    answer: _Answer,
+) -> str:
+    """Try what the message of a failure suggests. Returns the message with the first suggestion that helps, or "".
+
+    It helps if the answer gets further. If it may run and still be wrong, then the line must also compute a result that
+    the model answer has.
+    """
+    first, first_input = _short(request, hidden)
+    for suggestion in answer.suggestions:
+        code = suggestion.apply_to(request.code)
+        if code is None or cancelled():
+            continue
+        traced = _run(replace(first, code=code), child, first_input, cancelled, trace=True)
+        if traced.missing or traced.actual is None or not answer.failure:
+            continue
+        if traced.failure and (traced.failure.kind != "error" or traced.failure.line == answer.failure.line):
+            continue
+        if not suggestion.semantic:
+            return suggestion.text
+        try:
+            report = _ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
+        except WorkerError:
+            return ""
+        if any(item.your_line == answer.failure.line for item in report.intermediates):
+            return suggestion.text
+    return ""
+
+
+def _short(request: Request, hidden: HiddenInputs) -> tuple[Request, HiddenInputs]:
+    """Return a request for a run on the first hidden input alone, within tight limits, and this input."""
+    limits = request.exercise.limits
+    short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
+    exercise = request.exercise.model_copy(update={"limits": short})
+    first = Request(exercise, request.code, request.seeds[:1])
+    return first, HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
 
 
 def _tensor(report: TensorReport, blob: bytes) -> Tensor:

@@ -17,16 +17,46 @@ def message(kind: type[M]) -> type[M]:
 
 
 @dataclass(frozen=True, slots=True)
+class SuggestionReport:
+    """A suggestion of an advice, which can be tried: code in place of other code.
+
+    Attributes:
+        text: the advice that makes it.
+        code: what it suggests.
+        place: where that goes: line and column (in bytes) of its beginning and of its end.
+        semantic: whether it may run and still be wrong, as a transposition may.
+    """
+
+    text: str
+    code: str
+    place: tuple[int, int, int, int]
+    semantic: bool
+
+    def apply_to(self, source: bytes) -> bytes | None:
+        """Return a program with the code in its place; None if the program has no such place."""
+        lines = source.split(b"\n")
+        line, column, end_line, end_column = self.place
+        if not 1 <= line <= end_line <= len(lines):
+            return None
+        before = b"\n".join([*lines[: line - 1], lines[line - 1][:column]])
+        after = b"\n".join([lines[end_line - 1][end_column:], *lines[end_line:]])
+        return before + self.code.encode("utf-8", "surrogatepass") + after
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorReport:
     """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known.
 
-    `operation` is the operation that failed, with the shapes of its operands, if that is known.
+    `operation` is the operation that failed, with the shapes of its operands, if that is known. `suggestions` are what
+    the message suggests and what it could suggest instead, and `untried` is the message without them.
     """
 
     kind: Literal["error", "memory"]
     message: str
     line: int | None = None
     operation: str = ""
+    untried: str = ""
+    suggestions: tuple[SuggestionReport, ...] = ()
 
 
 @message

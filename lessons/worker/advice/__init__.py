@@ -7,6 +7,8 @@ A rule (`exception_rules.py`) is a pattern of Python's message and a function th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 # Importing these modules registers their rules.
 from lessons.worker.advice import (
     calls,
@@ -24,6 +26,8 @@ from lessons.worker.advice.exception_rules import RULES
 from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a, message_of
 from lessons.worker.advice.scene import Scene
+from lessons.worker.advice.suggestions import suggestions, without_offer
+from lessons.worker.message_parts import SuggestionReport
 
 __all__ = [
     "advice",
@@ -46,10 +50,19 @@ LONGEST_MESSAGE = 20_000
 _Any = BaseException
 
 
-def advice(error: BaseException, filename: str, source: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One or two sentences on an exception; without what they suggest; and the suggestions, which can be tried."""
+
+    text: str
+    untried: str = ""
+    suggestions: tuple[SuggestionReport, ...] = ()
+
+
+def advice(error: BaseException, filename: str, source: str) -> Advice | None:
     """Explain an exception that the code `source` of the file `filename` raised, to follow its message.
 
-    Returns one or two sentences, or None if there is nothing to add. Never raises.
+    Returns None if there is nothing to add. Never raises.
     """
     try:
         return with_original_builtins(_advice, error, filename, source)
@@ -57,7 +70,7 @@ def advice(error: BaseException, filename: str, source: str) -> str | None:
         return None
 
 
-def _advice(error: BaseException, filename: str, source: str) -> str | None:
+def _advice(error: BaseException, filename: str, source: str) -> Advice | None:
     text = message_of(error)[:LONGEST_MESSAGE]
     scene: Scene | None = None
     for rule in RULES:
@@ -72,5 +85,8 @@ def _advice(error: BaseException, filename: str, source: str) -> str | None:
             continue
         if sentence:
             sentence = " ".join(sentence.encode("utf-8", "backslashreplace").decode().split())
-            return sentence if len(sentence) <= LONGEST else None
+            if len(sentence) > LONGEST:
+                return None
+            found = suggestions(scene, sentence)
+            return Advice(sentence, without_offer(sentence) if found else sentence, found)
     return None

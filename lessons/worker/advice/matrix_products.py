@@ -88,10 +88,13 @@ def suggest_product(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     if untransposed(left) is not left:
         tried += [(*next(alternative_forms(scene, left)), *form) for form in alternative_forms(scene, right)]
     tried.append((plain_right, there.shape, plain_left, here.shape))
-    for first, one, second, other in tried:
-        if product(one, other) is not None and first.strip("()") and second.strip("()"):
-            return f"Did you mean `{first} @ {second}`?"
-    return ""
+    fitting = [
+        f"{first} @ {second}"
+        for first, one, second, other in tried
+        if product(one, other) is not None and first.strip("()") and second.strip("()")
+    ]
+    scene.alternatives += fitting[1:]
+    return f"Did you mean `{fitting[0]}`?" if fitting else ""
 
 
 def alternative_forms(scene: Scene, node: ast.expr) -> Iterator[tuple[str, Shape]]:

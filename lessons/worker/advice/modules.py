@@ -11,6 +11,7 @@ from lessons.worker.advice.safe_reading import (
     UNKNOWN,
     Linear,
     Module,
+    fields,
     is_a,
     is_class,
     is_exactly,
@@ -30,6 +31,8 @@ METHODS = frozenset({"method", "builtin_function_or_method", "function"})
 @rule(TypeError, r"^unsupported operand type\(s\) for ([^:]+): '([\w.]+)' and '([\w.]+)'")
 def operator_on_other_type(scene: Scene, match: Match) -> str | None:
     """Explain an operator between a tensor and a value of a different type."""
+    if match[1].startswith("^"):
+        return power(scene, match)
     for node in scene.find(ast.BinOp, ast.AugAssign):
         left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
         for side, other, kind in ((right, left, match[3]), (left, right, match[2])):
@@ -38,6 +41,23 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
     if Linear.__name__ in match.groups():
         return "A layer is no matrix: call it with the tensor, `layer(x)`."
     return explain_none(scene, None) if "NoneType" in match.groups() else None
+
+
+@rule(NotImplementedError, r'"bitwise_xor_cpu" not implemented')
+@rule(RuntimeError, r'"bitwise_xor_cpu" not implemented')
+def power(scene: Scene, match: Match) -> str | None:
+    """Explain `x ^ 2`, which compares bits."""
+    for node in scene.find(ast.BinOp, ast.AugAssign):
+        if not isinstance(node.op, ast.BitXor):
+            continue
+        left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        one, other = scene.code(left), scene.code(right)
+        if one and other and isinstance(node, ast.BinOp):
+            # `^` takes all of `a / b` in `a / b ^ 2`, and `**` takes `b` alone, as is meant.
+            bare = isinstance(left, ast.BinOp) and not scene.code(node).startswith("(")
+            base = scene.code(left.right) if isinstance(left, ast.BinOp) and bare else operand(left, one)
+            return f"`^` compares bits; a power is written `**`: `{base} ** {operand(right, other)}`."
+    return "`^` compares bits; a power is written `**`."
 
 
 def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
@@ -83,6 +103,8 @@ def joining_function(value: object) -> str:
 def not_callable(scene: Scene, match: Match) -> str | None:
     """Explain parentheses after a value that is not a function."""
     kind = match[1]
+    if sentence := not_a_module(scene, kind):
+        return sentence
     for call in scene.find(ast.Call):
         func, code = call.func, scene.code(call.func)
         if not code:
@@ -100,10 +122,22 @@ def not_callable(scene: Scene, match: Match) -> str | None:
                 return f"The program has given Python's own name `{code}` to {article} {kind}: choose another for that."
             return f"`{code}` is {article} {kind}: brackets after it would call it. Is a `*` or a `,` missing?"
         if kind == "module":
+            if near := next((name for name in fields(scene.value(func)) if name.lower() == code.split(".")[-1]), None):
+                return f"Did you mean `{code[: -len(near)]}{near}`?"
             return f"`{code}` is a module of Python: call a function in it, `{code}.name(...)`."
         if is_a(scene.value(func), Module):
             return f"`{code}` is a layer without a `forward`."
     return None
+
+
+def not_a_module(scene: Scene, name: str) -> str | None:
+    """Explain an object of a class of the program that has a `forward` and is no module; None for any other class."""
+    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name), None)
+    if around is None or around.bases:
+        return None
+    if not any(isinstance(node, ast.FunctionDef) and node.name == "forward" for node in around.body):
+        return None
+    return f"The class is no module yet: line {around.lineno} should be `class {name}(nn.Module):`."
 
 
 def called_tensor(scene: Scene, call: ast.Call) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 from types import FunctionType, ModuleType
 from typing import Any
@@ -66,6 +67,9 @@ TENSOR_SPELLINGS = {
 }
 SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", "inf": "torch.inf", "nan": "torch.nan"}
 
+OF_MODULES = frozenset(dir(Module)) - frozenset(dir(object))
+"""The names that only modules have."""
+
 MOST_NAMES = 6
 UNLIKELY = {"input", "id", "vars", "ord", "bin", "hash", "iter"}
 """Builtin functions that are rarely meant when a program misspells one of its own names."""
@@ -127,7 +131,15 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     near = near or nearest(name, set(python) - UNLIKELY, 0.8)
     if near is None and (inside := nearest(name, own)):
         near = f"self.{inside}"
-    return f"Did you mean `{near}`?" if near else None
+    return f"Did you mean `{near}`?" if near else known_names(scene, name)
+
+
+def known_names(scene: Scene, name: str) -> str:
+    """Say that a name has no value, and which names of the function have one."""
+    local = next(scene.scopes(), {}) if scene.enclosing(ast.FunctionDef) is not None else {}
+    held = [f"`{one}`" for one in local if type(one) is str and one.isidentifier() and one != "self"]
+    here = f" These have one: {', '.join(held[:MOST_NAMES])}." if held else ""
+    return f"`{name}` has no value here.{here}"
 
 
 def defines(value: object, name: str) -> bool:
@@ -170,6 +182,9 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
         while holder is not None and not isinstance(holder, Function | ast.Module | ast.ClassDef | ast.Lambda):
             holder = scene.parents.get(holder)
         if isinstance(holder, Function) and holder is not scene.enclosing(ast.FunctionDef):
+            if holder.name == "__init__" and scene.parents.get(holder) is scene.enclosing(ast.ClassDef):
+                where = f"`{name}` on line {node.lineno} exists only inside `__init__`"
+                return f"{where}: keep it as `self.{name}` there, and write that here."
             return f"`{name}` on line {node.lineno} exists only inside `{holder.name}`: return it, or make it here."
         if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
             return f"`{name}` gets its value only on line {node.lineno}: move that up."
@@ -185,11 +200,19 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
     name = match[2]
     module = _loaded.get(match[1])
     names = fields(module)
+    shown = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "") or match[1]
+    same = next((one for one in names if type(one) is str and one.lower() == name.lower()), None)
+    # A function takes tensors, and the layer of its name takes sizes.
+    call = next((call for call in scene.nodes(ast.Call) if scene.node is not None and call.func is scene.node), None)
+    on_tensor = call is not None and bool(call.args) and scene.tensor_info(call.args[0]) is not None
+    if same and not on_tensor:
+        return f"Did you mean `{shown}.{same}`?"
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name]):
             return f"It is in another place: `{prefix.replace('torch.nn', 'nn')}.{name}`."
+    if same:
+        return f"Did you mean `{shown}.{same}`?"
     if near := nearest(name, names):
-        shown = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "") or match[1]
         return f"Did you mean `{shown}.{near}`?"
     return None
 
@@ -198,6 +221,8 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
 def attribute_of_object(scene: Scene, match: Match) -> str | None:
     """Explain an attribute that is misspelled, or never set."""
     name = match[1]
+    if name in OF_MODULES and (kind := re.match(r"^'(\w+)'", scene.text)) and (told := no_module(scene, kind[1])):
+        return told
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         bare = operand(node.value, code)
@@ -215,6 +240,12 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
             return f"`{code}` is a function: call it first, `{code}(...)`."
         return attribute_never_set(scene, value, code, name)
     return None
+
+
+def no_module(scene: Scene, name: str) -> str | None:
+    """Explain what only modules have, asked of an object of a class of the program that derives from nothing."""
+    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
+    return around and f"The class is no module yet: line {around.lineno} should be `class {name}(nn.Module):`."
 
 
 def attribute_names(value: object) -> list[str]:

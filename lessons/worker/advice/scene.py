@@ -45,6 +45,7 @@ class Scene:
         last: the innermost call of any code.
         tree: the whole file; empty if it cannot be parsed.
         node: the piece of code that was being run, if Python kept its columns.
+        alternatives: what a rule could suggest instead of what it does suggest, likeliest first.
     """
 
     def __init__(self, error: BaseException, text: str, filename: str, source: str) -> None:
@@ -55,6 +56,7 @@ class Scene:
         self.frame: FrameType | None = None
         self.last: FrameType | None = None
         self.line: int | None = None
+        self.alternatives: list[str] = []
         found: TracebackType | None = None
         trace = _trace(error)
         while trace is not None:

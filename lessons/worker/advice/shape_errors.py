@@ -7,6 +7,7 @@ import math
 import re
 
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.matrix_products import untransposed
 from lessons.worker.advice.safe_reading import UNKNOWN, is_exactly
 from lessons.worker.advice.scene import Scene, operand, size
 from lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
@@ -79,9 +80,11 @@ def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
         return ""
     code = operand(right, scene.code(right))
     copied = isinstance(scene.node, ast.Call) and scene.code(scene.node.func).endswith(".copy_")
-    if scene.code(right) and len(other.shape) == 2 and one.shape[-2:] == other.shape[::-1]:
-        return f"Did you mean `{code}.T`?" + (" A copy needs the same shape." if copied else "")
     times = isinstance(scene.node, ast.BinOp) and isinstance(scene.node.op, ast.Mult)
+    turned = untransposed(right) is not right
+    if scene.code(right) and len(other.shape) == 2 and one.shape[-2:] == other.shape[::-1] and not (times and turned):
+        other_way = operand(untransposed(right), scene.code(untransposed(right))) if turned else f"{code}.T"
+        return f"Did you mean `{other_way}`?" + (" A copy needs the same shape." if copied else "")
     if times and scene.code(right) and product(one.shape, other.shape) is not None:
         left_code = operand(left, scene.code(left) or "x")
         return f"`*` multiplies place by place; the matrix product is `{left_code} @ {code}`."

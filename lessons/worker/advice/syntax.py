@@ -11,6 +11,11 @@ from lessons.worker.advice.scene import Scene
 _line: Callable[[SyntaxError], object] = SyntaxError.__dict__["lineno"].__get__
 _file: Callable[[SyntaxError], object] = SyntaxError.__dict__["filename"].__get__
 
+COMMAND = re.compile(r"^\s*(?:(!)\s*(?:pip|conda|apt|ls|cd|cat|wget|git|python)\b|(%)%?\w)")
+FENCE = re.compile(r"^\s*(?:```|~~~)")
+PROMPT = re.compile(r"^\s*(>>>|\.\.\.|(?:In|Out) ?\[\d*\]:)")
+HELP = re.compile(r"^\s*\??[\w.]+\s*\?\??$|^\s*\?[\w.]+$")
+
 BLOCK = r"(?:if|elif|else|for|while|def|class|with|try|except|finally|async)\b"
 OTHER_LANGUAGES = (
     (re.compile(r"&&"), "Python writes `and` for `&&`."),
@@ -63,6 +68,8 @@ def without_comments_and_strings(line: str) -> str:
 def invalid_syntax(scene: Scene, match: Match) -> str | None:
     """Explain `invalid syntax` by common mistakes, such as operators of other languages."""
     line = without_comments_and_strings(source_line(scene))
+    if sentence := of_notebook(line):
+        return sentence
     for pattern, sentence in OTHER_LANGUAGES:
         if found := pattern.search(line):
             return sentence.format(*found.groups())
@@ -80,6 +87,18 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
     if re.search(r"lambda[^:]*:\s*return\b", line):
         return "A lambda gives its expression back by itself: leave out `return`."
     return None
+
+
+def of_notebook(line: str) -> str | None:
+    """Explain what notebooks, prompts and texts have around code."""
+    if found := COMMAND.search(line):
+        here = " torch is here already." if "torch" in line else ""
+        return f"A line with `{found[1] or found[2]}` is a command of a notebook: leave it out.{here}"
+    if FENCE.search(line):
+        return "These marks fence off code in a text: leave them out."
+    if found := PROMPT.search(line):
+        return f"`{found[1]}` is the prompt of an interpreter: leave it out, and what it printed too."
+    return "A question mark asks for help in a notebook: leave the line out." if HELP.search(line) else None
 
 
 @rule(SyntaxError, r"^expected ':'")

@@ -10,6 +10,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any, Literal
 
@@ -87,11 +88,12 @@ def describe(error: BaseException, filename: str) -> ErrorReport:
 def _describe(error: BaseException, filename: str) -> ErrorReport:
     line = _last_line(_trace(error), filename)
     kind: Literal["error", "memory"] = "error"
-    operation = ""
+    operation, told = "", None
     if is_a(error, SyntaxError):
         at = _line(error)
         line = at if _file(error) == filename and type(at) is int else line
-        message = _advised(_sentence(f"This is not Python: {_text(_said(error))}"), error, filename)
+        message = _sentence(f"This is not Python: {_text(_said(error))}")
+        told = advice(error, filename, _source(filename))
     elif is_a(error, SystemExit):
         message = "The code ended the program itself (sys.exit); nothing after that was run."
     elif is_a(error, RecursionError):
@@ -106,17 +108,18 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
             kind, message = "memory", f"Out of memory: {_allocation(text)}."
         else:
             name = _type(error).__name__
-            message = _advised(f"{name}: {text}" if text else name, error, filename)
+            message = f"{name}: {text}" if text else name
+            told = advice(error, filename, _source(filename))
             operation = failed_operation(error, filename, _source(filename))
-    return ErrorReport(kind, message[:LONGEST], line, operation)
+    if told is None:
+        return ErrorReport(kind, message[:LONGEST], line, operation)
+    tried = tuple(replace(item, text=_joined(message, item.text)) for item in told.suggestions)
+    return ErrorReport(kind, _joined(message, told.text), line, operation, _joined(message, told.untried), tried)
 
 
-def _advised(message: str, error: BaseException, filename: str) -> str:
-    """Append the advice for a learner to a message, if there is any."""
-    text = advice(error, filename, _source(filename))
-    if not text:
-        return message
-    return f"{_sentence(message[: LONGEST - 2 - len(text)].rstrip())} {text}"
+def _joined(message: str, text: str) -> str:
+    """Append an advice for the learner to a message."""
+    return f"{_sentence(message[: LONGEST - 2 - len(text)].rstrip())} {text}" if text else message[:LONGEST]
 
 
 def _sentence(text: str) -> str:

@@ -236,3 +236,23 @@ def test_many_answers_judged_on_the_same_inputs_are_judged_as_one_by_one(worker:
         replace(judgement, seconds=0.0, seed=5) for judgement in together
     ]
     assert {judgement.verdict for judgement in together} == {"passed", "failed", "error"}
+
+
+# Suggestions are tried ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("find", "replacement", "end"),
+    [
+        ("queries @ keys.T", "queries @ keys", "Did you mean `queries @ keys.T`?"),
+        ("weights @ values", "values @ weights", "Did you mean `weights @ values`?"),
+        # Each product that fits would run, and none of them is one of the results.
+        ("weights @ values", "queries @ weights", "must agree."),
+        ("torch.softmax", "softmax", "Did you mean `torch.softmax`?"),
+        ("torch.softmax(", "torch.Softmax(", "Did you mean `torch.softmax`?"),
+    ],
+)
+def test_a_suggestion_is_made_only_if_it_has_helped(worker: Session, find: str, replacement: str, end: str) -> None:
+    judgement = worker.check(attention_exercise(), ATTENTION.replace(find, replacement))
+    assert judgement.verdict == "error"
+    assert judgement.message.endswith(end), judgement.message

@@ -117,6 +117,8 @@ LINES = {
     "Counted from the last axis, the sizes must be equal, or one of them 1.",
     "queries * torch.rand(6)": "`torch.rand(6).unsqueeze(-1)` makes it a column, with a number for every row.",
     "queries + queries.T": "`queries` is 6x3 and `queries.T` is 3x6. Did you mean",
+    "queries * queries.T": "`*` multiplies place by place; the matrix product is `queries @ queries.T`.",
+    "queries.T + queries.T.T": "Did you mean `queries.T`?",
     "queries * matrix": "`*` multiplies place by place; the matrix product is `queries @ matrix`.",
     "square.masked_fill(mask.bool(), 0)": "`square` is 6x6 and `mask.bool()` is 10x10. "
     "Slice the mask to the number of tokens: `mask[:6, :6].bool()`.",
@@ -261,10 +263,18 @@ LINES = {
     "torch.soft_max(queries)": "Did you mean `torch.softmax`?",
     "torch.Linear(3, 4)": "It is in another place: `nn.Linear`.",
     "nn.softmax(queries)": "It is in another place: `torch.softmax`.",
+    "nn.linear(3, 4)": "Did you mean `nn.Linear`?",
+    "nn.dropout(0.1)": "Did you mean `nn.Dropout`?",
+    "nn.parameter(queries)": "Did you mean `nn.Parameter`?",
+    "nothing_like_it": "`nothing_like_it` has no value here.",
     "import torc": "Did you mean `torch`?",
     "from torch import Linear": "It is in another place: `from torch.nn import Linear`.",
     "from attention.causal import MultiHeadAttention": "It is in `attention.multi_head`: "
     "`from attention.multi_head import MultiHeadAttention`.",
+    # Powers
+    "queries ^ 2": "`^` compares bits; a power is written `**`: `queries ** 2`.",
+    "queries / queries.shape[-1] ^ 0.5": "a power is written `**`: `queries.shape[-1] ** 0.5`.",
+    "(half + 1) ^ 0.5": "a power is written `**`: `(half + 1) ** 0.5`.",
     # Plain Python
     "queries / (half - 3); half / (half - 3)": "`half - 3` is 0 here.",
     "1 / 0": None,
@@ -292,6 +302,14 @@ LINES = {
     "  x = 1": "This line starts further right than the one before, though that opens no block.",
     "def f(self x): pass": "A comma is missing: `self, x`.",
     "x = (1": None,
+    # Notebooks and prompts
+    "!pip install torch": "A line with `!` is a command of a notebook: leave it out. torch is here already.",
+    "%matplotlib inline": "A line with `%` is a command of a notebook: leave it out.",
+    "%%time": "A line with `%` is a command of a notebook: leave it out.",
+    "```python": "These marks fence off code in a text: leave them out.",
+    ">>> x = 1": "`>>>` is the prompt of an interpreter: leave it out, and what it printed too.",
+    "In [1]: import torch": "`In [1]:` is the prompt of an interpreter: leave it out, and what it printed too.",
+    "torch.softmax?": "A question mark asks for help in a notebook: leave the line out.",
 }
 
 
@@ -366,6 +384,39 @@ PROGRAMS = {
         Head()
         """,
         "`super().__init__()` is missing at the start of `Head.__init__`: it sets the module up.",
+    ),
+    "no module": (
+        """
+        from torch import nn
+        class Head:
+            def __init__(self):
+                super().__init__()
+            def forward(self, x):
+                return x
+        Head()(1)
+        """,
+        "The class is no module yet: line 3 should be `class Head(nn.Module):`.",
+    ),
+    "no module, asked for parameters": (
+        "class Head:\n    pass\nHead().parameters()",
+        "The class is no module yet: line 1 should be `class Head(nn.Module):`.",
+    ),
+    "a layer without self": (
+        """
+        from torch import nn
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                W = nn.Linear(3, 2)
+            def forward(self, x):
+                return W(x)
+        Head()(1)
+        """,
+        "`W` on line 6 exists only inside `__init__`: keep it as `self.W` there, and write that here.",
+    ),
+    "a name that nothing gives": (
+        "def f(queries, keys):\n    return weights_of_it @ queries\nf(1, 2)",
+        "`weights_of_it` has no value here. These have one: `queries`, `keys`.",
     ),
     "a late call of super": (
         """
@@ -573,7 +624,9 @@ def test_without_columns_the_whole_line_is_searched(monkeypatch: pytest.MonkeyPa
     from lessons.worker.advice import scene
 
     monkeypatch.setattr(scene.Scene, "_node", lambda self, trace: None)
-    assert (advice(error, YOUR_CODE, source) or "").endswith("Did you mean `queries @ keys.T`?")
+    found = advice(error, YOUR_CODE, source)
+    assert found is not None
+    assert found.text.endswith("Did you mean `queries @ keys.T`?")
 
 
 def _raised(source: str) -> BaseException:

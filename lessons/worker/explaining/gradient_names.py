@@ -82,6 +82,7 @@ class GradientNames:
     _taken: dict[int, list[_Receipt]] = field(default_factory=dict)
     _by_node: dict[int, list[_Receipt]] = field(default_factory=dict)
     _by_leaf: dict[int, list[_Receipt]] = field(default_factory=dict)
+    _orders: dict[tuple[int, str], list[tuple[int, int]]] = field(default_factory=dict)
     _counted: dict[tuple[int, str], list[tuple[int, _Receipt]]] = field(default_factory=dict)
 
     def find(self, element: Element, writer: Event, code_names: frozenset[str] = frozenset()) -> Gradient | None:
@@ -94,7 +95,13 @@ class GradientNames:
 
         They are in the order of the tensors whose gradients they are.
         """
-        times = sorted(set(self._times(gradient)))
+        key = (gradient.maker or writer).time if gradient.leaf is None else -gradient.leaf.storage, gradient.variable
+        times = self._orders.get(key) if not gradient.is_part else None
+        if times is None:
+            times = sorted(set(self._times(gradient)))
+            if not gradient.is_part and self._are_written_once(gradient):
+                # The same for all cells.
+                self._orders[key] = times
         places = [place for place, (_, time) in enumerate(times, 1) if time == writer.time]
         return places[0] if places and len(times) > 1 else 0
 
@@ -106,6 +113,7 @@ class GradientNames:
             return
         events = self.record.events
         self._counted.clear()
+        self._orders.clear()
         start, self._seen = events.after(self._seen), self.record.time
         for event in events[start:]:
             if event.node is None:
@@ -256,6 +264,17 @@ class GradientNames:
                 yield from ((made, time) for time in self._terms(writer, index))
             else:
                 yield made, event.time if is_added else writer.time
+
+    def _are_written_once(self, gradient: Gradient) -> bool:
+        """Return whether one operation wrote all of each gradient of a name."""
+        maker = gradient.maker
+        if maker is not None and maker.op == "ones_like":
+            return True
+        for _, receipt in self._receipts_of(gradient):
+            writes = self.record.writes.get(receipt.region.storage, ())
+            if len(writes) != 1 or writes[0].outs[0].size < receipt.region.size:
+                return False
+        return True
 
     def _receipts_of(self, gradient: Gradient) -> list[tuple[int, _Receipt]]:
         """Return when the tensors of a name were made, each with what nodes took as their gradients."""

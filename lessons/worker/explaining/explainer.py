@@ -28,7 +28,7 @@ from lessons.worker.explaining import (
 from lessons.worker.explaining.attention_names import AttentionNames, Expansion
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.gradient_names import GradientNames
-from lessons.worker.explaining.operand_names import NOTE, Labels
+from lessons.worker.explaining.operand_names import NOTE, Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
@@ -78,6 +78,7 @@ class Explainer:
         self._movements: dict[int, Movement | None] = {}
         self._replay = Replay(self.history)
         self._moments: dict[tuple[int, int, int, int], tuple[Element, Element]] = {}
+        self._counts: tuple[tuple[int, tuple[int, int]], VersionCounts] | None = None
         self._origins: dict[int, tuple[torch.UntypedStorage, str]] = {}
 
     # Questions ----------------------------------------------------------------------------------------------------
@@ -98,9 +99,16 @@ class Explainer:
             raise NoCell(index)
         self.names.update()
         element, cell = Element.of(shown.region, index, shown.time), NamedCell(name, index, True)
-        labels = Labels(self, shown.time)
+        labels = Labels(self, self._counts_at(shown.time))
         labels.reserve(cell, element)
         return self.explain(element, cell, labels, unit)
+
+    def _counts_at(self, time: int) -> VersionCounts:
+        """Return the counts of values up to a time; they are kept until the run goes on."""
+        key = time, self.names.seen
+        if self._counts is None or self._counts[0] != key:
+            self._counts = key, VersionCounts(self, time)
+        return self._counts[1]
 
     def follow(self, ref: int, unit: CodeUnit | None = None) -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `NoCell`."""

@@ -24,64 +24,20 @@ Version = tuple[int, int, int]
 
 
 @dataclass(slots=True)
-class Labels:
-    """The labels of one tree of explanations.
-
-    A name may have had several values: in the rounds of a loop, in the calls of a function, before and after a write in
-    place. They are counted over the whole run, up to the question. Without a count a name means the value that it had
-    at the time of the question.
+class VersionCounts:
+    """The values that names have had up to a time, counted; trees of explanations of one time share it.
 
     Attributes:
-        run: the recorded run.
-        time: the time of the question.
+        run: the recorded run, which must not grow while this is in use.
+        time: the time up to which values count.
     """
 
     run: RecordedRun
     time: int
     _constant: dict[str, bool] = field(default_factory=dict)
     _versions: dict[tuple[str, Index], dict[Version, int]] = field(default_factory=dict)
-    _rounds: dict[str, dict[int, int]] = field(default_factory=dict)
-    _taken: dict[str, Version] = field(default_factory=dict)
-    _given: dict[tuple[str, Index, Version], NamedCell] = field(default_factory=dict)
 
-    def reserve(self, cell: NamedCell, element: Element) -> None:
-        """Give a cell its label as it is, ahead of all others: the cell that was asked about."""
-        version = _version(self.run, element)
-        self._taken[cell.label] = version
-        self._given[cell.name, cell.index, version] = cell
-
-    def name(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
-        """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
-        named = self.run.names.find(element, code_names)
-        version = _version(self.run, element)
-        writer = self.run.history.writer(element)
-        role = self.run.attention.find(element, writer, named) if writer is not None else None
-        if role is not None:
-            known = self._given.get((role[0].name, role[0].index, version))
-            return known or self._give(role[0], version, role[1])
-        gradient = self.run.gradients.find(element, writer, code_names) if writer is not None and not named else None
-        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
-        known = self._given.get((cell.name, cell.index, version))
-        if known is None:
-            if named is not None:
-                count = self._count_of_name(cell, version)
-            elif gradient is not None and writer is not None:
-                count = self.run.gradients.count(gradient, writer)
-            else:
-                count = self._count_of_code(cell, writer)
-            known = self._give(cell, version, count)
-        return known
-
-    def _give(self, cell: NamedCell, version: Version, count: int) -> NamedCell:
-        """Give a number its label, which is that of a cell with a count."""
-        known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
-        return known
-
-    def name_all(self, elements: Sequence[Element], code_names: frozenset[str]) -> list[NamedCell]:
-        """Name the operands of an explanation, in their order."""
-        return [self.name(element, code_names) for element in elements]
-
-    def _count_of_name(self, cell: NamedCell, version: Version) -> int:
+    def of(self, cell: NamedCell, version: Version) -> int:
         """Count the values that a cell of this name has had up to a version; 0 for the one that needs no count."""
         if cell.name not in self._constant:
             self._constant[cell.name] = self._is_constant(cell.name)
@@ -123,6 +79,63 @@ class Labels:
         if current is not None:
             counts[current] = 0
         return counts
+
+
+@dataclass(slots=True)
+class Labels:
+    """The labels of one tree of explanations.
+
+    A name may have had several values: in the rounds of a loop, in the calls of a function, before and after a write in
+    place. They are counted over the whole run, up to the question. Without a count a name means the value that it had
+    at the time of the question.
+
+    Attributes:
+        run: the recorded run.
+        counts: the counts of the values of names, up to the question.
+    """
+
+    run: RecordedRun
+    counts: VersionCounts
+    _rounds: dict[str, dict[int, int]] = field(default_factory=dict)
+    _taken: dict[str, Version] = field(default_factory=dict)
+    _given: dict[tuple[str, Index, Version], NamedCell] = field(default_factory=dict)
+
+    def reserve(self, cell: NamedCell, element: Element) -> None:
+        """Give a cell its label as it is, ahead of all others: the cell that was asked about."""
+        version = _version(self.run, element)
+        self._taken[cell.label] = version
+        self._given[cell.name, cell.index, version] = cell
+
+    def name(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
+        """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
+        named = self.run.names.find(element, code_names)
+        version = _version(self.run, element)
+        writer = self.run.history.writer(element)
+        role = self.run.attention.find(element, writer, named) if writer is not None else None
+        if role is not None:
+            known = self._given.get((role[0].name, role[0].index, version))
+            return known or self._give(role[0], version, role[1])
+        gradient = self.run.gradients.find(element, writer, code_names) if writer is not None and not named else None
+        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
+        known = self._given.get((cell.name, cell.index, version))
+        if known is None:
+            if named is not None:
+                count = self.counts.of(cell, version)
+            elif gradient is not None and writer is not None:
+                count = self.run.gradients.count(gradient, writer)
+            else:
+                count = self._count_of_code(cell, writer)
+            known = self._give(cell, version, count)
+        return known
+
+    def _give(self, cell: NamedCell, version: Version, count: int) -> NamedCell:
+        """Give a number its label, which is that of a cell with a count."""
+        known = self._given[cell.name, cell.index, version] = self._free(cell, version, count)
+        return known
+
+    def name_all(self, elements: Sequence[Element], code_names: frozenset[str]) -> list[NamedCell]:
+        """Name the operands of an explanation, in their order."""
+        return [self.name(element, code_names) for element in elements]
 
     def _count_of_code(self, cell: NamedCell, writer: Event | None) -> int:
         """Count the times that the code of an unnamed tensor has run; 0 if it ran once."""

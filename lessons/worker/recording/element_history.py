@@ -59,6 +59,8 @@ class _Writes:
     """The time of the last write that overwrote something."""
     found: dict[tuple[int, int, int], Event | None] = field(default_factory=dict)
     """The results of `last` by offset, size and time: an explanation asks for the same element again and again."""
+    write_times: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    """The times of all writes to an element, by its offset and size."""
 
     def extend(self, events: Sequence[Event], storage: int) -> None:
         """Add the events after the first `seen` ones."""
@@ -74,6 +76,7 @@ class _Writes:
                 self.narrow.setdefault(line, []).append(event)
         self.seen = len(events)
         self.found.clear()
+        self.write_times.clear()
 
     def last(self, element: Element) -> Event | None:
         """Return the last event before the time of an element that wrote it, or None."""
@@ -89,9 +92,13 @@ class _Writes:
 
     def times(self, element: Element, since: int) -> list[int]:
         """Return the times of the writes to an element before its time, from the last one before `since` on."""
-        events = itertools.chain(self.narrow.get(element.offset // LINE, ()), self.wide)
-        times = sorted({event.time for event in events if event.time < element.time and _holds(event, element)})
-        return times[max(0, bisect_left(times, since) - 1) :]
+        key = element.offset, element.size
+        times = self.write_times.get(key)
+        if times is None:
+            events = itertools.chain(self.narrow.get(element.offset // LINE, ()), self.wide)
+            times = self.write_times[key] = sorted({event.time for event in events if _holds(event, element)})
+        end = bisect_left(times, element.time)
+        return times[max(0, bisect_left(times, since, hi=end) - 1) : end]
 
     def next(self, element: Element) -> Event | None:
         """Return the first event at or after the time of an element that overwrote it, or None."""

@@ -63,20 +63,20 @@ class Names:
         self._by_name: dict[str, list[Binding]] = {}
         self._by_code: dict[tuple[Site, str], list[Event]] = {}
         self._modules: set[str] = set()
-        self._seen = (-1, -1)
+        self.seen = (-1, -1)
         self._sorted = 0
 
     def update(self) -> None:
         """Name what has been recorded since the last call by the assignments in its source."""
         events = self._record.events
         size = (self._record.time, sum(map(len, self._record.bindings.values())))
-        if size == self._seen:
+        if size == self.seen:
             return
         # The last piece of code may have run on since the last call.
-        start = events.after(self._seen[0])
+        start = events.after(self.seen[0])
         while 0 < start < len(events) and events.sites(start) == events.sites(start - 1):
             start -= 1
-        self._seen = size
+        self.seen = size
         since = events[start].time if start < len(events) else self._record.time
         self._inner = [(scope, binding) for scope, binding in self._inner if binding.time <= since]
         self._whole = {time for time in self._whole if time < since}

@@ -97,26 +97,27 @@ class Labels:
     run: RecordedRun
     counts: VersionCounts
     _rounds: dict[str, dict[int, int]] = field(default_factory=dict)
+    _made: dict[tuple[int, int], tuple[str, Region]] = field(default_factory=dict)
     _taken: dict[str, Version] = field(default_factory=dict)
     _given: dict[tuple[str, Index, Version], NamedCell] = field(default_factory=dict)
 
     def reserve(self, cell: NamedCell, element: Element) -> None:
         """Give a cell its label as it is, ahead of all others: the cell that was asked about."""
-        version = _version(self.run, element)
+        version = _version(element, self.run.history.writer(element))
         self._taken[cell.label] = version
         self._given[cell.name, cell.index, version] = cell
 
     def name(self, element: Element, code_names: frozenset[str] = frozenset()) -> NamedCell:
         """Name an element as the code would, by one of `code_names` where possible; else by the code that made it."""
         named = self.run.names.find(element, code_names)
-        version = _version(self.run, element)
         writer = self.run.history.writer(element)
+        version = _version(element, writer)
         role = self.run.attention.find(element, writer, named) if writer is not None else None
         if role is not None:
             known = self._given.get((role[0].name, role[0].index, version))
             return known or self._give(role[0], version, role[1])
         gradient = self.run.gradients.find(element, writer, code_names) if writer is not None and not named else None
-        cell = named or (gradient.cell if gradient is not None else _unnamed(self.run, writer, element))
+        cell = named or (gradient.cell if gradient is not None else self._unnamed(writer, element))
         known = self._given.get((cell.name, cell.index, version))
         if known is None:
             if named is not None:
@@ -148,6 +149,20 @@ class Labels:
             rounds = self._rounds[cell.name] = {**(rounds or {}), writer.time: 0, **counts}
         return rounds[writer.time]
 
+    def _unnamed(self, writer: Event | None, element: Element) -> NamedCell:
+        """Name an element by the code that made it."""
+        found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
+        if writer is None or found is None:
+            return NamedCell(OUTSIDE, (element.offset,), False)
+        output, index = found
+        key = writer.time, output
+        if key not in self._made:
+            # A sum has thousands of operands from one operation.
+            self._made[key] = self.run.names.code_of(writer), _final_view(self.run, writer, writer.outs[output])
+        code, view = self._made[key]
+        index = view.find(element.offset) or index
+        return NamedCell(code + part_of(element, view, index), index, False)
+
     def _free(self, cell: NamedCell, version: Version, count: int) -> NamedCell:
         """Return the cell under its name with a count, raised until no other number has the label."""
         name = f"{cell.name}#{count}" if count else cell.name
@@ -157,20 +172,8 @@ class Labels:
         return cell if name == cell.name else replace(cell, name=name, proper=False)
 
 
-def _version(run: RecordedRun, element: Element) -> Version:
-    writer = run.history.writer(element)
+def _version(element: Element, writer: Event | None) -> Version:
     return element.storage, element.offset, writer.time if writer is not None else 0
-
-
-def _unnamed(run: RecordedRun, writer: Event | None, element: Element) -> NamedCell:
-    """Name an element by the code that made it."""
-    found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
-    if writer is None or found is None:
-        return NamedCell(OUTSIDE, (element.offset,), False)
-    output, index = found
-    view = _final_view(run, writer, writer.outs[output])
-    index = view.find(element.offset) or index
-    return NamedCell(run.names.code_of(writer) + part_of(element, view, index), index, False)
 
 
 def _part(name: str, region: Region) -> Index:

@@ -43,6 +43,8 @@ for step in range(STEPS):
 PROGRAMS = {
     "sums of 4x4": "x, w = torch.rand(4, 4), torch.rand(4, 4)\nfor _ in range(3000):\n    y = x + w",
     "rows of 4x4": "x = torch.rand(4, 4)\nfor _ in range(3000):\n    y = x[0]",
+    "in-place sums of 4x4": "x, w = torch.rand(4, 4), torch.rand(4, 4)\nfor _ in range(3000):\n    x += w",
+    "softmax of 6x6": "x = torch.rand(6, 6)\nfor _ in range(3000):\n    y = torch.softmax(x, dim=-1)",
     "loops that fill a matrix": (
         "x, scores = torch.rand(20, 3), torch.empty(20, 20)\n"
         "for i in range(20):\n    for j in range(20):\n        scores[i, j] = torch.dot(x[i], x[j])"

@@ -14,7 +14,8 @@ from typing import Protocol
 from lessons.worker.explaining.fused_definitions import is_attention
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import NamedCell
-from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.regions import Region
 
 Index = tuple[int, ...]
 

@@ -33,8 +33,9 @@ from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement,
 from lessons.worker.explaining.replay import Replay
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.record import Event, Record
 from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
 
 MOST_LIT = 4096
 """Operands of one explanation that are highlighted in the tensors of the step."""

@@ -16,8 +16,9 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
 from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
 
 NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Event, GradientNode, Record, Region
+from lessons.worker.recording.record import Event, GradientNode, Record
+from lessons.worker.recording.regions import Region
 
 Index = tuple[int, ...]
 

@@ -10,7 +10,8 @@ from lessons.results.explanation import label
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.names import NamedCell, part_of
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
 
 MOST_VIEWS = 4
 """Operations after the one that made a tensor, among which a final view of it is looked for."""

@@ -17,7 +17,8 @@ from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import Names
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.regions import Region
 
 Index = tuple[int, ...]
 

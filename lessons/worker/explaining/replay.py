@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event, contents
+from lessons.worker.recording.regions import Region
 
 CONSTANTS = frozenset(
     {
@@ -44,7 +45,7 @@ class Replay:
     def result(self, event: Event) -> torch.Tensor | None:
         """Return what an event gave when it ran; None if that cannot be known."""
         if event.initial is not None:
-            return event.initial
+            return contents(event.initial)
         if event.time not in self._results:
             result = self._run(event)
             self._results[event.time] = result

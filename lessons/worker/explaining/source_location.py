@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from lessons.results import code_unit
 from lessons.worker.explaining import fused_definitions
+from lessons.worker.recording.call_sites import PACKAGE
 from lessons.worker.recording.record import Event, Site
-from lessons.worker.recording.recorder import PACKAGE
 from lessons.worker.recording.source_positions import SourcePositions
 
 

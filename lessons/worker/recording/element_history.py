@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import torch
 
 from lessons.results.floats import exact_number
-from lessons.worker.recording.record import CannotRestore, Event, Record, Region
+from lessons.worker.recording.record import CannotRestore, Event, Record, contents
+from lessons.worker.recording.regions import Region
 
 NARROW = 16
 """Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
@@ -210,7 +211,8 @@ class ElementHistory:
     def overwritten(self, event: Event) -> torch.Tensor | None:
         """Return a copy of what an event overwrote first; None if there is none. Raises `ValueLost`."""
         try:
-            return next(iter(self._record.before(event)), None)
+            copy = next(iter(self._record.before(event)), None)
+            return None if copy is None else contents(copy)
         except CannotRestore as error:
             raise ValueLost(str(error)) from error
 
@@ -230,6 +232,6 @@ class ElementHistory:
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:
                 start = element.offset - region.at(index)
-                part = copy[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
+                part = contents(copy)[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
                 return exact_number(part.view(element.region.dtype).item())
         raise ValueLost("It was overwritten later, and there was no room to keep what it had been.")

@@ -7,6 +7,7 @@ at that piece of code. A name counts only where PyTorch did something with it: `
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
@@ -78,6 +79,28 @@ class _At:
     views: bool = True
 
 
+class _Called:
+    """The pieces of code that some operations were called from.
+
+    Attributes:
+        sites: where they are; kept, so that no others get the same identity.
+        extents: those in the source that is looked at, with their depth in the calls.
+        inner: the innermost one; None if that is in another source.
+    """
+
+    __slots__ = ("extents", "inner", "sites")
+
+    def __init__(self, sites: tuple[Site, ...], extents: list[tuple[int, Extent]], at: dict[Extent, _At]) -> None:
+        self.sites, self.extents = sites, extents
+        self.inner: _At | None = None
+        for depth, extent in extents:
+            found = at.setdefault(extent, _At())
+            if depth == 0:
+                self.inner = found
+            else:
+                found.views = False
+
+
 @dataclass(slots=True)
 class _Taken:
     """The tensors that a line took, and the joints between them."""
@@ -102,7 +125,7 @@ class ShapeCollector:
         self._file, self._source = file, source
         self._seen = record.time
         self._at: dict[Extent, _At] = {}
-        self._extents: dict[tuple[int, int], Extent | None] = {}
+        self._called: dict[int, _Called] = {}
         self._before: dict[str, Seen] = {}
         self._look_at(list(namespace))
 
@@ -126,26 +149,32 @@ class ShapeCollector:
 
     def _read_events(self) -> None:
         events = self._record.events
-        last: dict[Extent, int | None] = {}
+        latest: dict[int, int] = {}
         for position in range(events.after(self._seen), len(events)):
-            for depth, site in enumerate(events.sites(position)):
-                # By identity: the hash of a code object takes long.
-                key = (id(site[0]), site[1])
-                if key not in self._extents:
-                    self._extents[key] = self._extent(site)
-                extent = self._extents[key]
-                if extent is not None:
-                    at = self._at.setdefault(extent, _At())
-                    # A function of the lesson need not return what it computes last.
-                    last[extent] = position if depth == 0 else None
-                    at.views = at.views and depth == 0 and events.is_view(position)
+            sites = events.sites(position)
+            # By identity: the same code is a thousand operations of a loop, and the hash of a code object takes long.
+            known = self._called.get(id(sites))
+            if known is None:
+                known = self._called[id(sites)] = _Called(sites, self._extents(sites), self._at)
+            latest[id(sites)] = position
+            if known.inner is not None and known.inner.views and not events.is_view(position):
+                known.inner.views = False
+        last: dict[Extent, int | None] = {}
+        for identity, position in sorted(latest.items(), key=operator.itemgetter(1)):
+            for depth, extent in self._called[identity].extents:
+                # A function of the lesson need not return what it computes last.
+                last[extent] = position if depth == 0 else None
         for extent, final in last.items():
             self._at[extent].last = None if final is None else events[final]
         self._seen = self._record.time
 
-    def _extent(self, site: Site) -> Extent | None:
-        span = SourcePositions.span(site) if site[0].co_filename == self._file else None
-        return (span.line, span.col, span.end_line, span.end_col) if span else None
+    def _extents(self, sites: tuple[Site, ...]) -> list[tuple[int, Extent]]:
+        """Return the extents in the collector's own source, with their depth in the calls."""
+        spans = [(depth, SourcePositions.span(site)) for depth, site in enumerate(sites) if self._is_own(site)]
+        return [(depth, (at.line, at.col, at.end_line, at.end_col)) for depth, at in spans if at is not None]
+
+    def _is_own(self, site: Site) -> bool:
+        return site[0].co_filename == self._file
 
 
 @dataclass(slots=True)

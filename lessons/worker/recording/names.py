@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from lessons.results.explanation import label
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.optimizer_steps import NAMES, StateTensor
-from lessons.worker.recording.record import Binding, Event, Record, Region, Site
+from lessons.worker.recording.record import Binding, Event, Record, Site
+from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions
 
 LONGEST = 60

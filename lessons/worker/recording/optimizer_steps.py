@@ -13,7 +13,8 @@ import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from lessons.worker.recording.record import Record, Region
+from lessons.worker.recording.record import Record
+from lessons.worker.recording.regions import Region
 
 NAMES = {"exp_avg": "m", "exp_avg_sq": "v", "momentum_buffer": "momentum", "step": "step count"}
 """What people call a tensor that an optimizer keeps for a parameter, by the name that PyTorch gives it."""

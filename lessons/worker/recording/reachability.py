@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from lessons.worker.recording.record import Event, Record, Region
+from lessons.worker.recording.record import Event, Record
 
 _OVERWRITING = frozenset({"copy_", "zero_", "fill_"})
 """In-place operations whose result does not depend on what was there before."""
@@ -19,38 +19,75 @@ def is_held(memory: torch.UntypedStorage) -> bool:
     return int(torch._C._storage_Use_Count(memory._cdata)) > 1
 
 
-def sweep(record: Record) -> None:
-    """Forget the operations that no tensor of the program, and no question that was asked, depends on."""
+def sweep(record: Record) -> list[torch.UntypedStorage]:
+    """Forget the operations that no tensor of the program, and no question that was asked, depends on.
+
+    Returns the storages that the other ones wrote, in no order and perhaps repeatedly.
+    """
+    held: dict[int, bool] = {}
+    lasting: set[int] = set()
+    while True:
+        kept, remaining, unneeded = _pass(record, held, lasting)
+        if not unneeded:
+            record.keep(kept)
+            return remaining
+        # What was overwritten is needed, and the copy of it that the overwriting operation has.
+        lasting |= unneeded
+
+
+def _pass(
+    record: Record, held: dict[int, bool], lasting: set[int]
+) -> tuple[list[int], list[torch.UntypedStorage], set[int]]:
+    """Find what is needed, and every operation that wrote to one of the `lasting` storages.
+
+    Returns the positions of these operations, the storages that they wrote, and the storages whose needed contents were
+    overwritten by an operation that is not among them.
+    """
     # Backwards: a storage is needed if an operation that is kept reads it later.
     needed = set(record.asked_about)
     ever = set(needed)
-    kept: list[Event] = []
-    known: dict[int, bool] = {}
-    for event in reversed(record.events):
+    kept: list[int] = []
+    remaining: list[torch.UntypedStorage] = []
+    gone: set[int] = set()
+    passed: set[int] = set()
+    overwritten: set[int] = set()
+    events = record.events
+    for position in range(len(events) - 1, -1, -1):
+        info, read, outs, written = events.flow(position)
+        storages = [memory._cdata for memory in outs]
         # What an operation made in the first place is needed if any later content of it is.
-        made = not event.info.written and any(region.storage in ever for region in event.outs)
-        if not (made or event.op == _TO_PYTHON or any(_is_needed(region, needed, known) for region in event.outs)):
+        made = not info.written and not ever.isdisjoint(storages)
+        stays = made or info.op == _TO_PYTHON or (info.written and not lasting.isdisjoint(storages))
+        if not stays and not any(memory._cdata not in gone and _is_needed(memory, needed, held) for memory in outs):
+            if info.written:
+                passed.update(storages)
             continue
-        kept.append(event)
-        if overwrites(event):
-            needed.discard(event.outs[0].storage)
-            known[event.outs[0].storage] = False
-        for region in (*event.operands(), *(event.outs if event.view else ())):
-            if overwrites(event) and region.storage == event.outs[0].storage:
-                continue
-            needed.add(region.storage)
-            ever.add(region.storage)
-        ever.update(region.storage for region in event.outs)
+        kept.append(position)
+        remaining += written
+        sources = {memory._cdata for memory in read}
+        if info.op in _OVERWRITING and overwrites(events[position]):
+            needed.discard(storages[0])
+            gone.add(storages[0])
+            passed.discard(storages[0])
+            sources.discard(storages[0])
+        elif outs and not written:
+            sources.update(storages)
+        gone -= sources
+        overwritten |= sources & passed
+        needed |= sources
+        ever |= sources
+        ever.update(storages)
     kept.reverse()
-    record.keep(kept)
+    return kept, remaining, overwritten
 
 
-def _is_needed(region: Region, needed: set[int], known: dict[int, bool]) -> bool:
-    if region.storage in needed:
+def _is_needed(memory: torch.UntypedStorage, needed: set[int], held: dict[int, bool]) -> bool:
+    storage = memory._cdata
+    if storage in needed:
         return True
-    if region.storage not in known:
-        known[region.storage] = is_held(region.memory)
-    return known[region.storage]
+    if storage not in held:
+        held[storage] = is_held(memory)
+    return held[storage]
 
 
 def overwrites(event: Event) -> bool:

@@ -1,14 +1,11 @@
 """The record of a run: operations in order, which elements of which storage each wrote, and names of tensors.
 
-A recorder adds what it sees as plain tuples, which takes little time. An `Event` is built from such a tuple when
-somebody looks at it.
+A recorder adds what it sees as flat lists, which takes little time: it makes few objects, so the garbage collector has
+little to look at. An `Event` is built from such a list when somebody looks at it.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-import operator
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,18 +15,13 @@ from typing import Any, overload
 import torch
 
 from lessons.worker.recording.draw import Draw
+from lessons.worker.recording.regions import OPAQUE, Layout, Region
 
 Site = tuple[CodeType, int]
 """A position in running code: a code object and the offset of an instruction in it."""
 
-Layout = tuple[Any, ...]
-"""A tensor as an operation saw it: storage, offset, shape, stride, dtype. Operations take no other tuples.
-
-Two more items, `conj` and `neg`, stand behind these if one of them is true.
-"""
-
-OPAQUE = object()
-"""Stands for a tensor without a storage, such as a sparse one."""
+CallSites = tuple[tuple[Site, ...], bool]
+"""The sites that an operation was called from, innermost first, and whether the innermost did so itself."""
 
 MOST_SHARED = 4096
 """Regions that events share, until they are forgotten; a new event then has regions of its own."""
@@ -38,139 +30,9 @@ DROPPED: Any = object()
 """Stands in `Event.before` for copies that can be computed again; `Record.restore` brings them back."""
 
 
-@dataclass(slots=True, eq=False)
-class Region:
-    """A tensor as an operation saw it: which elements of which storage, in which shape.
+NO_KWARGS: dict[str, Any] = {}
 
-    It keeps the storage alive and not the tensor, which may get a different storage later (`.data = ...`). The bytes
-    of the storage may be dropped meanwhile; `Record.restore` brings them back. `conj` and `neg` are the lazy views of
-    PyTorch that show imaginary parts, or all numbers, with the other sign.
-    """
-
-    storage: int
-    offset: int
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-    dtype: torch.dtype
-    memory: torch.UntypedStorage
-    conj: bool = False
-    neg: bool = False
-    _steps: tuple[tuple[int, int, int], ...] | None = None
-
-    @classmethod
-    def of(cls, tensor: torch.Tensor) -> Region:
-        """Return the region of a tensor."""
-        return cls.of_layout(layout(tensor))
-
-    @classmethod
-    def of_layout(cls, raw: Layout) -> Region:
-        """Return the region that a layout describes."""
-        memory, offset, shape, stride, dtype, *signs = raw
-        return cls(memory._cdata, offset, tuple(shape), stride, dtype, memory, *signs)
-
-    @property
-    def tensor(self) -> torch.Tensor:
-        """The present contents of the region, as a view. Not to be used while the recorder is entered."""
-        return self.inside(self.memory)
-
-    def inside(self, memory: torch.UntypedStorage) -> torch.Tensor:
-        """Return the elements of this region in another storage of the same size, as a view."""
-        return torch.empty(0, dtype=self.dtype).set_(memory, self.offset, self.shape, self.stride)
-
-    def part(self, index: Any) -> Region:
-        """Return the part of the region that an index of its tensor selects."""
-        outline = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")[index]
-        offset = self.offset + int(outline.storage_offset())
-        return Region(self.storage, offset, tuple(outline.shape), outline.stride(), self.dtype, self.memory)
-
-    @property
-    def parts(self) -> Region:
-        """The real and imaginary parts of a complex tensor, along one more axis; any other tensor as it is."""
-        if not self.dtype.is_complex:
-            return self
-        return Region(
-            self.storage,
-            2 * self.offset,
-            (*self.shape, 2),
-            (*(2 * step for step in self.stride), 1),
-            self.dtype.to_real(),
-            self.memory,
-        )
-
-    def flips(self, offset: int) -> bool:
-        """Return whether the region shows the number at an offset with the other sign."""
-        imaginary = offset % self.dtype.itemsize > 0
-        return self.neg != (self.conj and imaginary)
-
-    def at(self, index: tuple[int, ...]) -> int:
-        """Return the offset of an element in the storage, in bytes."""
-        steps: int = sum(map(operator.mul, index, self.stride))
-        return (self.offset + steps) * self.dtype.itemsize
-
-    def find(self, offset: int) -> tuple[int, ...] | None:
-        """Return the index of the element that holds the byte at an offset; None if it is not in this region."""
-        left = offset // self.dtype.itemsize - self.offset
-        if left < 0 or 0 in self.shape:
-            return None
-        steps = self._steps
-        if steps is None:
-            # Largest strides first; an axis of size 1 or stride 0 only has index 0.
-            axes = [axis for axis, step in enumerate(self.stride) if step > 0 and self.shape[axis] > 1]
-            axes.sort(key=lambda axis: -self.stride[axis])
-            steps = self._steps = tuple((axis, self.stride[axis], self.shape[axis] - 1) for axis in axes)
-        index = [0] * len(self.shape)
-        rest = left
-        for axis, step, last in steps:
-            index[axis] = min(rest // step, last)
-            rest -= index[axis] * step
-        return tuple(index) if rest == 0 else self._search(left)
-
-    def _search(self, left: int) -> tuple[int, ...] | None:
-        """Find an index by trying all: where rows overlap, as `as_strided` allows, the largest step may lead astray."""
-        steps = self._steps or ()
-        if left > sum(step * last for _, step, last in steps) or not self._overlaps(steps):
-            return None
-        ways = itertools.product(*(range(min(left // step, last), -1, -1) for _, step, last in steps[:-1]))
-        for way in ways:
-            rest = left - sum(step * position for (_, step, _), position in zip(steps, way, strict=False))
-            axis, step, last = steps[-1]
-            if rest % step == 0 and 0 <= rest // step <= last:
-                index = [0] * len(self.shape)
-                for (earlier, _, _), position in zip(steps, way, strict=False):
-                    index[earlier] = position
-                index[axis] = rest // step
-                return tuple(index)
-        return None
-
-    @staticmethod
-    def _overlaps(steps: tuple[tuple[int, int, int], ...]) -> bool:
-        """Return whether two indices may have the same offset: a step that is no longer than all smaller ones."""
-        reach = 0
-        for _, step, last in reversed(steps):
-            if step <= reach:
-                return True
-            reach += step * last
-        return False
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    def indices(self) -> Iterator[tuple[int, ...]]:
-        """Iterate over all indices; the last axis changes fastest."""
-        return itertools.product(*map(range, self.shape))
-
-    def offsets(self) -> Iterator[int]:
-        """Iterate over the offsets of all elements in the storage, in bytes, in the order of their indices."""
-        return map(self.at, self.indices())
-
-
-def layout(tensor: torch.Tensor) -> Layout:
-    """Return the layout of a tensor that has a storage. Raises `NotImplementedError` for a sparse one."""
-    plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
-    conj, neg = tensor.is_conj(), tensor.is_neg()
-    return (*plain, conj, neg) if conj or neg else plain
+_MEMORY = torch.UntypedStorage
 
 
 @dataclass(slots=True, eq=False)
@@ -185,9 +47,11 @@ class Info:
         written: position and name of the arguments that it writes to.
         random: whether it draws random numbers.
         call: a faster way to call it, if its first argument is a tensor.
-        tensors: the positions of arguments that may be tensors or lists of tensors.
+        tensors: whether any argument may be a tensor or a list of tensors.
         undeclared: the position of the argument `training`, if the schema only declares writes without it.
         out: whether it writes to an argument such as `out`, which it resizes to what it computes.
+        in_place: whether it writes to its first argument only, and always.
+        sign: whether its result is only marked as having the other sign.
     """
 
     func: Any
@@ -197,9 +61,11 @@ class Info:
     written: tuple[tuple[int, str], ...]
     random: bool
     call: Callable[..., Any] | None = None
-    tensors: tuple[int, ...] = ()
+    tensors: bool = False
     undeclared: int | None = None
     out: bool = False
+    in_place: bool = False
+    sign: bool = False
 
     def targets(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
         """Yield the tensors (or their regions) that a call writes to."""
@@ -267,10 +133,10 @@ class Event:
     outs: tuple[Region, ...]
     sites: tuple[Site, ...]
     direct: bool = False
-    before: tuple[torch.Tensor | None, ...] = ()
+    before: tuple[torch.Tensor | Bytes | None, ...] = ()
     draw: Draw | None = None
     hand: bool = False
-    initial: torch.Tensor | None = None
+    initial: torch.Tensor | Bytes | None = None
     written: tuple[Region, ...] = ()
     opaque: bool = False
     node_made: int = -1
@@ -316,22 +182,58 @@ class Event:
                 yield from (item for item in value if isinstance(item, Region))
 
 
-RawEvent = tuple[
-    int,
-    Info,
-    list[Any],
-    dict[str, Any],
-    list[Any],
-    tuple[Site, ...],
-    bool,
-    Any,
-    Draw | None,
-    bool,
-    Any,
-    int,
-    GradientNode | None,
-]
-"""The first eleven fields of an `Event` and the last two, with layouts instead of regions."""
+RawEvent = list[Any]
+"""An operation as the recorder adds it: time, info, call sites, what is rare, the position of the results, the number
+of the node that was made, the node that it ran in, then the arguments and the results one after the other.
+
+A tensor is the five items of its layout, which begins with a storage; one that has more items, or is in a list, is a
+layout. What is rare is None, or a `Rare`, or the bytes of a small first argument that was overwritten or came from
+outside.
+"""
+
+HEAD = 7
+"""The position of the first argument in a `RawEvent`."""
+
+
+@dataclass(slots=True)
+class Rare:
+    """The fields of an `Event` that most operations do not have."""
+
+    kwargs: dict[str, Any]
+    before: tuple[torch.Tensor | Bytes | None, ...]
+    draw: Draw | None
+    hand: bool
+    initial: torch.Tensor | Bytes | None
+
+
+@dataclass(slots=True, frozen=True)
+class Bytes:
+    """A copy of a small tensor. It takes less time to make than a tensor does."""
+
+    data: bytes
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return len(self.data)
+
+    @property
+    def tensor(self) -> torch.Tensor:
+        """A new tensor with these contents. Not to be used while the recorder is entered."""
+        if not self.data:
+            return torch.empty(self.shape, dtype=self.dtype)
+        return torch.frombuffer(bytearray(self.data), dtype=self.dtype).reshape(self.shape)
+
+
+def contents(copy: torch.Tensor | Bytes) -> torch.Tensor:
+    """Return a copy of overwritten numbers as a tensor. Not to be used while the recorder is entered."""
+    return copy.tensor if isinstance(copy, Bytes) else copy
+
+
+Flow = tuple[Info, list[torch.UntypedStorage], list[torch.UntypedStorage], list[torch.UntypedStorage]]
+"""What an operation is, and the storages of its operands, of its results, and of what it wrote."""
 
 
 class Events(Sequence[Event]):
@@ -354,9 +256,9 @@ class Events(Sequence[Event]):
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(len(self._items)))]
         item = self._items[index]
-        if type(item) is tuple:
+        if type(item) is list:
             item = self._items[index] = self._built(item)
-        return item  # type: ignore[return-value]
+        return item
 
     def __iter__(self) -> Iterator[Event]:
         for index in range(len(self._items)):
@@ -364,27 +266,45 @@ class Events(Sequence[Event]):
 
     def after(self, time: int) -> int:
         """Return the position of the first operation at or after a time."""
-        return bisect_left(self._items, time, key=lambda item: item[0] if type(item) is tuple else item.time)  # type: ignore[union-attr]
+        return bisect_left(self._items, time, key=lambda item: item[0] if type(item) is list else item.time)  # type: ignore[union-attr]
 
     def sites(self, position: int) -> tuple[Site, ...]:
         """Return from where an operation was called, without building it."""
         item = self._items[position]
-        return item[5] if type(item) is tuple else item.sites  # type: ignore[union-attr]
+        return item[2][0] if type(item) is list else item.sites  # type: ignore[union-attr]
 
     def is_view(self, position: int) -> bool:
         """Return whether an operation made a view and wrote nothing, without building it if possible."""
         item = self._items[position]
-        if type(item) is not tuple:
+        if type(item) is not list:
             return item.view  # type: ignore[union-attr]
-        _, info, args, kwargs, outs, *_ = item
-        if info.written or kwargs or len(outs) != 1 or type(outs[0]) is not tuple:
+        info, results = item[1], item[4]
+        if info.written or item[3] is not None or len(item) != results + 5 or type(item[results]) is not _MEMORY:
             return self[position].view
-        memory = outs[0][0]
-        return info.op != "lift_fresh" and any(type(value) is tuple and value[0] is memory for value in args)
+        memory = item[results]
+        return any(value is memory for value in item[HEAD:results])
 
-    def keep(self, chosen: Iterable[Event]) -> None:
-        """Forget all operations but the chosen ones, which are in order."""
-        self._items[:] = chosen
+    def flow(self, position: int) -> Flow:
+        """Return which storages an operation read and wrote, without building it if possible."""
+        item = self._items[position]
+        if type(item) is list:
+            info, rare, results = item[1], item[3], item[4]
+            if (not info.written or info.in_place) and not (type(rare) is Rare and rare.kwargs):
+                args, outs = layouts(item, HEAD, results), layouts(item, results, len(item))
+                if not any(map(_is_nested, args)) and not any(map(_is_nested, outs)):
+                    read = [value[0] for value in args if type(value) is tuple]
+                    memories = [value[0] for value in outs]
+                    if info.written:
+                        return info, read, read[:1], read[:1]
+                    fresh = memories if info.op == "lift_fresh" else [value for value in memories if value not in read]
+                    return info, read, memories, fresh
+        event = self[position]
+        operands = [region.memory for region in event.operands()]
+        return event.info, operands, [region.memory for region in event.outs], [one.memory for one in event.written]
+
+    def keep(self, chosen: Iterable[int]) -> None:
+        """Forget all operations but those at the chosen positions, which are in order."""
+        self._items[:] = [self._items[position] for position in chosen]
         self._shared.clear()
 
     def _region(self, raw: Any) -> Any:
@@ -400,23 +320,30 @@ class Events(Sequence[Event]):
         return None if raw is OPAQUE else raw
 
     def _built(self, item: RawEvent) -> Event:
-        time, info, raw_args, raw_kwargs, raw_outs, sites, direct, before, draw, hand, initial, made, node = item
+        time, info, (sites, direct), rare, results, made, node, *_ = item
+        raw_args, raw_outs = layouts(item, HEAD, results), layouts(item, results, len(item))
         args = tuple(map(self._region, raw_args))
-        kwargs = {key: self._region(value) for key, value in raw_kwargs.items()} if raw_kwargs else raw_kwargs
         outs = tuple(region for raw in raw_outs if isinstance(region := self._region(raw), Region))
-        event = Event(time, info, args, kwargs, outs, sites, direct, before, draw, hand, initial)
+        event = Event(time, info, args, NO_KWARGS, outs, sites, direct)
         event.node_made, event.node = made, node
-        event.opaque = any(_is_opaque(value) for value in (*raw_args, *raw_kwargs.values(), *raw_outs))
+        if type(rare) is bytes:
+            copy = Bytes(rare, args[0].shape, args[0].dtype)
+            event.before, event.initial = ((copy,), None) if info.written else ((), copy)
+        elif rare is not None:
+            event.kwargs = {key: self._region(value) for key, value in rare.kwargs.items()}
+            event.before, event.draw, event.hand, event.initial = rare.before, rare.draw, rare.hand, rare.initial
+            event.opaque = any(map(_is_opaque, rare.kwargs.values()))
+        event.opaque = event.opaque or any(map(_is_opaque, raw_args)) or any(map(_is_opaque, raw_outs))
         if info.written and info.op != "set_":
             # An operation may write to other tensors than it returns, and give those in `out` another shape.
-            targets = tuple(info.targets(args, kwargs))
+            targets = tuple(info.targets(args, event.kwargs))
             returned = {region.storage: region for region in outs} if info.out else {}
             storages = {region.storage for region in targets}
             targets = tuple(returned.get(region.storage, region) for region in targets)
-            if info.out and before is not DROPPED:
+            if info.out and event.before is not DROPPED:
                 event.before = tuple(
                     copy if copy is not None and tuple(copy.shape) == region.shape else None
-                    for copy, region in zip(before, targets, strict=False)
+                    for copy, region in zip(event.before, targets, strict=False)
                 )
             event.written = event.outs = (*targets, *(region for region in outs if region.storage not in storages))
         elif info.op != "set_":
@@ -424,6 +351,21 @@ class Events(Sequence[Event]):
             fresh = info.op == "lift_fresh"
             event.written = tuple(region for region in outs if fresh or region.storage not in sources)
         return event
+
+
+def layouts(raw: RawEvent, start: int, stop: int) -> list[Any]:
+    """Return a part of the arguments or results with each tensor as one layout."""
+    found: list[Any] = []
+    while start < stop:
+        length = 5 if type(raw[start]) is _MEMORY else 1
+        found.append(tuple(raw[start : start + 5]) if length == 5 else raw[start])
+        start += length
+    return found
+
+
+def _is_nested(value: Any) -> bool:
+    """Return whether an argument may be a list of tensors, or a tensor without a storage."""
+    return value is OPAQUE or (type(value) is list and not all(type(one) is int for one in value))
 
 
 def _is_opaque(raw: Any) -> bool:
@@ -477,14 +419,14 @@ class Record:
             self._indexed = self.time
         return self._writes
 
-    def before(self, event: Event) -> tuple[torch.Tensor | None, ...]:
+    def before(self, event: Event) -> tuple[torch.Tensor | Bytes | None, ...]:
         """Return copies of what an operation overwrote. Raises `CannotRestore`."""
         if event.before is DROPPED:
             self.restore(event.time)
         return event.before
 
-    def keep(self, chosen: list[Event]) -> None:
-        """Forget all operations but the chosen ones, which are in order."""
+    def keep(self, chosen: Iterable[int]) -> None:
+        """Forget all operations but those at the chosen positions, which are in order."""
         self.events.keep(chosen)
         self._writes.clear()
         self._indexed = 0

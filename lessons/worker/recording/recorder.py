@@ -15,32 +15,35 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from ctypes import string_at
 from dataclasses import replace
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import attention
 from lessons.worker.recording import reachability
+from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draw
+from lessons.worker.recording.fast_calls import fast_call
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import (
-    OPAQUE,
+    HEAD,
+    NO_KWARGS,
     SNAPSHOT,
     Binding,
+    Bytes,
     Event,
     GradientNode,
     Info,
-    Layout,
+    Rare,
+    RawEvent,
     Record,
-    Region,
     Site,
-    layout,
+    layouts,
 )
+from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout
 from lessons.worker.recording.rematerialization import Rematerializer
 
 KEEP = 512 << 20
@@ -53,8 +56,8 @@ MOST_EVENTS = 200_000
 FEW_EVENTS = 10_000
 """Operations up to which none is forgotten."""
 
-DEPTH = 200
-PACKAGE = str(Path(attention.__file__).parent)
+SMALL = 4096
+"""Bytes up to which overwritten values are copied as bytes, which takes less time than a copy by PyTorch."""
 
 RESHAPING = frozenset(
     {
@@ -82,30 +85,20 @@ SIGNS = frozenset({"_conj", "_neg_view"})
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that draw one uniform number from a generator for each element."""
 
-FAST: dict[str, set[str]] = {
-    "Tensor": {"add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"},
-    "Tensor_Scalar": {"pow"},
-    "int": {"transpose", "select"},
-    "dim": {"squeeze", "mean"},
-    "dim_IntList": {"sum"},
-    "Scalar": {"masked_fill", "masked_fill_", "fill_", "lerp_", "eq", "ne", "gt", "lt"},
-    "": {
-        "mm", "bmm", "addmm", "dot", "mv", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "relu", "neg", "abs",
-        "square", "sin", "cos", "clone", "detach", "t", "permute", "unsqueeze", "expand", "view", "sum", "mean",
-        "triu", "tril", "maximum", "embedding", "native_layer_norm", "_softmax", "_log_softmax",
-        "_softmax_backward_data", "copy_", "zero_", "addcmul_", "addcdiv_",
-    },
-}  # fmt: skip
-"""Operations, by overload, whose function in `torch` takes the same arguments by position.
-
-Calling that one is faster than calling the operation itself, which compares the arguments with its schema first.
-"""
-
-NONE: dict[str, Any] = {}
-_PRINTING = "_tensor_str.py"
 _getframe = sys._getframe
 _nodes_made = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
+_TENSOR, _PARAMETER, _MEMORY = torch.Tensor, torch.nn.Parameter, torch.UntypedStorage
+_NUMBERS = frozenset({int, float, bool, type(None), complex, str, torch.dtype, torch.device, torch.layout})
+"""The types of arguments that are recorded as they are."""
+
+_PACKED = frozenset(
+    {
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.complex64, torch.complex128),
+    }
+)
+"""The types of numbers that can be read from bytes."""
 
 
 class Recorder(TorchDispatchMode):
@@ -127,13 +120,12 @@ class Recorder(TorchDispatchMode):
         self._drop_at = min(keep, segment)
         self._storages: dict[torch.UntypedStorage, None] = {}
         self._known: dict[str, tuple[Any, int, bool]] = {}
-        self._watched: dict[str, bool | None] = {}
         self._infos: dict[int, Info] = {}
         self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
         self._loops: set[str] = set()
         self._hand = False
         self._signs = False
-        self._aside: tuple[Site, ...] | None = None
+        self._sites = SiteFinder(self.record.sources)
         self._nodes = _nodes_made()
         self._node: GradientNode | None = None
 
@@ -151,6 +143,7 @@ class Recorder(TorchDispatchMode):
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self._sites.release()
         super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         self._entered.pop().close()
 
@@ -158,14 +151,14 @@ class Recorder(TorchDispatchMode):
 
     def watch(self, filename: str, source: str) -> None:
         """Watch a source file: an operation is attributed to the innermost watched code that called it."""
-        self.record.sources[filename] = source
-        self._watched[filename] = True
+        self._sites.watch(filename, source)
 
     def name(self, namespace: dict[str, Any], statement: ast.stmt) -> None:
         """Record which tensors the names of a namespace refer to after a statement, also parameters and buffers.
 
         Variables of loops are left out, because they refer to a different tensor in every round.
         """
+        self._sites.release()
         for node in ast.walk(statement):
             if isinstance(node, ast.For):
                 self._loops.update(item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
@@ -205,12 +198,12 @@ class Recorder(TorchDispatchMode):
     @contextlib.contextmanager
     def aside(self, sites: tuple[Site, ...]) -> Iterator[None]:
         """Record, without limits, what is computed only to explain an operation that was called at `sites`."""
-        stopped, self.record.stopped, self._aside = self.record.stopped, "", sites
+        stopped, self.record.stopped, self._sites.aside = self.record.stopped, "", sites
         try:
             with self:
                 yield
         finally:
-            self.record.stopped, self._aside = stopped, None
+            self.record.stopped, self._sites.aside = stopped, ()
 
     def snapshot(self, tensor: torch.Tensor, region: Region, time: int) -> None:
         """Record that a new tensor holds what a region held at a time."""
@@ -224,80 +217,88 @@ class Recorder(TorchDispatchMode):
         This runs for every operation, however small, so it only notes what cannot be found out later.
         """
         record = self.record
-        kwargs = kwargs or {}
+        kwargs = kwargs or NO_KWARGS
         if record.stopped:
             self._lose(func, args, kwargs)
             return func(*args, **kwargs)
-        before: tuple[torch.Tensor | None, ...] = ()
-        generator = state = None
         try:
             # By identity: the hash of an operation is a function in Python.
             info = self._infos.get(id(func)) or self._info(func)
-            taken = list(args)
-            for position in info.tensors:
-                if position >= len(taken):
-                    break
-                value = taken[position]
-                if isinstance(value, torch.Tensor):
-                    try:
-                        taken[position] = (
-                            value.untyped_storage(),
-                            value.storage_offset(),
-                            value.shape,
-                            value.stride(),
-                            value.dtype,
-                        )
-                        if self._signs and (value.is_conj() or value.is_neg()):
-                            taken[position] = layout(value)
-                    except NotImplementedError:
-                        taken[position] = OPAQUE
-                elif isinstance(value, list):
-                    taken[position] = [_plain(item) for item in value]
-            named = {key: _plain(value) for key, value in kwargs.items()} if kwargs else NONE
-            if info.written:
-                before = tuple(map(self._copy, info.targets(args, kwargs)))
-            if info.random:
-                generator = kwargs.get("generator") or torch.default_generator
-                state = generator.get_state()
-            self._signs = self._signs or info.op in SIGNS
-            fast = info.call is not None and type(taken[0]) is tuple
+            signs = self._signs
             nodes = _nodes_made()
             made = -1
             if nodes != self._nodes:
                 self._nodes, made = nodes, nodes - 1
             current = _current_node()
             node = None if current is None else self._gradient_node(current)
+            raw: RawEvent = [record.time, info, None, None, 0, made, node]
+            # Written out instead of in a function: a call takes as long as two of these items.
+            for value in args:
+                kind = type(value)
+                if (kind is _TENSOR or kind is _PARAMETER) and not signs:
+                    try:
+                        raw += (
+                            value.untyped_storage(),
+                            value.storage_offset(),
+                            value.shape,
+                            value.stride(),
+                            value.dtype,
+                        )
+                    except NotImplementedError:
+                        raw.append(OPAQUE)
+                elif kind in _NUMBERS:
+                    raw.append(value)
+                else:
+                    raw.append(_plain(value))
+            generator = state = None
+            if kwargs or info.written or info.random or self._hand:
+                self._note_rare(raw, info, args, kwargs)
+                if info.random:
+                    generator = kwargs.get("generator") or torch.default_generator
+                    state = generator.get_state()
+            if info.sign:
+                self._signs = signs = True
+            call = info.call
+            if call is None or type(raw[HEAD]) is not _MEMORY:
+                call = func._op
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
             return func(*args, **kwargs)
-        out = info.call(*args, **kwargs) if fast else func._op(*args, **kwargs)  # type: ignore[misc]
+        out = call(*args, **kwargs)
         try:
-            sites, direct = self._sites(_getframe(1))
+            sites = self._sites.find(_getframe(1))
             if sites is None:
                 return out
-            if isinstance(out, torch.Tensor):
-                outs = [_plain(out)]
+            raw[2] = sites
+            raw[4] = results = len(raw)
+            if info.in_place and args[0] is out and type(raw[HEAD]) is _MEMORY:
+                raw += raw[HEAD : HEAD + 5]
+            elif type(out) is _TENSOR and not signs:
+                try:
+                    memory = out.untyped_storage()
+                    raw += memory, out.storage_offset(), out.shape, out.stride(), out.dtype
+                    if memory not in self._storages:
+                        self._storages[memory] = None
+                        self.kept += memory.nbytes()
+                except NotImplementedError:
+                    raw.append(OPAQUE)
             else:
-                results = out if isinstance(out, list | tuple) else ()
-                outs = [_plain(item) for item in results if isinstance(item, torch.Tensor)]
-            if not outs and not info.tensors:
-                # A mark for the profiler.
-                return out
-            draw = None if generator is None else self._draw(info.op, generator, state, outs)
-            initial = self._copy(out) if info.op == "lift_fresh" else None
-            hand = self._hand
-            record.events.add(
-                (record.time, info, taken, named, outs, sites, direct, before, draw, hand, initial, made, node)
-            )
+                outs = (out,) if isinstance(out, _TENSOR) else out if isinstance(out, list | tuple) else ()
+                raw += [_plain(item) for item in outs if isinstance(item, _TENSOR)]
+                if len(raw) == results and not info.tensors:
+                    # A mark for the profiler.
+                    return out
+                self._keep_storages(raw)
+            if generator is not None:
+                raw[3].draw = self._draw(info.op, generator, state, raw)
+            elif info.op == "lift_fresh":
+                self._note_data(raw, out)
+            record.events.add(raw)
             record.time += 1
-            for raw in outs:
-                if raw is not OPAQUE and raw[0] not in self._storages:
-                    self._storages[raw[0]] = None
-                    self.kept += raw[0].nbytes()
             if info.op == "set_":
                 self._adopt(record.events[-1])
-            if (self.kept > self._drop_at or record.time > self._next_sweep) and self._aside is None:
-                self._make_room(sites)
+            if (self.kept > self._drop_at or record.time > self._next_sweep) and not self._sites.aside:
+                self._make_room(sites[0])
         except Exception as error:
             # The learner's program goes on: only its record ends.
             self._stop(f"{type(error).__name__}: {error}", ())
@@ -313,6 +314,31 @@ class Recorder(TorchDispatchMode):
         targets = tuple((to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None)
         self._node = GradientNode(run, number, node.name(), not torch.is_grad_enabled(), region, targets)
         return self._node
+
+    def _note_rare(self, raw: RawEvent, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note what most operations do not have: what is overwritten, named arguments, who set it."""
+        if info.in_place and not kwargs and not self._hand and not info.random:
+            data = self._bytes(args[0])
+            raw[3] = data if data is not None else Rare(NO_KWARGS, (self._copy(args[0]),), None, False, None)
+            return
+        before = tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ()
+        named = {key: _plain(value) for key, value in kwargs.items()}
+        raw[3] = Rare(named, before, None, self._hand, None)
+
+    def _note_data(self, raw: RawEvent, data: torch.Tensor) -> None:
+        """Note the numbers of data that came from outside."""
+        if raw[3] is not None:
+            raw[3].initial = self._copy(data)
+        elif (packed := self._bytes(data)) is not None:
+            raw[3] = packed
+        else:
+            raw[3] = Rare(NO_KWARGS, (), None, False, self._copy(data))
+
+    def _keep_storages(self, raw: RawEvent) -> None:
+        for item in raw[raw[4] :]:
+            if item is not OPAQUE and item[0] not in self._storages:
+                self._storages[item[0]] = None
+                self.kept += item[0].nbytes()
 
     def _lose(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
@@ -341,16 +367,23 @@ class Recorder(TorchDispatchMode):
             {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
             written,
             torch.Tag.nondeterministic_seeded in func.tags,
-            _fast_call(op, schema.overload_name),
-            tuple(position for position, item in enumerate(schema.arguments) if "Tensor" in str(item.type)),
+            fast_call(op, schema.overload_name),
+            any("Tensor" in str(item.type) for item in schema.arguments),
             names["training"] if undeclared else None,
             any(item.is_out for item in schema.arguments),
+            [position for position, _ in written] == [0]
+            and str(schema.arguments[0].type) == "Tensor"
+            and "resize" not in op,
+            op in SIGNS,
         )
         self._infos[id(func)] = info
         return info
 
-    def _copy(self, target: torch.Tensor) -> torch.Tensor | None:
+    def _copy(self, target: torch.Tensor) -> torch.Tensor | Bytes | None:
         """Copy what an in-place operation is about to overwrite; None if there is no room for it."""
+        data = self._bytes(target)
+        if data is not None:
+            return Bytes(data, target.shape, target.dtype)
         if target.is_meta or target.layout != torch.strided:
             return None
         size = target.nbytes
@@ -358,6 +391,19 @@ class Recorder(TorchDispatchMode):
             return None
         self.kept += size
         return (target.detach() if target.requires_grad else target).clone()
+
+    def _bytes(self, target: torch.Tensor) -> bytes | None:
+        """Copy a small tensor as bytes; None if that is not possible, or if there is no room for it."""
+        kind = type(target)
+        if not (kind is _TENSOR or kind is _PARAMETER) or self._signs or not target.is_cpu:
+            return None
+        if target.layout is not torch.strided or target.dtype not in _PACKED or not target.is_contiguous():
+            return None
+        size = target.nbytes
+        if size > SMALL or self.kept + size > self._keep:
+            return None
+        self.kept += size
+        return string_at(target.data_ptr(), size)
 
     def _make_room(self, sites: tuple[Site, ...]) -> None:
         """Drop what can be computed again and forget what nothing depends on; stop if that is not enough."""
@@ -367,10 +413,8 @@ class Recorder(TorchDispatchMode):
                 self.kept = self.values.seal(self._storages)
             self._drop_at = min(self._keep, self.kept + max(self._segment, self.kept // 2))
         if record.time > self._next_sweep:
-            reachability.sweep(record)
-            self._storages = dict.fromkeys(
-                region.memory for event in record.events for region in event.written if region.memory in self._storages
-            )
+            remaining = reachability.sweep(record)
+            self._storages = dict.fromkeys(memory for memory in remaining if memory in self._storages)
             count = len(record.events)
             self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
         if self.kept > self._keep:
@@ -392,41 +436,7 @@ class Recorder(TorchDispatchMode):
         self.record.time += 1
         self.record.events.add(event)
 
-    def _sites(self, frame: FrameType | None) -> tuple[tuple[Site, ...] | None, bool]:
-        """Return the sites in watched code that called an operation, and whether directly; None for printing."""
-        found: list[Site] = []
-        watched = self._watched
-        direct = False
-        for depth in range(DEPTH):
-            if frame is None:
-                break
-            code = frame.f_code
-            name = code.co_filename
-            try:
-                seen = watched[name]
-            except KeyError:
-                seen = watched[name] = self._is_watched(name)
-            if seen:
-                if not found:
-                    direct = depth == 0
-                found.append((code, frame.f_lasti))
-                if code.co_name == "<module>":
-                    break
-            elif seen is None and code.co_name == "_str":
-                return None, False
-            frame = frame.f_back
-        return (*found, *(self._aside or ())), direct
-
-    def _is_watched(self, name: str) -> bool | None:
-        """Return whether to attribute operations to a file; None for the one that prints tensors."""
-        if name.endswith(_PRINTING):
-            return None
-        if not name.startswith(PACKAGE) or Path(name).name.startswith("_"):
-            return False
-        self.record.sources[name] = Path(name).read_text(encoding="utf-8")
-        return True
-
-    def _draw(self, op: str, generator: torch.Generator, state: Any, outs: list[Any]) -> Draw:
+    def _draw(self, op: str, generator: torch.Generator, state: Any, raw: RawEvent) -> Draw:
         """Count the operations that a generator has served since it was seeded, and the numbers that it has given."""
         seed = generator.initial_seed()
         known = self._draws.get(id(generator))
@@ -438,7 +448,7 @@ class Recorder(TorchDispatchMode):
             fresh = torch.Generator()
             fresh.manual_seed(seed)
             call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
-        regions = [Region.of_layout(raw) for raw in outs if raw is not OPAQUE]
+        regions = [Region.of_layout(item) for item in layouts(raw, raw[4], len(raw)) if item is not OPAQUE]
         plain = op in UNIFORM and all(region.dtype == torch.float32 for region in regions)
         draw = Draw(seed, call, first if plain else None, state)
         self.kept += state.numel()
@@ -451,21 +461,20 @@ class Recorder(TorchDispatchMode):
         self.record.stopped_site = sites[-1] if sites else None
 
 
-def _fast_call(op: str, overload: str) -> Callable[..., Any] | None:
-    if op not in FAST.get(overload, ()):
-        return None
-    functions: Any = torch._C._VariableFunctions
-    found: Callable[..., Any] | None = getattr(functions, op, None) or getattr(torch.Tensor, op, None)
-    return found
-
-
 def _plain(value: Any) -> Layout | Any:
     if isinstance(value, torch.Tensor):
         try:
             return layout(value)
         except NotImplementedError:
             return OPAQUE
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    # The storage of `set_` is no part of a layout.
+    return (
+        [_plain(item) for item in value]
+        if isinstance(value, list | tuple)
+        else [value]
+        if type(value) is _MEMORY
+        else value
+    )
 
 
 def _mebibytes(size: int) -> str:

@@ -17,7 +17,9 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.reachability import is_held, overwrites
-from lessons.worker.recording.record import DROPPED, SNAPSHOT, CannotRestore, Event, Record, Region
+from lessons.worker.recording.record import DROPPED, SNAPSHOT, Bytes, CannotRestore, Event, Record
+from lessons.worker.recording.record import contents as copied
+from lessons.worker.recording.regions import Region
 
 MOST_RESTORED = 2
 """Segments whose values are there at the same time."""
@@ -157,7 +159,7 @@ class Rematerializer:
                 assert copy is not None
                 if region.storage not in now:
                     now[region.storage] = _clone(region.memory)
-                region.inside(now[region.storage]).copy_(copy)
+                region.inside(now[region.storage]).copy_(copied(copy))
             if event.info.written:
                 covered.update(region.storage for region in event.outs if overwrites(event))
         segment.start = {storage: now[storage] for storage in read if storage in now}
@@ -256,7 +258,7 @@ class Rematerializer:
         for event in reversed(later):
             for target, copy in zip(event.outs, event.before if event.before is not DROPPED else (), strict=False):
                 if target.storage == region.storage and copy is not None:
-                    target.inside(found).copy_(copy)
+                    target.inside(found).copy_(copied(copy))
         return found
 
     def _verify(self, segment: Segment, contents: dict[int, Memory]) -> None:
@@ -301,5 +303,5 @@ def _clone(memory: Memory) -> Memory:
     return _bytes(memory).clone().untyped_storage()
 
 
-def _size(copies: Iterable[torch.Tensor | None]) -> int:
-    return sum(copy.numel() * copy.element_size() for copy in copies if copy is not None)
+def _size(copies: Iterable[torch.Tensor | Bytes | None]) -> int:
+    return sum(copy.nbytes for copy in copies if copy is not None)

@@ -10,7 +10,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.convolutions import positions
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, too_many, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 
 def _later(derivation: Derivation, output: int, index: Index) -> f.Formula:

@@ -9,7 +9,8 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import MOST_UNKNOWN, ZERO, make, named_only
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
 
 Pair = tuple[f.Formula, f.Formula]
 """The real and the imaginary part of a number."""

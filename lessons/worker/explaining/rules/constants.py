@@ -12,7 +12,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 LEAVES = frozenset(
     {

@@ -10,7 +10,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.linear_maps import each
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 
 class _Window:

@@ -20,7 +20,8 @@ from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ONE, make
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.optimizer_steps import Step
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
 
 AVERAGE = "m: the running average of the gradients."
 SQUARES = "v: the running average of the squared gradients."

@@ -10,7 +10,7 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ONE, ZERO, make, region, rule, too_many, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 
 def norm_of(cells: Sequence[f.Formula], order: float) -> f.Formula:

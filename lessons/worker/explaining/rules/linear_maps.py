@@ -15,7 +15,7 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 MOST_CELLS = 1 << 20
 """Elements of an input up to which the factors are computed."""

@@ -24,7 +24,7 @@ from lessons.worker.explaining.rules.registry import (
     rule,
     too_many,
 )
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)

@@ -10,7 +10,8 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
 
 
 def stored(derivation: Derivation, number: f.Formula) -> f.Formula:

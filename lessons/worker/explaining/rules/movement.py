@@ -27,7 +27,8 @@ from lessons.worker.explaining.rules.registry import (
     unknown,
 )
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import SNAPSHOT, Event, Region
+from lessons.worker.recording.record import SNAPSHOT, Event
+from lessons.worker.recording.regions import Region
 
 MOST_MOVED = 1 << 22
 """Elements of a result up to which a rearrangement is followed; a larger one is only named."""

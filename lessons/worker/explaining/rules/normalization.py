@@ -11,7 +11,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.masking import masked_on
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 
 def _row(tensor: Region, dim: Any, index: Index) -> tuple[str, int, list[Index]]:

@@ -10,7 +10,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules import descent
 from lessons.worker.explaining.rules.registry import ONE, find, make, rule, unknown
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 _LISTED = (
     *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "rsqrt", "reciprocal", "exp", "log", "pow", "lerp", "zero"),

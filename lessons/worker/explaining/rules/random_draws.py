@@ -8,7 +8,8 @@ from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
 from lessons.worker.explaining.rules.registry import leaf, make, ordinal, rule, short
-from lessons.worker.recording.record import Event, Region
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
 
 
 @rule("rand", "rand_like", "uniform")

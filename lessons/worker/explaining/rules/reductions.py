@@ -23,7 +23,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 
 def _axes(dim: Any, rank: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.recording.record import Region
+from lessons.worker.recording.regions import Region
 
 Rule = Callable[[Derivation, Index, float], RuleResult]
 """Takes a derivation (the event and its operands so far), the index of a cell in the result, and its value."""

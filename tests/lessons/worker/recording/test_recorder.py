@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.worker.recording.record import Region
-from lessons.worker.recording.recorder import FAST, Recorder
+from lessons.worker.recording.fast_calls import FAST
+from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced, is_close
 
 

@@ -152,6 +152,29 @@ def test_what_a_result_depends_on_is_not_forgotten() -> None:
     traced.check_all("total", "filled", "buffer")
 
 
+def test_what_overwrote_a_needed_number_is_not_forgotten() -> None:
+    """Nothing depends on the tensor after it was overwritten, but a number that went to Python did before."""
+    traced = Traced(
+        """
+        x = torch.arange(6.0)
+        y = x.clamp(0, 4)
+        total = torch.zeros(1) + y.sum().item()
+        y[1] = 100.0
+        y = torch.zeros(1)
+        for _ in range(30):
+            z = x * 2
+        """,
+        few=12,
+    )
+    assert not traced.recorder.record.stopped
+    for event in traced.recorder.record.events:
+        if event.op == "clamp":
+            assert traced.explainer.history.tensor(event.outs[0], event.time + 1).tolist() == [0, 1, 2, 3, 4, 4]
+            break
+    else:
+        raise AssertionError("the operation was forgotten")
+
+
 def test_what_was_asked_about_is_not_forgotten() -> None:
     """An operand that somebody has seen can be followed after the program has let go of it."""
     traced = Traced("x = torch.rand(3)\ny = x * 2\ny = y + 1", few=20)

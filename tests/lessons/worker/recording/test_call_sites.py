@@ -1,0 +1,80 @@
+"""The call sites of operations: which code called them, whatever was remembered of the calls before."""
+
+from __future__ import annotations
+
+import weakref
+
+import pytest
+import torch
+
+from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.source_positions import SourcePositions
+from tests.lessons.recorded_code import Traced
+
+TWICE = """
+def double(x):
+    y = x * 2
+    return y * 1
+
+one = double(torch.ones(1))
+two = [double(torch.ones(1)) for _ in range(2)]
+layer = torch.nn.Linear(1, 1)
+three = layer(one)
+four = layer(three)
+"""
+
+RESUMED = """
+def steps(x):
+    while True:
+        x = x * 2
+        yield x
+values = steps(torch.ones(1))
+both = [
+    next(values),
+    next(values),
+]
+"""
+
+PASSED_ON = """
+def steps(x):
+    while True:
+        yield torch.nn.functional.linear(x, x)
+values = steps(torch.ones(1, 1))
+both = [
+    next(values),
+    next(values),
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "op", "lines"),
+    [
+        (TWICE, "mul", [(3, 6), (4, 6), (3, 7), (4, 7), (3, 7), (4, 7)]),
+        (TWICE, "addmm", [(9,), (10,)]),
+        (RESUMED, "mul", [(4, 8), (4, 9)]),
+        (PASSED_ON, "mm", [(4, 7), (4, 8)]),
+    ],
+)
+def test_each_operation_is_at_the_lines_that_called_it(code: str, op: str, lines: list[tuple[int, ...]]) -> None:
+    """A function that is called from several lines, a module, and a generator, which goes on from another line."""
+    events = [event for event in Traced(code).recorder.record.events if event.op == op]
+    spans = [
+        [SourcePositions.span(site) for site in event.sites if site[0].co_name != "<listcomp>"] for event in events
+    ]
+    assert [tuple(span.line for span in found if span is not None) for found in spans] == lines
+
+
+def test_the_variables_of_a_function_are_not_kept() -> None:
+    """What a function computed and did not return is freed when the recorder is left."""
+    freed = []
+
+    def compute() -> None:
+        x = torch.ones(3) * 2
+        freed.append(weakref.ref(x))
+
+    recorder = Recorder()
+    recorder.watch(__file__, "")
+    with recorder:
+        compute()
+    assert freed[0]() is None

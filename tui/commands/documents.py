@@ -109,7 +109,7 @@ def explanation(node: Node, exactly: bool = False) -> Json:
     shown = value.value if exactly else shortest(value.value, value.dtype)
     short = [shortest(operand.value, operand.dtype) for operand in value.operands]
     below = exact_formula.needs_exact_operands(value.formula, short, value.values, value.dtype)
-    remark = explanation_text.digits(value).remark
+    remark = explanation_text.digits(value).remark or explanation_text.rounding_remark(value)
     return {
         "tensor": value.name,
         "index": list(value.index),

@@ -263,9 +263,25 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
     if written.digits.result in ("nan", "inf", "-inf"):
         # The notes say what is beyond the largest number of the type.
         return written.digits
-    unrounded = readable(written.value if written.exactly is None else float(written.exactly), "float64")
-    remark = f"Without rounding on the way, it would be {unrounded}. ({_precision(e.dtype)})"
-    return replace(written.digits, remark=remark)
+    unrounded = written.value if written.exactly is None else float(written.exactly)
+    return replace(written.digits, remark=_rounding_remark(unrounded, e.dtype))
+
+
+def rounding_remark(explanation: Explanation) -> str:
+    """Say what the formula gives if nothing is rounded on the way; "" if that differs from the value by little.
+
+    Where large numbers cancel, as in the logarithm of a sum near 1, the roundings of a kernel are most of what is left.
+    """
+    e = explanation
+    got = f.evaluate(e.formula, e.values) if e.operands else e.value
+    near = MANY_ROUNDINGS * EPSILON.get(e.dtype, 0.0) * abs(e.value)
+    if e.dtype not in EPSILON or not (math.isfinite(got) and math.isfinite(e.value)) or abs(got - e.value) <= near:
+        return ""
+    return _rounding_remark(got, e.dtype, MOST_DECIMALS)
+
+
+def _rounding_remark(unrounded: float, dtype: str, decimals: int = DECIMALS) -> str:
+    return f"Without rounding on the way, it would be {readable(unrounded, 'float64', decimals)}. ({_precision(dtype)})"
 
 
 Write = Callable[[float, str], str]
@@ -286,6 +302,12 @@ def _bare(value: float, dtype: str) -> str:
     """Write a number as it is in double precision, which holds any other exactly."""
     return exact(value, "float64" if dtype in PRECISION else dtype).removesuffix(".0")
 
+
+EPSILON = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+"""The distance from 1 to the next number of a dtype."""
+
+MANY_ROUNDINGS = 64
+"""Roundings that an ordinary formula may add up to, and about which nothing is said."""
 
 PRECISION = {"bfloat16": "2 to 3", "float16": "3", "float32": "7", "float64": "16"}
 """How many decimal digits a dtype keeps."""

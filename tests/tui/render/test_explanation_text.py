@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal, localcontext
 from math import inf, nan
@@ -258,6 +259,19 @@ def test_a_sum_that_was_rounded_on_the_way() -> None:
     remark = "Without rounding on the way, it would be 100000001. (float32 keeps about 7 digits.)"
     assert explanation_text.digits(e) == Digits("100000000 + 1", "≈", "100000000", remark)
     assert f"  {remark}" in explanation_text.report(e)
+
+
+def test_what_cancels_is_mostly_rounding() -> None:
+    """The logarithm of a sum near 1: the digits come out on paper, and a program that computes on hears of the rest."""
+    parts = f.call("log", f.add(f.Number(1.0), f.OperandRef(0)))
+    remarks = []
+    for added in (0.00026556, 0.25):
+        rounded = single(math.log(single(1 + added) + 2.0**-23))
+        remarks.append(
+            explanation_text.rounding_remark(explanation("r", (), rounded, parts, [operand("a", (), added)]))
+        )
+    unrounded = f"{math.log(1.00026556):.9f}"
+    assert remarks == [f"Without rounding on the way, it would be {unrounded}. (float32 keeps about 7 digits.)", ""]
 
 
 # Operands in rows ---------------------------------------------------------------------------------------------------

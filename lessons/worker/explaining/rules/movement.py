@@ -151,7 +151,10 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
         else:
             whole = make("convert", cell)
         return _with_wraparound(derivation, whole, dtype, value)
-    return make("convert", cell, f"Rounded to {str(dtype).removeprefix('torch.')}.")
+    name = str(dtype).removeprefix("torch.")
+    # Written as a function, since what is copied on into a wider type has these digits only. An infinity has a note.
+    formula = f.call(name, cell) if name in f.FUNCTIONS and math.isfinite(value) else cell
+    return make("convert", formula, f"Rounded to {name}.")
 
 
 _WRAPPING = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)

@@ -533,3 +533,12 @@ def test_the_mean_of_numbers_without_a_name_allows_for_the_rounding_of_their_own
     assert (mean.label, mean.op) == ("mean", "mean")
     assert mean.dtype == "float64"
     assert {operand.name for operand in mean.operands} == {"x"}
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "half"])
+def test_what_was_rounded_stays_rounded_in_a_wider_type(name: str) -> None:
+    """The copy into the wider type is the same number, whose formula rounds."""
+    found = Traced(f"a = torch.full((2,), 0.3)\nr = a.{name}().float()").explain("r", 1)
+    rounding = {"bfloat16": "bfloat16", "half": "float16"}[name]
+    assert x.python(found) == f"{rounding}(a[1])"
+    assert f.evaluate(found.formula, found.values) == found.value

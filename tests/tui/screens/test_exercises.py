@@ -58,7 +58,7 @@ def editor(learner: Learner) -> TextArea:
 async def test_a_known_mistake_is_named_and_its_line_marked() -> None:
     session = FakeSession()
     session.wrong_judgement = Judgement(
-        NAME, "failed", "no", 5, (NamedMistake("not-transposed", "not transposed", "Use `.T`."),), seed=7
+        NAME, "failed", "no", 5, (NamedMistake("not-transposed", "not transposed", "Use `.T`.", 5),), seed=7
     )
     async with tutor(session) as learner:
         await learner.goes_to(LESSON, STEP_ID)

@@ -2,8 +2,7 @@
 
 The judge's child makes hidden inputs and decides; the other child runs the answer on them. Data for one from the other
 is passed on unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes of the
-exercise, by a second, recorded run that shows where its intermediate results diverge from the model answer's, and by
-small edits of the answer that might make it pass (`repairing`).
+exercise, and by a second, recorded run that shows where its intermediate results diverge from the model answer's.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
-from lessons.engine import child_failures, repairing, replies
+from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
@@ -216,42 +215,7 @@ def _check(
     judgement = _judge_answer(
         judge, request.exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
     )
-    if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
-        judgement = _with_repair(judgement, judge, hidden, request, child, cancelled)
     return replace(judgement, crash=crash)
-
-
-def _is_open(judgement: Judgement, answer: _Answer) -> bool:
-    """Return whether a wrong answer has no name yet for its mistake, and ran or ended with an exception."""
-    if judgement.passed or judgement.mistakes or judgement.stopped or answer.missing:
-        return False
-    return answer.failure is None or answer.failure.kind == "error"
-
-
-def _with_repair(
-    judgement: Judgement,
-    judge: ChildProcess,
-    hidden: HiddenInputs,
-    request: Request,
-    child: Child,
-    cancelled: Callable[[], bool],
-) -> Judgement:
-    """Name the kind of mistake in a wrong answer if undoing it makes the answer pass."""
-
-    def passes(actual: object, blob: bytes) -> bool:
-        return _decide(judge, request.exercise, _Answer(actual, blob)).passed
-
-    repair = repairing.find(
-        request.exercise, request.code, request.own_seed, judgement.line, hidden, child, passes, cancelled
-    )
-    if repair is None or cancelled():
-        return judgement
-    # Copies run one after the other in one process, where one may disturb the next: the one that is named runs alone.
-    alone = _run(replace(request, code=repair.code.encode()), child, hidden, cancelled)
-    if alone.failure or alone.missing or not _decide(judge, request.exercise, alone).passed:
-        return judgement
-    named = repairing.mistake(repair)
-    return replace(judgement, mistakes=(named,), line=named.line)
 
 
 def _judge_answer(

@@ -315,27 +315,6 @@ class AnswerReport:
     blob: bytes
 
 
-@message
-class RunRepairs:
-    """Run copies of an answer (`sources`) on the hidden inputs that follow; `unchanged` is the answer itself."""
-
-    probe: str
-    seed: int
-    defines: tuple[str, ...]
-    without: tuple[str, ...]
-    unchanged: str
-    sources: tuple[str, ...]
-
-
-@message
-class RepairReport:
-    """The values that a copy (its index in `sources`) gave, if it ran; at the end, the index after the last one."""
-
-    index: int
-    actual: Any
-    blob: bytes
-
-
 # Judging: the child that decides -----------------------------------------------------------------------------------
 
 
@@ -462,6 +441,8 @@ class ComparisonReport:
     own: tuple[Intermediate, ...]
 
 
+# The list ----------------------------------------------------------------------------------------------------------
+
 REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Launch: (Exited,),
     RunLesson: (StepReport, LessonDone),
@@ -477,8 +458,7 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Train: (Snapshot, Trained, TrainingFailed),
     Pause: (Paused,),
     RunAnswer: (AnswerLoaded,),
-    RunRepairs: (RepairReport,),
-    HiddenInputs: (AnswerReport, RepairReport),
+    HiddenInputs: (AnswerReport,),
     Judge: (HiddenInputs,),
     Decide: (Decision, Refusal),
     Diagnose: (DiagnosisReport,),

@@ -24,7 +24,6 @@ from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.mistake_edits import apply_edits
-from lessons.reading.repairs import kind_texts
 from lessons.results.result import Judgement
 from tests.course import COURSE
 from tests.exam import variations
@@ -58,7 +57,6 @@ class Totals:
     right: int = 0
     wrong: int = 0
     named: int = 0
-    repaired: int = 0
     placed: int = 0
     lines: int = 0
     seconds: float = 0.0
@@ -74,7 +72,7 @@ class Totals:
         rows = (
             f"{self.right} right answers, refused: {len(self.refused)}",
             f"{self.wrong} wrong answers, passed: {len(self.passed)}",
-            f"named: {self.named} of {self.wrong} ({self.repaired} by a repair), misnamed: {len(self.misnamed)}, "
+            f"named: {self.named} of {self.wrong}, misnamed: {len(self.misnamed)}, "
             f"with a name that was not given: {len(self.unnamed)}",
             f"line of the edit: {self.placed} of {self.lines} lines given",
             f"verdicts that depend on the seed: {len(self.flips)}",
@@ -170,11 +168,7 @@ def _count(answer: Answer, judgements: Sequence[Judgement], totals: Totals) -> N
         totals.passed.append(label)
         return
     allowed = {"+".join(sorted(name.split("+"))) for name in answer.names}
-    repaired = {mistake for judgement in judgements for mistake in judgement.mistakes if mistake.id in kind_texts()}
-    totals.repaired += bool(repaired)
-    # What a repair tells is true if it is told of a line that was edited; of a whole answer this is not known.
-    true_kinds = {mistake.id for mistake in repaired if not answer.lines or mistake.line in answer.lines}
-    if strange := sorted(given - allowed - true_kinds - {""}):
+    if strange := sorted(given - allowed - {""}):
         true = " or ".join(sorted(allowed)) or "none of them"
         totals.misnamed.append(f"{label}: named {', '.join(strange)}, is {true}")
     totals.named += "" not in given

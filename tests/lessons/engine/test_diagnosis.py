@@ -63,9 +63,9 @@ def test_an_exception_is_matched_by_its_message(worker: Session) -> None:
     assert (ids(judgement), judgement.line) == (["no-transpose"], 5)
 
 
-def test_a_mistake_that_is_not_listed_is_shown_where_it_begins(worker: Session) -> None:
+def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
     judgement = worker.check(attention_exercise(), ATTENTION.replace("weights @ values", "weights @ values * 2"))
-    assert ids(judgement) == ["operand-extra"]
+    assert ids(judgement) == []
     found = judgement.difference
     assert found is not None
     assert (found.name, found.line) == ("context", 7)
@@ -94,7 +94,7 @@ def test_a_different_way_to_the_same_result_is_no_difference(worker: Session) ->
 
 def test_an_answer_that_only_returns_wrong_values_has_no_known_mistake(worker: Session) -> None:
     judgement = worker.check(
-        attention_exercise(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0 * 0")
+        attention_exercise(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
     )
     assert not judgement.passed
     assert judgement.mistakes == ()

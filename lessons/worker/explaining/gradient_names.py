@@ -84,6 +84,7 @@ class GradientNames:
     _by_node: dict[int, list[_Receipt]] = field(default_factory=dict)
     _by_leaf: dict[int, list[_Receipt]] = field(default_factory=dict)
     _orders: dict[tuple[int, str], list[tuple[int, int]]] = field(default_factory=dict)
+    _cell_orders: dict[tuple[int, str, Index, bool], list[tuple[int, int]]] = field(default_factory=dict)
     _counted: dict[tuple[int, str], list[tuple[int, _Receipt]]] = field(default_factory=dict)
 
     def find(self, element: Element, writer: Event, code_names: frozenset[str] = frozenset()) -> Gradient | None:
@@ -98,8 +99,11 @@ class GradientNames:
         """
         key = (gradient.maker or writer).time if gradient.leaf is None else -gradient.leaf.storage, gradient.variable
         times = self._orders.get(key) if not gradient.is_part else None
+        cell = *key, gradient.index, gradient.is_part
         if times is None:
-            times = sorted(set(self._times(gradient)))
+            times = self._cell_orders.get(cell)
+        if times is None:
+            times = self._cell_orders[cell] = sorted(set(self._times(gradient)))
             if not gradient.is_part and self._are_written_once(gradient):
                 # The same for all cells.
                 self._orders[key] = times
@@ -115,6 +119,7 @@ class GradientNames:
         events = self.record.events
         self._counted.clear()
         self._orders.clear()
+        self._cell_orders.clear()
         start, self._seen = events.after(self._seen), self.record.time
         for event in events[start:]:
             if event.node is None:

@@ -83,8 +83,8 @@ class GradientNames:
     _taken: dict[int, list[_Receipt]] = field(default_factory=dict)
     _by_node: dict[int, list[_Receipt]] = field(default_factory=dict)
     _by_leaf: dict[int, list[_Receipt]] = field(default_factory=dict)
-    _orders: dict[tuple[int, str], list[tuple[int, int]]] = field(default_factory=dict)
-    _cell_orders: dict[tuple[int, str, Index, bool], list[tuple[int, int]]] = field(default_factory=dict)
+    _orders: dict[tuple[int, str, tuple[Index, bool] | None], list[tuple[int, int]]] = field(default_factory=dict)
+    """What was counted for a name: for one cell, whole or in parts; or with None for all cells."""
     _counted: dict[tuple[int, str], list[tuple[int, _Receipt]]] = field(default_factory=dict)
 
     def find(self, element: Element, writer: Event, code_names: frozenset[str] = frozenset()) -> Gradient | None:
@@ -97,16 +97,13 @@ class GradientNames:
 
         They are in the order of the tensors whose gradients they are.
         """
-        key = (gradient.maker or writer).time if gradient.leaf is None else -gradient.leaf.storage, gradient.variable
-        times = self._orders.get(key) if not gradient.is_part else None
-        cell = *key, gradient.index, gradient.is_part
+        name = (gradient.maker or writer).time if gradient.leaf is None else -gradient.leaf.storage, gradient.variable
+        all_cells, cell = (*name, None), (*name, (gradient.index, gradient.is_part))
+        times = self._orders.get(cell if gradient.is_part or cell in self._orders else all_cells)
         if times is None:
-            times = self._cell_orders.get(cell)
-        if times is None:
-            times = self._cell_orders[cell] = sorted(set(self._times(gradient)))
-            if not gradient.is_part and self._are_written_once(gradient):
-                # The same for all cells.
-                self._orders[key] = times
+            times = sorted(set(self._times(gradient)))
+            same = not gradient.is_part and self._are_written_once(gradient)
+            self._orders[all_cells if same else cell] = times
         places = [place for place, (_, time) in enumerate(times, 1) if time == writer.time]
         return places[0] if places and len(times) > 1 else 0
 
@@ -119,7 +116,6 @@ class GradientNames:
         events = self.record.events
         self._counted.clear()
         self._orders.clear()
-        self._cell_orders.clear()
         start, self._seen = events.after(self._seen), self.record.time
         for event in events[start:]:
             if event.node is None:

@@ -144,6 +144,8 @@ class ForkServer:
         try:
             request = channel.receive(child.status, SetIdle, Kill, deadline=time.monotonic() + 1)
         except (wire.WireError, TimeoutError):
+            # A stream that has ended is ready to be read without end.
+            self.selector.unregister(child.status)
             self._kill(child)
             return
         if isinstance(request, SetIdle):
@@ -188,7 +190,8 @@ class ForkServer:
             self._sweep()
         shutil.rmtree(child.scratch, ignore_errors=True)
         shared_files.sweep(child.shared)
-        self.selector.unregister(child.status)
+        with contextlib.suppress(KeyError):
+            self.selector.unregister(child.status)
         code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         with contextlib.suppress(wire.WireError):
             channel.send(child.status, Exited(code, child.reason, cpu))

@@ -1,0 +1,79 @@
+"""The fork server, in this process, with a child that is only a program that sleeps."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lessons.worker import channel
+from lessons.worker.messages import Exited, Launch
+from lessons.worker.process import fork_server
+from lessons.worker.process.fork_server import ForkServer
+
+DYING = 0.05
+"""Seconds from the signal that kills a child to its end. A real child, whose memory is large, takes some too."""
+
+
+@pytest.fixture
+def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Let a fork start a sleeping program, which takes its time to die; yields the ids of all that were killed."""
+    killed: list[int] = []
+    kill, threads = os.kill, []
+
+    def kill_slowly(pid: int, number: int) -> None:
+        killed.append(pid)
+        threads.append(threading.Timer(DYING, kill, (pid, number)))
+        threads[-1].start()
+
+    def no_group(pid: int, number: int) -> None:
+        raise ProcessLookupError
+
+    process = subprocess.Popen(["sleep", "60"])
+    monkeypatch.setattr(os, "fork", lambda: process.pid)
+    monkeypatch.setattr(os, "kill", kill_slowly)
+    monkeypatch.setattr(os, "killpg", no_group)
+    monkeypatch.setattr(fork_server, "threads", lambda: 1)
+    # The other processes of the tests are no orphans of a child.
+    monkeypatch.setattr(fork_server, "offspring", lambda pid: [])
+    yield killed
+    for thread in threads:
+        thread.join()
+    # The server has waited for it already.
+    process.returncode = -signal.SIGKILL
+
+
+def test_a_child_is_killed_once(sleeper: list[int], tmp_path: Path) -> None:
+    """The end of the stream, which can be read again and again, does not keep the server busy until it is gone."""
+    handler = signal.getsignal(signal.SIGCHLD)
+    control, theirs = socket.socketpair()
+    status, their_status = socket.socketpair()
+    reports: list[object] = []
+
+    def end_and_listen() -> None:
+        status.shutdown(socket.SHUT_WR)
+        reports.append(channel.receive(status, Exited))
+        control.shutdown(socket.SHUT_RDWR)
+
+    listener = threading.Thread(target=end_and_listen)
+    with control, theirs, status:
+        files = [os.open(os.devnull, os.O_RDWR) for _ in range(3)]
+        with their_status:
+            channel.send(control, Launch(1, 100, 0), [files[0], their_status.fileno(), *files[1:]])
+        for file in files:
+            os.close(file)
+        listener.start()
+        try:
+            ForkServer(theirs, str(tmp_path)).serve()
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, handler)
+            listener.join()
+    assert [report.code for report in reports if isinstance(report, Exited)] == [-signal.SIGKILL]
+    assert len(sleeper) == 1

@@ -19,6 +19,9 @@ from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
 from lessons.worker.messages import Json, LessonDone, RunLesson, StepReport
 
+ACCELERATED = torch.backends.cuda.is_built() or torch.backends.mps.is_built() or torch.xpu._is_compiled()
+"""Whether this build of PyTorch has generators on devices other than the processor."""
+
 
 def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     """Run the setup and the steps of a job, report each step, then answer questions until the peer disconnects."""
@@ -80,7 +83,12 @@ def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | N
 
 def seed(number: int) -> None:
     """Seed every generator that lesson code may use."""
-    torch.manual_seed(number)
+    if ACCELERATED:
+        torch.manual_seed(number)
+    else:
+        # For each kind of accelerator that is not in use, `torch.manual_seed` keeps a text of the whole stack, which
+        # takes longer than most steps.
+        torch.default_generator.manual_seed(number)
     random.seed(number)
 
 

@@ -15,6 +15,8 @@ def load() -> None:
     from lessons.worker import channel
     from lessons.worker.process import child, compiler_stand_in
 
+    # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
+    torch.manual_seed(0)
     channel.prepare()
     compiler_stand_in.install()
     # These use the imported names without running any tensor operation.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
+from typing import NoReturn
+
+import pytest
 import torch
 
 from lessons.results import explanation as x
@@ -28,3 +32,17 @@ def test_trained_weights_say_that_they_were_trained() -> None:
         explanation = x.of_json(state.explainer.follow(explanation.operands[0].ref))
     sentence = "Trained: the training of the step 'train' had left this number when it ended."
     assert (explanation.value, explanation.notes) == (0.5, (sentence,))
+
+
+def test_seeding_formats_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`torch.manual_seed` does, for each kind of accelerator, and that took longer than most steps."""
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+
+    def refuse() -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(traceback, "format_stack", refuse)
+    monkeypatch.setattr(lesson_run, "ACCELERATED", False)
+    lesson_run.seed(5)
+    assert torch.equal(torch.rand(3), expected)

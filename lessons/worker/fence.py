@@ -67,7 +67,7 @@ def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _set(resource.RLIMIT_AS, pages + memory * MIB)
-        _set(resource.RLIMIT_NPROC, _tasks_of_user() + TASKS)
+        _set(resource.RLIMIT_NPROC, tasks_of_user() + TASKS)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -87,14 +87,16 @@ def _set(kind: int, soft: int, hard: int | None = None) -> None:
         resource.setrlimit(kind, (soft, wanted))
 
 
-def _tasks_of_user() -> int:
+def tasks_of_user() -> int:
     """Count the threads of this user on this host, since RLIMIT_NPROC applies to all of them."""
-    total = 0
+    total, user = 0, os.getuid()
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if entry.stat().st_uid == os.getuid():
-                    total += len(os.listdir(f"{entry.path}/task"))
+                tasks = os.stat(f"{entry.path}/task")
+                if tasks.st_uid == user:
+                    # Besides its own two links, the folder has one for each thread.
+                    total += tasks.st_nlink - 2
     return total
 
 

@@ -141,6 +141,7 @@ def _within(name: str, packages: Sequence[str]) -> bool:
 
 def _forbid(names: Sequence[str]) -> None:
     """Forbid the learner's code to import these modules and their submodules."""
-    for name in [name for name in sys.modules if _within(name, names)]:
+    roots = {name.partition(".")[0] for name in names}
+    for name in [name for name in sys.modules if name.partition(".")[0] in roots and _within(name, names)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Refuse(names))

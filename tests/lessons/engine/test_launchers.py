@@ -163,6 +163,13 @@ def test_environment_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.environ["OMP_NUM_THREADS"] == "64"
 
 
+def test_environment_keeps_settings_of_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    assert launchers.environment()["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1"
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0")
+    assert launchers.environment()["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0:glibc.malloc.hugetlb=1"
+
+
 def test_spare_computes_in_one_thread(spare: Session) -> None:
     run = spare.run(lesson_of(code_step("one", "import torch\nprint(torch.get_num_threads())")))
     run.close()

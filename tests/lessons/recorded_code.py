@@ -24,6 +24,9 @@ torch.set_num_threads(1)
 SAMPLE = 4096
 """The largest number of cells that are all checked; in a larger tensor only a few are."""
 
+MOST_OPERANDS = 8000
+"""The number of operands in the explanations of one tensor, above which its cells are checked in steps."""
+
 WIDE = 3
 """The number of operands that are followed if an explanation has far more."""
 
@@ -76,18 +79,24 @@ class Traced:
         return x.of_json(self.explainer.follow(operand.ref))
 
     def check(self, step: str, name: str, tensor: torch.Tensor) -> tuple[int, int]:
-        """Check all cells of a tensor down to the leaves; return the numbers of its cells and of all explanations."""
+        """Check the cells of a tensor down to the leaves; return the numbers of its cells and of all explanations.
+
+        All cells are checked, unless they are very many or made of very many operands.
+        """
         unit = CodeUnit.step(step)
         self.explainer.show(unit, name, tensor)
         count = len(self.checked)
-        cells = 0
-        for index in indices(tuple(tensor.shape)):
+        cells, every = list(indices(tuple(tensor.shape))), 1
+        for number, index in enumerate(cells):
+            if number % every:
+                continue
             explanation = x.of_json(self.explainer.ask(unit, name, index))
             true = float(tensor.detach()[index])
             assert explanation.value == true or (math.isnan(true) and math.isnan(explanation.value)), (name, index)
-            cells += 1
+            # An odd step, and so all columns and all rows, where the width of the tensor is even.
+            every = max(every, len(cells) * len(explanation.operands) // MOST_OPERANDS | 1)
             self._down(explanation)
-        return cells, len(self.checked) - count
+        return len(cells), len(self.checked) - count
 
     def check_all(self, *names: str) -> None:
         """Check all cells of these variables."""

@@ -38,7 +38,7 @@ READY_DEV := $(VENV)/.ready-dev
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static format bench exam exam-answers exam-explanations record clean
+.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations record clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -56,7 +56,11 @@ check: static ## check style, types and imports, then run the quick tests of the
 	@tests=$$($(PY) -m tests.changed) && { test -z "$$tests" || \
 		$(PY) -m pytest -m "not slow and not long" $$tests $(ARGS) || test $$? -eq 5; }
 
-lint: static ## check style, types, imports and the course
+# Types keep one processor busy, which leaves the others to the course.
+lint: $(READY_DEV) ## check style, types, imports and the course
+	@printf 'static course' | xargs -n 1 -P 2 $(MAKE) --no-print-directory
+
+course: $(READY_DEV)
 	$(PY) -m tui lint
 
 static: $(READY_DEV)

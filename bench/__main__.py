@@ -87,7 +87,8 @@ def main() -> int:
 def scratch_home() -> Iterator[None]:
     """Set up a home directory for the measurements, so that a learner's progress is not read or written."""
     with tempfile.TemporaryDirectory(prefix="attn-tutor-bench-") as home:
-        os.environ.update({"HOME": home, "XDG_STATE_HOME": f"{home}/state", "LANG": "C.UTF-8", "TERM": "xterm"})
+        folders = {"HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CACHE_HOME": f"{home}/cache"}
+        os.environ.update({**folders, "LANG": "C.UTF-8", "TERM": "xterm"})
         for name in ("COLORTERM", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY", "LC_ALL"):
             os.environ.pop(name, None)
         yield

@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
 SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
 
@@ -49,14 +49,23 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the cache folder of all tests, so that not every process they start reads all files of the course."""
+    folder = tmp_path_factory.getbasetemp()
+    # Parallel test processes have a folder each, side by side.
+    return (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "cache"
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a fresh home directory, so that no test reaches the files of the person who runs it."""
     home_folder = tmp_path / "home"
     home_folder.mkdir()
     monkeypatch.setenv("HOME", str(home_folder))
     for name in FOLDERS:
         monkeypatch.setenv(name, str(home_folder / name.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_folder))
     for name in list(os.environ):
         if name in COLORS or name in SESSION or name.startswith(("ATTN_TUTOR_", "TEXTUAL", "LC_")):
             monkeypatch.delenv(name)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lessons.reading.loader import load_course
 
+ROOT = Path(__file__).parent.parent
 COURSE = load_course()
 LESSONS = COURSE.lessons

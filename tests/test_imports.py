@@ -22,6 +22,7 @@ SCREEN = {
     "lessons.format.template": {"textual", "pydantic", "sqlite3"},
     "lessons.results.result": {"textual", "pydantic", "sqlite3"},
     "lessons.reading.loader": {"textual", "sqlite3"},
+    "lessons.reading.kept_course": {"textual", "sqlite3", "yaml"},
     "lessons.engine.session": {"textual", "sqlite3"},
     "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.engine.launchers": {"textual", "sqlite3"},
@@ -32,6 +33,7 @@ SCREEN = {
     "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.render.linear_text": {"textual"},
+    "tui.commands.course_lookup": {"textual", "yaml"},
     "tui.app": set[str](),
 }
 

@@ -10,7 +10,8 @@ from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, position_of
+from lessons.reading.findings import Finding
+from lessons.reading.yaml_nodes import locate, position_of
 
 
 def run_with_claims(lesson: Lesson, session: Session) -> Run:

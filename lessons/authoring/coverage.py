@@ -14,7 +14,8 @@ from pydantic import Field, ValidationError
 
 from lessons.format.fields import Model, Text
 from lessons.format.lesson import Lesson
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.findings import Finding, LessonError
+from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 
 FILE = "coverage.yaml"
 

@@ -18,7 +18,7 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question
 from lessons.reading import loader, mistake_edits, yaml_nodes
-from lessons.reading.yaml_nodes import Finding
+from lessons.reading.findings import Finding
 from lessons.results.result import Judgement, WorkerError
 
 SEED, ROUNDS = 1, 10

@@ -21,7 +21,8 @@ from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
-from lessons.reading.loader import LessonError, load_course
+from lessons.reading.findings import LessonError
+from lessons.reading.loader import load_course
 from lessons.results import line_shapes
 from lessons.results.json_numbers import number
 from lessons.results.result import MemoryLayout, StepResult, Tensor, Training, Window

@@ -17,7 +17,8 @@ from lessons.format.lesson import (
     RunningStep,
 )
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, position_of
+from lessons.reading.findings import Finding
+from lessons.reading.yaml_nodes import locate, position_of
 
 MOST_WORDS = 60
 """The largest number of words in a text that is read beside matrices, and in all feedback on one answer."""

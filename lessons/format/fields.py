@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from lessons.format import template
+
+CHECKED = object()
+"""The context of a validation of what was validated before: code and templates are not parsed again."""
 
 
 def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
     """Return a validator for text that must be Python, statements or an expression; empty text is allowed."""
 
-    def compiles(text: str) -> str:
-        if not text:  # an optional field that is missing; the types of required fields forbid it
+    def compiles(text: str, info: ValidationInfo) -> str:
+        # An optional field may be missing; the types of required fields forbid it.
+        if not text or info.context is CHECKED:
             return text
         try:
             compile(text.strip() if mode == "eval" else text, "lesson", mode)
@@ -30,8 +34,9 @@ def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
     return AfterValidator(compiles)
 
 
-def _template(text: str) -> str:
-    template.parse(text)
+def _template(text: str, info: ValidationInfo) -> str:
+    if info.context is not CHECKED:
+        template.parse(text)
     return text
 
 

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from lessons.format.fields import Model, Text
 from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"
 

@@ -22,13 +22,14 @@ from lessons.format.lesson import (
     RunningStep,
 )
 from lessons.reading import mistake_library, package_source
+from lessons.reading.findings import Finding, LessonError
+from lessons.reading.folders import COURSE, MISTAKES
 from lessons.reading.mistake_library import Library
-from lessons.reading.yaml_nodes import Finding, LessonError, data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 from lessons.what_if import knobs
 
-__all__ = ["COURSE", "Finding", "LessonError", "load_course", "load_lesson", "parse_lesson"]
+__all__ = ["COURSE", "load_course", "load_lesson", "parse_lesson"]
 
-COURSE = Path(__file__).parent.parent / "course"
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
 INCLUDE = "include"
 
@@ -90,8 +91,8 @@ def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
 
 def _library_beside(course: Path) -> Library:
     """Read the library of mistakes beside a course, or the tutor's own if there is none."""
-    folder = course.parent / mistake_library.MISTAKES.name
-    return mistake_library.load_library(folder if folder.is_dir() else mistake_library.MISTAKES)
+    folder = course.parent / MISTAKES.name
+    return mistake_library.load_library(folder if folder.is_dir() else MISTAKES)
 
 
 def read_nodes(lesson: Lesson) -> yaml.Node:

@@ -12,9 +12,8 @@ from pydantic import ValidationError
 
 from lessons.format.exercises import Mistake
 from lessons.reading import yaml_nodes
-from lessons.reading.yaml_nodes import Finding, LessonError
-
-MISTAKES = Path(__file__).parent.parent / "mistakes"
+from lessons.reading.findings import Finding, LessonError
+from lessons.reading.folders import MISTAKES
 
 Library = Mapping[str, dict[str, Any]]
 """Maps each id to the fields of its mistake as the file has them: an exercise may replace some of them."""

@@ -1,40 +1,17 @@
-"""YAML files as nodes with positions and as data, and findings about what is wrong in them."""
+"""YAML files as nodes with positions and as data."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lessons.reading.findings import Finding, LessonError
+
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem in a file of a course: its position (line and column from 1), what it is, and a remedy."""
-
-    file: str
-    line: int
-    column: int
-    problem: str
-    remedy: str
-
-    def __str__(self) -> str:
-        # A problem may quote text with line breaks, but a finding is one line.
-        sentence = " ".join(f"{self.problem}. {self.remedy}".split())
-        return f"{self.file}:{self.line}:{self.column}: {sentence}"
-
-
-class LessonError(Exception):
-    """A lesson or course that cannot be used; `findings` holds all that is wrong with it."""
-
-    def __init__(self, findings: list[Finding]) -> None:
-        super().__init__("\n".join(str(finding) for finding in findings))
-        self.findings = findings
 
 
 def read(file: Path) -> str:

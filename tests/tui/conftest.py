@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 import textual.app
 import textual.pilot
 
-from lessons.format.lesson import Course
-from lessons.reading import loader
+from lessons.reading import kept_course
 from tests.course import COURSE
 
 BREATH = 0.005
@@ -22,13 +20,8 @@ SOON = 0.02
 
 @pytest.fixture(autouse=True)
 def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the tutor the course that was read once for all tests; courses in other folders are read as usual."""
-    read = loader.load_course
-
-    def load_course(folder: Path = loader.COURSE) -> Course:
-        return COURSE if folder == loader.COURSE else read(folder)
-
-    monkeypatch.setattr(loader, "load_course", load_course)
+    """Give the tutor the course that was read once for all tests."""
+    monkeypatch.setattr(kept_course, "load_course", lambda: COURSE)
 
 
 async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> None:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from lessons.format.lesson import Course, Exercise, Lesson
-from lessons.reading import glossary, loader
+from lessons.reading import kept_course
+from lessons.reading.findings import LessonError
 from tui.commands.errors import UsageError
 from tui.tty.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from lessons.reading.glossary import Glossary
 
 
 def read_course() -> Course:
     """Read the course. Ends the program if that fails, after printing the findings as `file:line:column: sentence`."""
     try:
-        return loader.load_course()
-    except loader.LessonError as error:
+        return kept_course.load_course()
+    except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None
 
 
-def read_glossary() -> glossary.Glossary:
+def read_glossary() -> Glossary:
     """Read the glossary. Ends the program if that fails, after printing the findings."""
+    from lessons.reading import glossary  # it reads YAML, which takes a while to load
+
     try:
         return glossary.load()
-    except loader.LessonError as error:
+    except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None
 

@@ -19,8 +19,8 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, RunningStep
 from lessons.reading import glossary
+from lessons.reading.findings import Finding
 from lessons.reading.loader import COURSE, read_course
-from lessons.reading.yaml_nodes import Finding
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode

@@ -16,7 +16,8 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
 from lessons.reading import loader
-from lessons.reading.yaml_nodes import Finding, locate, position_of
+from lessons.reading.findings import Finding
+from lessons.reading.yaml_nodes import locate, position_of
 from lessons.results.result import StepResult
 from lessons.what_if.changes import ChangeHistory
 from tui.controllers.step_kinds import make_views

@@ -6,7 +6,7 @@ from textual.widget import Widget
 
 from lessons.format.lesson import Course
 from lessons.reading import glossary
-from lessons.reading.loader import LessonError
+from lessons.reading.findings import LessonError
 from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.glossary_view import GlossaryView

@@ -17,12 +17,13 @@ def read(session: Session | None) -> LearningState | str:
     """Read the course and the learner's progress; return an error message if the course cannot be read."""
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
-    from lessons.reading.loader import LessonError, load_course
+    from lessons.reading import kept_course
+    from lessons.reading.findings import LessonError
     from tui.state.async_session import AsyncSession
     from tui.state.step_results import StepResults, TrainingReplays
 
     try:
-        course = load_course()
+        course = kept_course.load_course()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
     async_session = AsyncSession(session or Session(nice=NICE))

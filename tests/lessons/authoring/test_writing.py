@@ -9,8 +9,8 @@ import pytest
 
 from lessons.authoring import writing
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.reading.findings import Finding
 from lessons.reading.loader import COURSE, load_lesson
-from lessons.reading.yaml_nodes import Finding
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import Fields, code_step, doubling_exercise, lesson_of, text_step
 

@@ -21,7 +21,8 @@ from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
-from lessons.reading.loader import LessonError, parse_lesson
+from lessons.reading.findings import LessonError
+from lessons.reading.loader import parse_lesson
 from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lessons.reading import glossary
+from lessons.reading.findings import LessonError
 from lessons.reading.glossary import Glossary, Reference, Term
 from lessons.reading.loader import COURSE
-from lessons.reading.yaml_nodes import LessonError
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 

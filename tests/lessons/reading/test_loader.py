@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
 from lessons.reading import loader
-from lessons.reading.loader import COURSE, Finding, LessonError, load_course, load_lesson, parse_lesson
+from lessons.reading.findings import Finding, LessonError
+from lessons.reading.loader import COURSE, load_course, load_lesson, parse_lesson
 from lessons.reading.mistake_library import load_library
 
 QUESTIONS = Path(__file__).parents[2] / "data" / "questions"

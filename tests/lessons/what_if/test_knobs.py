@@ -13,7 +13,8 @@ from lessons.format.knobs.number import NumberKnob
 from lessons.format.knobs.seed import SeedKnob
 from lessons.format.knobs.words import WordsKnob
 from lessons.format.lesson import Lesson, RunStep
-from lessons.reading.loader import LessonError, parse_lesson
+from lessons.reading.findings import LessonError
+from lessons.reading.loader import parse_lesson
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, apply
 from tests.course import COURSE

@@ -62,6 +62,6 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             ],
         }  # fmt: skip
         course = Course(lessons=(Lesson.model_validate(fields),))
-        monkeypatch.setattr("lessons.reading.loader.load_course", lambda folder=None: course)
+        monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: course)
 
     return install

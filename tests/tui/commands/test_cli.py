@@ -113,7 +113,7 @@ def test_an_internal_error_does_not_exit_like_a_wrong_answer(command: Command, m
 
 def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "01-bad").mkdir()
-    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(tmp_path))
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: load_course(tmp_path))
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lessons.reading.findings import Finding
 from lessons.reading.loader import load_lesson
-from lessons.reading.yaml_nodes import Finding
 from tui.commands import screen_fit
 
 

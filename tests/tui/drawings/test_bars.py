@@ -267,7 +267,7 @@ def test_bars_as_text() -> None:
 
 
 async def test_bars_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(COURSE))
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter")
         await learner.sees("sums  3", "live,", "in the middle", "│")

@@ -210,7 +210,7 @@ def test_memory_as_text() -> None:
 
 
 async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.reading.loader.load_course", lambda: load_course(COURSE))
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter", "n", "n")
         # Prose, code and three drawings are on one screen.

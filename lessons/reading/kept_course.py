@@ -1,0 +1,170 @@
+"""The course that ships, as it was when its files were last read and found in order, in the user's cache folder.
+
+To read and check all files takes longer than anything else at a start. So their content is kept as JSON, together with
+a digest of all that it depends on: every file of the course and of the library of mistakes, the code that reads and
+checks them, and the versions of Python and of the libraries. If one of them differs, or the kept file is damaged,
+missing, or may have been written by somebody else, the files are read again. A file cannot be kept in a cache folder
+that is not the user's alone; then they are read at each start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+from lessons.format.fields import CHECKED
+from lessons.format.lesson import Course
+from lessons.reading.folders import COURSE, MISTAKES
+
+ROOT = Path(__file__).parent.parent.parent
+CODE = (*(ROOT / "lessons" / room for room in ("format", "results", "what_if", "reading")), ROOT / "attention")
+"""The code that says what is right in a course: this room and those below it. Steps show classes of `attention`."""
+
+VERSIONS = (("pydantic", "version.py"), ("yaml", "__init__.py"))
+"""The libraries that read and check the files, each with its module that contains its version."""
+
+OUTPUTS = (".json", ".pt")
+"""The endings of files in the course that runs have written: large, and not a part of what is read here."""
+
+FOLDER, FILE = "attn-tutor", "course.json"
+
+
+def load_course() -> Course:
+    """Return the course that ships, from the cache if nothing has changed. Raises `LessonError`, as the loader does."""
+    digest = _digest()
+    course = _load(digest) if digest else None
+    if course is not None:
+        return course
+    from lessons.reading import loader  # brings YAML along, which is not needed otherwise
+
+    course = loader.load_course(COURSE)
+    # A file may have been saved while they were read.
+    if digest and _digest() == digest:
+        _save(course, digest)
+    return course
+
+
+# What the course depends on ------------------------------------------------------------------------------------------
+
+
+def _digest() -> bytes:
+    """Return a digest of all that the course depends on; nothing if some of it cannot be read."""
+    found = hashlib.blake2b(f"{sys.version} {COURSE}".encode(), digest_size=32)
+    try:
+        for path, content in _sources():
+            # Lengths keep a piece apart from the next one.
+            found.update(f"\n{len(path)} {path} {len(content)}\n".encode())
+            found.update(content)
+    except (OSError, ValueError, ImportError):
+        return b""
+    return found.hexdigest().encode()
+
+
+def _sources() -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of each file that the course depends on, and the path of each folder."""
+    for folder in (COURSE, MISTAKES):
+        yield from _contents(folder)
+    for folder in CODE:
+        yield from _contents(folder, ending=".py")
+    for name, module in VERSIONS:
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            raise ImportError(name)
+        path = os.path.join(os.path.dirname(spec.origin), module)
+        yield path, _read(path)
+
+
+def _contents(folder: Path, ending: str = "") -> Iterator[tuple[str, bytes]]:
+    for path, folders, files in os.walk(folder, onerror=_fail, followlinks=True):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        yield path, b""
+        for name in sorted(files):
+            if name.endswith(ending) and not name.endswith(OUTPUTS):
+                file = os.path.join(path, name)
+                yield file, _read(file)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+# The file ------------------------------------------------------------------------------------------------------------
+
+
+def _load(digest: bytes) -> Course | None:
+    """Return the course that is kept under a digest, None if there is none that can be trusted."""
+    try:
+        folder = os.open(_folder(), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            # A name that is no ordinary file must not block.
+            file = os.open(FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+            with open(file, "rb", buffering=0) as opened:
+                if not (_is_ours(folder) and _is_ours(file) and stat.S_ISREG(os.fstat(file).st_mode)):
+                    return None
+                seal, _, text = opened.read().partition(b"\n")
+        finally:
+            os.close(folder)
+        return Course.model_validate_json(text, context=CHECKED) if seal == _seal(digest, text) else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _save(course: Course, digest: bytes) -> None:
+    """Keep the course under a digest, if there is a folder of the user's own for it."""
+    with suppress(OSError, ValueError, RuntimeError):
+        text = course.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        folder = _folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            ours = _is_ours(opened)
+        finally:
+            os.close(opened)
+        if not ours:
+            return
+        # Under another name first, because other processes may read it at this moment.
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=FILE, delete=False) as file:
+            try:
+                file.write(b"%s\n%s" % (_seal(digest, text), text))
+                file.close()
+                os.replace(file.name, folder / FILE)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(file.name)
+                raise
+
+
+def _seal(digest: bytes, text: bytes) -> bytes:
+    """Return the first line of the file: it tells what the rest depends on, and that it is whole."""
+    return hashlib.blake2b(digest + text, digest_size=32).hexdigest().encode()
+
+
+def _is_ours(opened: int) -> bool:
+    """Return whether an open file or folder belongs to this user, and nobody else may write it."""
+    found = os.fstat(opened)
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _folder() -> Path:
+    """Return the folder for the file. Raises `RuntimeError` if there is no home directory."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(cache):
+        return Path(cache, FOLDER)
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path(FOLDER)
+    if not folder.is_absolute():
+        raise RuntimeError("no home directory")
+    return folder

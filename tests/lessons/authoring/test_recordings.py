@@ -28,16 +28,14 @@ def recorded() -> Recorded:
     return {lesson.id: recordings.load(lesson) for lesson in COURSE.lessons}
 
 
-def steps(*, runs: bool = False) -> Iterator[tuple[Lesson, str, bool]]:
-    """List all steps: the lesson, the id, and whether the numbers of the step differ between processors."""
-    for lesson in COURSE.lessons:
-        for step in lesson.steps:
-            if isinstance(step, RunningStep) or (step.kind == "read" and not runs):
-                yield lesson, step.id, isinstance(step, RunningStep) and step.varies
+LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in COURSE.lessons]
 
 
-EVERY = [pytest.param(lesson, step, varies, id=f"{lesson.id}/{step}") for lesson, step, varies in steps()]
-RUNS = [pytest.param(lesson, step, varies, id=f"{lesson.id}/{step}") for lesson, step, varies in steps(runs=True)]
+def steps(lesson: Lesson, *, runs: bool = False) -> Iterator[tuple[str, bool]]:
+    """List the steps of a lesson: the id, and whether the numbers of the step differ between processors."""
+    for step in lesson.steps:
+        if isinstance(step, RunningStep) or (step.kind == "read" and not runs):
+            yield step.id, isinstance(step, RunningStep) and step.varies
 
 
 ROUNDING = 1e-6
@@ -72,61 +70,67 @@ def numbers(tensor: Tensor) -> list[float]:
     return [value for row in tensor.window.rows for value in row]
 
 
-@pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_every_step_is_recorded(
-    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
+    recorded: Recorded, results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson
 ) -> None:
-    assert results[lesson.id][step].error is None
-    assert recorded[lesson.id][step].error is None
-    assert recorded[lesson.id][step].id == step
+    for step, _ in steps(lesson):
+        with subtests.test(step):
+            assert results[lesson.id][step].error is None
+            assert recorded[lesson.id][step].error is None
+            assert recorded[lesson.id][step].id == step
 
 
-@pytest.mark.parametrize(("lesson", "step", "varies"), EVERY)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_text_agrees_with_a_live_run(
-    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
+    recorded: Recorded, results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson
 ) -> None:
-    then, now = recorded[lesson.id][step], results[lesson.id][step]
-    assert then.text.keys() == now.text.keys()
-    if varies:
-        return
-    assert then.stdout == now.stdout
-    for key, text in now.text.items():
-        if key.endswith(f"!{template.FACT}"):
-            assert is_nearly_equal(json.loads(then.text[key]), json.loads(text)), key
-            continue
-        # A difference that is nearly zero may be a different number on a different processor.
-        assert NUMBER.sub("#", then.text[key]) == NUMBER.sub("#", text), key
-        for left, right in zip(NUMBER.findall(then.text[key]), NUMBER.findall(text), strict=True):
-            digits = len(right.partition(".")[2])
-            unit = 10**-digits if digits else 0
-            apart = abs(float(left.replace(",", "")) - float(right.replace(",", "")))
-            assert apart <= max(1.01 * unit, ROUNDING), (key, left, right)
+    for step, varies in steps(lesson):
+        with subtests.test(step):
+            then, now = recorded[lesson.id][step], results[lesson.id][step]
+            assert then.text.keys() == now.text.keys()
+            if varies:
+                return
+            assert then.stdout == now.stdout
+            for key, text in now.text.items():
+                if key.endswith(f"!{template.FACT}"):
+                    assert is_nearly_equal(json.loads(then.text[key]), json.loads(text)), key
+                    continue
+                # A difference that is nearly zero may be a different number on a different processor.
+                assert NUMBER.sub("#", then.text[key]) == NUMBER.sub("#", text), key
+                for left, right in zip(NUMBER.findall(then.text[key]), NUMBER.findall(text), strict=True):
+                    digits = len(right.partition(".")[2])
+                    unit = 10**-digits if digits else 0
+                    apart = abs(float(left.replace(",", "")) - float(right.replace(",", "")))
+                    assert apart <= max(1.01 * unit, ROUNDING), (key, left, right)
 
 
-@pytest.mark.parametrize(("lesson", "step", "varies"), RUNS)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_tensors_agree_with_a_live_run(
-    recorded: Recorded, results: CourseRuns, lesson: Lesson, step: str, varies: bool
+    recorded: Recorded, results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson
 ) -> None:
-    then, now = recorded[lesson.id][step], results[lesson.id][step]
-    assert [one.name for one in then.tensors] == [one.name for one in now.tensors]
-    for left, right in zip(then.tensors, now.tensors, strict=True):
-        for attribute in ("kind", "dtype", "shape", "axes", "labels"):
-            assert getattr(left, attribute) == getattr(right, attribute), (left.name, attribute)
-        assert (left.values is None) == (right.values is None)
-        if left.window is not None and right.window is not None:
-            for attribute in ("lead", "top", "left"):
-                assert getattr(left.window, attribute) == getattr(right.window, attribute)
-            assert [len(row) for row in left.window.rows] == [len(row) for row in right.window.rows]
-        if varies:
-            continue
-        assert close(left.low, right.low), left.name
-        assert close(left.high, right.high), left.name
-        pairs = list(zip(numbers(left), numbers(right), strict=True))
-        if left.dtype.startswith(("float", "bfloat")):
-            scale = max((abs(one) for one, _ in pairs if math.isfinite(one)), default=1.0)
-            assert all(close(*pair, max(scale, 1.0)) for pair in pairs), left.name
-        else:
-            assert all(one == other and type(one) is type(other) for one, other in pairs), left.name
+    for step, varies in steps(lesson, runs=True):
+        with subtests.test(step):
+            then, now = recorded[lesson.id][step], results[lesson.id][step]
+            assert [one.name for one in then.tensors] == [one.name for one in now.tensors]
+            for left, right in zip(then.tensors, now.tensors, strict=True):
+                for attribute in ("kind", "dtype", "shape", "axes", "labels"):
+                    assert getattr(left, attribute) == getattr(right, attribute), (left.name, attribute)
+                assert (left.values is None) == (right.values is None)
+                if left.window is not None and right.window is not None:
+                    for attribute in ("lead", "top", "left"):
+                        assert getattr(left.window, attribute) == getattr(right.window, attribute)
+                    assert [len(row) for row in left.window.rows] == [len(row) for row in right.window.rows]
+                if varies:
+                    continue
+                assert close(left.low, right.low), left.name
+                assert close(left.high, right.high), left.name
+                pairs = list(zip(numbers(left), numbers(right), strict=True))
+                if left.dtype.startswith(("float", "bfloat")):
+                    scale = max((abs(one) for one, _ in pairs if math.isfinite(one)), default=1.0)
+                    assert all(close(*pair, max(scale, 1.0)) for pair in pairs), left.name
+                else:
+                    assert all(one == other and type(one) is type(other) for one, other in pairs), left.name
 
 
 @pytest.mark.parametrize("source", ["recorded", "live"])

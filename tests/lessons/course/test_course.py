@@ -12,30 +12,29 @@ import torch
 from lessons.engine import question_words
 from lessons.engine.question_judging import judge
 from lessons.format import template
-from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep, Step
+from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
 from lessons.results.result import StepResult, Tensor
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
 
-STEPS = [pytest.param(lesson, step, id=f"{lesson.id}/{step.id}") for lesson in COURSE.lessons for step in lesson.steps]
-RUNS = [
-    pytest.param(lesson, step, id=f"{lesson.id}/{step.id}")
-    for lesson in COURSE.lessons
-    for step in lesson.steps
-    if isinstance(step, RunningStep)
-]
+LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in COURSE.lessons]
 EXERCISES = [
     pytest.param(step, id=step.exercise)
     for lesson in COURSE.lessons
     for step in lesson.exercises
     if isinstance(step, ExerciseStep)
 ]
-QUESTIONS = [
-    pytest.param(lesson, step, id=step.exercise)
-    for lesson in COURSE.lessons
-    for step in lesson.exercises
-    if isinstance(step, Question)
-]
+
+
+def runs(lesson: Lesson) -> list[RunningStep]:
+    """Return the steps of a lesson that run code."""
+    return [step for step in lesson.steps if isinstance(step, RunningStep)]
+
+
+def questions(lesson: Lesson) -> list[Question]:
+    """Return the exercises of a lesson that are questions."""
+    return [step for step in lesson.exercises if isinstance(step, Question)]
+
 
 # Lessons -------------------------------------------------------------------------------------------------------------
 
@@ -66,12 +65,14 @@ def test_lessons_are_those_of_the_chapter() -> None:
 # Steps ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_step_runs(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    result = results[lesson.id][step.id]
-    assert result.error is None
-    assert [tensor.name for tensor in result.tensors] == [shown_tensor.name for shown_tensor in step.tensors]
-    assert step.show
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_step_runs(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in runs(lesson):
+        with subtests.test(step.id):
+            result = results[lesson.id][step.id]
+            assert result.error is None
+            assert [tensor.name for tensor in result.tensors] == [shown_tensor.name for shown_tensor in step.tensors]
+            assert step.show
 
 
 def test_steps_import_from_a_module_in_one_line() -> None:
@@ -84,51 +85,63 @@ def test_steps_import_from_a_module_in_one_line() -> None:
     assert twice == []
 
 
-@pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_every_field_of_the_prose_is_filled(results: CourseRuns, lesson: Lesson, step: Step) -> None:
-    # An exercise does not run, so its text cannot have fields.
-    text = {} if isinstance(step, ExerciseStep) else results[lesson.id][step.id].text
-    assert {field.key for field in step.fields} == set(text)
-    for prose in step.templates:
-        assert "MISSING" not in template.fill(prose, text, missing="MISSING")
-    assert not any(word in value for value in text.values() for word in ("nan", "tensor(", "Parameter", "object at"))
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_field_of_the_prose_is_filled(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in lesson.steps:
+        with subtests.test(step.id):
+            # An exercise does not run, so its text cannot have fields.
+            text = {} if isinstance(step, ExerciseStep) else results[lesson.id][step.id].text
+            assert {field.key for field in step.fields} == set(text)
+            for prose in step.templates:
+                assert "MISSING" not in template.fill(prose, text, missing="MISSING")
+            assert not any(
+                word in value for value in text.values() for word in ("nan", "tensor(", "Parameter", "object at")
+            )
 
 
-@pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_axes_fit_the_tensor(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
-        assert len(shown_tensor.axes) == len(tensor.shape), shown_tensor.name
-        assert tensor.axes == shown_tensor.axes, shown_tensor.name
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_axes_fit_the_tensor(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in runs(lesson):
+        with subtests.test(step.id):
+            for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+                assert len(shown_tensor.axes) == len(tensor.shape), shown_tensor.name
+                assert tensor.axes == shown_tensor.axes, shown_tensor.name
 
 
-@pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_every_row_and_column_has_a_label(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
-        for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
-            assert len(labels) == size
-            given = {str(name): texts for name, texts in shown_tensor.labels.items()}.get(axis)
-            if given is not None:
-                assert given[:size] == labels
-                assert len(given) >= size
-        assert set(shown_tensor.labels) <= set(tensor.axes)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_row_and_column_has_a_label(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in runs(lesson):
+        with subtests.test(step.id):
+            for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+                for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
+                    assert len(labels) == size
+                    given = {str(name): texts for name, texts in shown_tensor.labels.items()}.get(axis)
+                    if given is not None:
+                        assert given[:size] == labels
+                        assert len(given) >= size
+                assert set(shown_tensor.labels) <= set(tensor.axes)
 
 
-@pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_token_axes_are_labeled_with_words(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
-        for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
-            if lesson.tokens and axis in ("token", "query", "key") and axis not in shown_tensor.labels:
-                assert size <= len(lesson.tokens)
-                assert labels == lesson.tokens[:size]
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_token_axes_are_labeled_with_words(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in runs(lesson):
+        with subtests.test(step.id):
+            for shown_tensor, tensor in zip(step.tensors, results[lesson.id][step.id].tensors, strict=True):
+                for axis, size, labels in zip(tensor.axes, tensor.shape, tensor.labels, strict=True):
+                    if lesson.tokens and axis in ("token", "query", "key") and axis not in shown_tensor.labels:
+                        assert size <= len(lesson.tokens)
+                        assert labels == lesson.tokens[:size]
 
 
-@pytest.mark.parametrize(("lesson", "step"), RUNS)
-def test_masks_and_weights_have_valid_values(results: CourseRuns, lesson: Lesson, step: RunningStep) -> None:
-    for tensor in results[lesson.id][step.id].tensors:
-        if tensor.kind == "mask":
-            assert set(tensor.values or ()) == {0.0, 1.0}
-        if tensor.kind == "weight" and not step.varies and tensor.low is not None and lesson.id != "one-query":
-            assert 0 <= tensor.low <= (tensor.high or 0) <= 1
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_masks_and_weights_have_valid_values(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for step in runs(lesson):
+        with subtests.test(step.id):
+            for tensor in results[lesson.id][step.id].tensors:
+                if tensor.kind == "mask":
+                    assert set(tensor.values or ()) == {0.0, 1.0}
+                if tensor.kind == "weight" and not step.varies and tensor.low is not None and lesson.id != "one-query":
+                    assert 0 <= tensor.low <= (tensor.high or 0) <= 1
 
 
 # Exercises -----------------------------------------------------------------------------------------------------------
@@ -167,27 +180,37 @@ def test_exercises_are_found_by_their_numbers() -> None:
 # Questions -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_each_answer_to_a_question_gets_its_own_explanation(
-    results: CourseRuns, lesson: Lesson, step: Question
+    results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson
 ) -> None:
     """The right answer passes, and every wrong answer that the author expects gets its own explanation."""
-    result = results[lesson.id][step.id]
-    right, *wrong = answers(step, result)
-    assert judge(step, result, right).message == question_words.why(step, result)
-    judgements = [judge(step, result, text) for text in wrong]
-    assert [judgement.verdict for judgement in judgements] == ["failed"] * len(wrong)
-    explained = [option.why for option in step.options if not option.right] if isinstance(step, ChoiceStep) else []
-    explained = explained or [item.why for item in getattr(step, "wrong", ())]
-    assert [judgement.message for judgement in judgements] == [template.fill(text, result.text) for text in explained]
-    assert len({judgement.message for judgement in judgements}) == len(judgements) >= 2
+    for step in questions(lesson):
+        with subtests.test(step.id):
+            result = results[lesson.id][step.id]
+            right, *wrong = answers(step, result)
+            assert judge(step, result, right).message == question_words.why(step, result)
+            judgements = [judge(step, result, text) for text in wrong]
+            assert [judgement.verdict for judgement in judgements] == ["failed"] * len(wrong)
+            explained = (
+                [option.why for option in step.options if not option.right] if isinstance(step, ChoiceStep) else []
+            )
+            explained = explained or [item.why for item in getattr(step, "wrong", ())]
+            assert [judgement.message for judgement in judgements] == [
+                template.fill(text, result.text) for text in explained
+            ]
+            assert len({judgement.message for judgement in judgements}) == len(judgements) >= 2
 
 
-@pytest.mark.parametrize(("lesson", "step"), QUESTIONS)
-def test_hints_of_a_question_do_not_give_the_answer_away(results: CourseRuns, lesson: Lesson, step: Question) -> None:
-    result = results[lesson.id][step.id]
-    answer = question_words.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
-    assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_hints_of_a_question_do_not_give_the_answer_away(
+    results: CourseRuns, subtests: pytest.Subtests, lesson: Lesson
+) -> None:
+    for step in questions(lesson):
+        with subtests.test(step.id):
+            result = results[lesson.id][step.id]
+            answer = question_words.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
+            assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
 
 
 def answers(step: Question, result: StepResult) -> list[str]:

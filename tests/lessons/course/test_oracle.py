@@ -68,14 +68,6 @@ from tests.lessons.run_questions import explain
 
 FIRST, LAST = COURSE.lesson("one-query"), COURSE.lesson("multi-head-class")
 CORE = tuple(lesson for lesson in COURSE.lessons if FIRST.number <= lesson.number <= LAST.number)
-PLACES = [
-    f"{lesson.id}/{step.id}/{shown.name}"
-    for lesson in CORE
-    for step in lesson.steps
-    if isinstance(step, RunningStep)
-    for shown in step.tensors
-]
-
 TOLERANCE = 1e-5
 """The absolute and the relative difference that is allowed. The runs compute with 32 bits, the loops with 64."""
 
@@ -982,18 +974,25 @@ def case_of(worker: Session, lesson: Lesson) -> Case:
     return Case(lesson, shown, Given(lesson, operands), made)
 
 
+def shown_tensors(lesson: Lesson) -> list[str]:
+    """List the tensors that a lesson shows, each as its step and its name."""
+    steps = [step for step in lesson.steps if isinstance(step, RunningStep)]
+    return [f"{step.id}/{shown.name}" for step in steps for shown in step.tensors]
+
+
 @pytest.fixture(scope="module")
 def case(worker: Session) -> Cases:
     """Return a function that runs a core lesson once, by its id."""
     return functools.cache(lambda name: case_of(worker, COURSE.lesson(name)))
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_loops_give_the_shown_numbers(case: Cases, place: str) -> None:
-    lesson, entry = place.split("/", 1)
-    found = case(lesson)
-    assert entry in found.table, f"add {entry!r} to the oracle of {lesson}"
-    assert not (wrong := difference(found.shown[entry], found.table[entry])), wrong
+@pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
+def test_loops_give_the_shown_numbers(case: Cases, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    found = case(lesson.id)
+    for entry in shown_tensors(lesson):
+        with subtests.test(entry):
+            assert entry in found.table, f"add {entry!r} to the oracle of {lesson.id}"
+            assert not (wrong := difference(found.shown[entry], found.table[entry])), wrong
 
 
 @pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
@@ -1012,11 +1011,12 @@ def test_operands_are_random_draws(case: Cases, lesson: Lesson) -> None:
 # The oracle can fail -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_changed_number_is_noticed(case: Cases, place: str) -> None:
-    lesson, entry = place.split("/", 1)
-    tensor, expected = case(lesson).shown[entry], case(lesson).table[entry]
-    assert difference(replace(tensor, values=change_a_number(tensor, expected)), expected)
+@pytest.mark.parametrize("lesson", CORE, ids=lambda lesson: lesson.id)
+def test_changed_number_is_noticed(case: Cases, subtests: pytest.Subtests, lesson: Lesson) -> None:
+    for entry in shown_tensors(lesson):
+        with subtests.test(entry):
+            tensor, expected = case(lesson.id).shown[entry], case(lesson.id).table[entry]
+            assert difference(replace(tensor, values=change_a_number(tensor, expected)), expected)
 
 
 def change_a_number(tensor: Tensor, expected: Any) -> tuple[float, ...]:

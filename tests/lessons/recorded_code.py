@@ -24,7 +24,7 @@ torch.set_num_threads(1)
 SAMPLE = 4096
 """The largest number of cells that are all checked; in a larger tensor only a few are."""
 
-MOST_OPERANDS = 8000
+MOST_OPERANDS = 2000
 """The number of operands in the explanations of one tensor, above which its cells are checked in steps."""
 
 WIDE = 3

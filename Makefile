@@ -38,7 +38,7 @@ READY_DEV := $(VENV)/.ready-dev
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations record clean
+.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations exam-walk record clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -77,7 +77,7 @@ bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
 	$(PY) -m bench $(ARGS)
 
-exam: exam-answers exam-explanations ## judge many answers and examine explanations of random programs (minutes)
+exam: exam-answers exam-explanations exam-walk ## judge many answers, examine many explanations, see all steps (minutes)
 
 # ARGS chooses answers.
 exam-answers: $(READY_DEV)
@@ -86,6 +86,10 @@ exam-answers: $(READY_DEV)
 # For example ARGS="--count 500 --seed 0 --course".
 exam-explanations: $(READY_DEV)
 	$(PY) -m tests.exam.explanations $(ARGS)
+
+# For example ARGS="--size 160x50".
+exam-walk: $(READY_DEV)
+	$(PY) -m tests.walk $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
 	$(PY) -m lessons.authoring.recordings $(ARGS)

@@ -1,4 +1,4 @@
-"""The whole course on a real terminal."""
+"""Lessons of the course on a real terminal; `make exam` walks through all of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from lessons.format.lesson import ExerciseStep, RunningStep
 from tests import walk
 from tests.course import COURSE
 
+WALKED = [COURSE.lesson(name) for name in ("why-attention", "gpt2-size", "induction")]
+"""Lessons with all kinds of steps, with the smallest tensors and the largest."""
+
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 def test_every_step_draws_what_it_shows() -> None:
-    assert walk.walk(COURSE.lessons) == []
+    assert walk.walk(WALKED) == []
+
+
+def test_all_kinds_of_steps_are_walked() -> None:
+    walked, course = (
+        {step.kind for lesson in lessons for step in lesson.steps} for lessons in (WALKED, COURSE.lessons)
+    )
+    assert walked == course
 
 
 def test_problems_of_a_step_are_found() -> None:

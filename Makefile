@@ -35,6 +35,9 @@ INSTALL_TORCH = index=$$($(PY) .ci/torch_index.py) && \
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
+# Tests start many processes; each would compile the tutor again where the environment forbids to keep what was compiled.
+test lint: export PYTHONDONTWRITEBYTECODE =
+
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 

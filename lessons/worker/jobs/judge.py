@@ -51,7 +51,7 @@ from lessons.worker.messages import (
 )
 
 CONTEXT, SOLUTION, MISTAKE = (CodeUnit.internal(name).filename for name in ("context", "solution", "mistake"))
-DIAGNOSIS = 2.5
+DIAGNOSIS = 1.0
 """Seconds after which no more pairs of mistakes are tried."""
 
 CLOSE = 1e-4

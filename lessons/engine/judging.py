@@ -2,7 +2,8 @@
 
 The judge's child makes hidden inputs and decides; the other child runs the answer on them. Data for one from the other
 is passed on unread: see `lessons.worker.jobs.judge`. A wrong answer is then diagnosed: by the known mistakes of the
-exercise, and by a second, recorded run that shows where its intermediate results diverge from the model answer's.
+exercise, by a second, recorded run that shows where its intermediate results diverge from the model answer's, and by
+small edits of the answer that might make it pass (`repairing`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
-from lessons.engine import child_failures, replies
+from lessons.engine import child_failures, repairing, replies
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
@@ -108,7 +109,8 @@ class _Answer:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
     `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
-    are the ones that the message of the failure could make, and `untried` is the message without any.
+    are the ones that the message of the failure could make, and `untried` is the message without any. `reported` is
+    False if the child ended before it told the outcome.
     """
 
     actual: object = None
@@ -119,6 +121,7 @@ class _Answer:
     missing: tuple[str, ...] = ()
     untried: str = ""
     suggestions: tuple[SuggestionReport, ...] = ()
+    reported: bool = True
 
     @property
     def crash(self) -> str:
@@ -215,7 +218,37 @@ def _check(
     judgement = _judge_answer(
         judge, request.exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
     )
+    if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
+        judgement = _with_repair(judgement, judge, hidden, request, child)
     return replace(judgement, crash=crash)
+
+
+def _is_open(judgement: Judgement, answer: _Answer) -> bool:
+    """Return whether a wrong answer has no name yet for its mistake, and gave values or raised an exception."""
+    if judgement.passed or judgement.mistakes or answer.missing or not answer.reported:
+        return False
+    return judgement.verdict == "failed" if answer.failure is None else answer.failure.kind == "error"
+
+
+def _with_repair(
+    judgement: Judgement, judge: ChildProcess, hidden: HiddenInputs, request: Request, child: Child
+) -> Judgement:
+    """Name the mistake in a wrong answer if the answer passes with an edit that undoes it."""
+
+    def passes(answer: _Answer) -> bool:
+        return not answer.failure and not answer.missing and _decide(judge, request.exercise, answer).passed
+
+    found = repairing.find(
+        *(request.exercise, request.code, request.own_seed, hidden, child),
+        lambda report: passes(_Answer(report.actual, report.blob)),
+    )
+    if found is None:
+        return judgement
+    repair, is_later = found
+    # A copy may disturb later ones in the same process, so what is said has been tried alone.
+    if is_later and not passes(_run(replace(request, code=repair.code.encode()), child, hidden, lambda: False)):
+        return judgement
+    return replace(judgement, mistakes=(repair.mistake,), line=repair.lines[0])
 
 
 def _judge_answer(
@@ -292,9 +325,10 @@ def _run(
         try:
             answer = _converse(job, request, hidden, trace)
         except TimeoutError:
-            answer = _Answer(failure=child_failures.timeout_failure(job, limits.wall))
+            answer = _Answer(failure=child_failures.timeout_failure(job, limits.wall), reported=False)
         except wire.WireError as error:
-            answer = _Answer(failure=child_failures.exit_failure(job, error, limits, cancelled()))
+            failure = child_failures.exit_failure(job, error, limits, cancelled())
+            answer = _Answer(failure=failure, reported=False)
         job.end()
         return replace(answer, printed=output(job.out))
 

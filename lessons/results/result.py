@@ -217,7 +217,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class NamedMistake:
-    """A known mistake that an answer shows.
+    """A known mistake that an answer shows, or the kind of edit that makes the answer pass.
 
     Attributes:
         name: its name in a few words.
@@ -257,7 +257,7 @@ class Judgement:
     Attributes:
         message: one sentence that says what is wrong, or that nothing is.
         line: the line of the answer that the message is about, if one is known.
-        mistakes: the known mistakes that the answer shows: one, or two at once.
+        mistakes: the known mistakes that the answer shows, one or two at once; or the kind of edit that it needs.
         difference: the first result that differs from the model answer, if no known mistake explains it.
         checks: the results of the checks, in the order of the exercise.
         seed: the seed of the hidden inputs, with which the judgement can be repeated.

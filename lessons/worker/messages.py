@@ -315,6 +315,25 @@ class AnswerReport:
     blob: bytes
 
 
+@message
+class RunRepairs:
+    """Run repaired copies of an answer (`sources`), one after the other, on the hidden inputs that follow."""
+
+    probe: str
+    seed: int
+    defines: tuple[str, ...]
+    without: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@message
+class RepairReport:
+    """The values that the next copy gave, None if it failed."""
+
+    actual: Any
+    blob: bytes
+
+
 # Judging: the child that decides -----------------------------------------------------------------------------------
 
 
@@ -458,7 +477,8 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Train: (Snapshot, Trained, TrainingFailed),
     Pause: (Paused,),
     RunAnswer: (AnswerLoaded,),
-    HiddenInputs: (AnswerReport,),
+    RunRepairs: (RepairReport,),
+    HiddenInputs: (AnswerReport, RepairReport),
     Judge: (HiddenInputs,),
     Decide: (Decision, Refusal),
     Diagnose: (DiagnosisReport,),

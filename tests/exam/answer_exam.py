@@ -24,6 +24,7 @@ from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.mistake_edits import apply_edits
+from lessons.reading.repair_kinds import kind_texts
 from lessons.results.result import Judgement
 from tests.course import COURSE
 from tests.exam import variations
@@ -57,6 +58,7 @@ class Totals:
     right: int = 0
     wrong: int = 0
     named: int = 0
+    repaired: int = 0
     placed: int = 0
     lines: int = 0
     seconds: float = 0.0
@@ -72,7 +74,7 @@ class Totals:
         rows = (
             f"{self.right} right answers, refused: {len(self.refused)}",
             f"{self.wrong} wrong answers, passed: {len(self.passed)}",
-            f"named: {self.named} of {self.wrong}, misnamed: {len(self.misnamed)}, "
+            f"named: {self.named} of {self.wrong} ({self.repaired} by a repair), misnamed: {len(self.misnamed)}, "
             f"with a name that was not given: {len(self.unnamed)}",
             f"line of the edit: {self.placed} of {self.lines} lines given",
             f"verdicts that depend on the seed: {len(self.flips)}",
@@ -168,6 +170,7 @@ def _count(answer: Answer, judgements: Sequence[Judgement], totals: Totals) -> N
         totals.passed.append(label)
         return
     allowed = {"+".join(sorted(name.split("+"))) for name in answer.names}
+    totals.repaired += not given.isdisjoint(kind_texts())
     if strange := sorted(given - allowed - {""}):
         true = " or ".join(sorted(allowed)) or "none of them"
         totals.misnamed.append(f"{label}: named {', '.join(strange)}, is {true}")

@@ -36,7 +36,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     source = job.blob.decode("utf-8", "surrogatepass")
     tracer = intermediates.Tracer(YOUR_CODE, source) if job.trace else None
     namespace = new_namespace(MODULE)
-    _forbid([OURS, *job.without])
+    forbid([OURS, *job.without])
     loaded = dict(sys.modules)
     seed_generators(job.seed)
     with _watching(tracer):
@@ -139,7 +139,7 @@ def _within(name: str, packages: Sequence[str]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-def _forbid(names: Sequence[str]) -> None:
+def forbid(names: Sequence[str]) -> None:
     """Forbid the learner's code to import these modules and their submodules."""
     roots = {name.partition(".")[0] for name in names}
     for name in [name for name in sys.modules if name.partition(".")[0] in roots and _within(name, names)]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.worker import channel, child_exit_codes, fence, messages, wire
-from lessons.worker.jobs import answer_run, judge, lesson_run, training
+from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
 
 TALK = 3
@@ -21,6 +21,7 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunLesson: lesson_run.run_lesson,
     messages.Train: training.run_training,
     messages.RunAnswer: answer_run.run_answer,
+    messages.RunRepairs: repair_run.run_repairs,
     messages.Judge: judge.judge,
 }
 """The function that does each job."""

@@ -63,9 +63,9 @@ def test_an_exception_is_matched_by_its_message(worker: Session) -> None:
     assert (ids(judgement), judgement.line) == (["no-transpose"], 5)
 
 
-def test_an_unknown_mistake_is_shown_where_it_begins(worker: Session) -> None:
+def test_a_mistake_that_is_not_listed_is_shown_where_it_begins(worker: Session) -> None:
     judgement = worker.check(attention_exercise(), ATTENTION.replace("weights @ values", "weights @ values * 2"))
-    assert ids(judgement) == []
+    assert ids(judgement) == ["too-much"]
     found = judgement.difference
     assert found is not None
     assert (found.name, found.line) == ("context", 7)
@@ -92,12 +92,12 @@ def test_a_different_way_to_the_same_result_is_no_difference(worker: Session) ->
     assert judgement.difference.line == 7
 
 
-def test_an_answer_that_only_returns_wrong_values_has_no_known_mistake(worker: Session) -> None:
+def test_an_answer_that_only_returns_wrong_values_makes_no_listed_mistake(worker: Session) -> None:
     judgement = worker.check(
         attention_exercise(), ATTENTION.replace("return weights, context", "return weights * 1, context * 0")
     )
     assert not judgement.passed
-    assert judgement.mistakes == ()
+    assert [(mistake.id, mistake.line) for mistake in judgement.mistakes] == [("too-much", 8)]
 
 
 def test_the_same_seed_gives_the_same_judgement(worker: Session) -> None:
@@ -221,7 +221,7 @@ def test_what_contradicts_the_results_on_the_way_is_not_named(worker: Session) -
     made = ATTENTION.replace("queries @ keys.T", "keys @ queries.T").replace("dim=-1", "dim=0")
     assert ids(worker.check(exercise, made)) == ["both"]
     judgement = worker.check(exercise, ATTENTION.replace("weights @ values", "weights.T @ values"))
-    assert (ids(judgement), judgement.line) == ([], 7)
+    assert (ids(judgement), judgement.line) == (["transpose-extra"], 7)
 
 
 def test_many_answers_judged_on_the_same_inputs_are_judged_as_one_by_one(worker: Session) -> None:

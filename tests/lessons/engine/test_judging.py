@@ -279,7 +279,10 @@ DIFFERENT = {
         "nothing-carried",
     ),
     "the same seed": ("torch.manual_seed(123)\nv2.__init__(*v1.W_query.shape)", "failed", OTHERS, "same-seed"),
-    "one size only": (copy_of("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"), "error", "RuntimeError: ", ""),
+    "one size only": (
+        copy_of("v1.W_query.T.view(2, 3)", "v1.W_key.T", "v1.W_value.T"),
+        *("error", "RuntimeError: ", "too-much"),
+    ),
     "numbers of the lesson": (copy_of(PRINTED, PRINTED, PRINTED), "error", "RuntimeError: ", ""),
 }  # fmt: skip
 

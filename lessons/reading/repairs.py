@@ -1,0 +1,170 @@
+"""Repairs of a wrong answer: edits that put one piece of a right answer in place of its own.
+
+One that makes it pass shows what was wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
+from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
+from lessons.reading.statements import argument_names, more_names, statements_of
+from lessons.results.result import NamedMistake
+
+LONGEST_SOURCE = 20_000
+MOST_MODELS = 2
+"""The largest number of right answers from which repairs are taken: the ones that an answer is most like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """An edit of an answer.
+
+    Attributes:
+        kind: the id of its kind.
+        about: the code that it edits, for the sentence about it.
+        lines: the lines of the answer that it edits.
+        statement: which of the statements that differ it edits; None for several of them.
+        whole: whether it edits all of the statement that differs.
+        code: the answer after the edit, as Python writes it.
+    """
+
+    kind: str
+    about: str
+    lines: tuple[int, ...]
+    statement: int | None
+    whole: bool
+    code: str
+
+    @property
+    def mistake(self) -> NamedMistake:
+        """What is said of the mistake that it undoes."""
+        text = kind_texts()[self.kind]
+        why = text.why.format(code=self.about)
+        if len(self.lines) > 1:
+            listed = ", ".join(map(str, self.lines[:-1]))
+            why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."
+        return NamedMistake(self.kind, text.name, why, self.lines[0])
+
+
+def repairs(source: str, models: Sequence[str], most: int) -> list[list[Repair]]:
+    """Return repairs of a program, at most `most` in all: for each of the models that it is most like a list.
+
+    There are none if the program cannot be parsed. The same program and models give the same repairs.
+    """
+    if len(source) > LONGEST_SOURCE:
+        return []
+    try:
+        theirs = parse(source)
+        found = [differences(theirs, _renamed(parse(model), _names(source, model))) for model in models]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    result: list[list[Repair]] = []
+    for each in sorted(found, key=_size)[:MOST_MODELS]:
+        made: dict[str, Repair] = {}
+        known = {item.code for group in result for item in group}
+        for repair in _of_model(theirs, each):
+            if len(made) + len(known) < most and repair.code not in known:
+                made.setdefault(repair.code, repair)
+        result.append([*made.values()])
+    return result
+
+
+def choose(found: Sequence[Repair]) -> Repair | None:
+    """Choose from the repairs, taken from one model, with which an answer passes: the one that edits least.
+
+    Returns None if there is none, or if two statements could be to blame.
+    """
+    found = [item for item in found if item.statement is not None] or found
+    if len({item.statement for item in found}) != 1:
+        return None
+    parts = [item for item in found if not item.whole]
+    return parts[0] if len(parts) == 1 else next((item for item in found if item.whole), None)
+
+
+def _size(found: Sequence[Difference]) -> int:
+    return sum(len(item.theirs) + len(item.ours) for item in found)
+
+
+def _names(source: str, model: str) -> dict[str, str]:
+    """Return how a program calls what a model has: our names, and theirs."""
+    theirs, ours = statements_of(source), statements_of(model)
+    names = more_names(theirs, ours, argument_names(theirs, ours))
+    return {ours: theirs for theirs, ours in reversed(names.items())}
+
+
+def _renamed(tree: ast.Module, names: Mapping[str, str]) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = names.get(node.arg, node.arg)
+    return tree
+
+
+def _of_model(theirs: ast.Module, found: Sequence[Difference]) -> Iterator[Repair]:
+    """Yield the edits that take a single difference from a model, or all of them if they are the same."""
+    if len(found) > 1 and _are_same(found):
+        lines = tuple(dict.fromkeys(item.line for item in found))
+        yield Repair(*kind_of(smallest(found[0])), lines, None, True, replaced(theirs, found))
+    for index, item in enumerate(found):
+        twin = _twin(item, found)
+        if twin is not None and item.theirs:
+            yield Repair(_of_moved(item), "", (item.line,), index, True, replaced(theirs, (item, twin)))
+        if not item.is_simple or (not item.theirs and (twin or not _continues(item.ours[0], theirs))):
+            continue
+        whole = smallest(item)
+        for part in (whole, *(item.parts if len(item.parts) > 1 else ())):
+            kind, about = kind_of(part)
+            if kind in LAST and (len(found) > 1 or item.is_all_of_body):
+                continue
+            # Where other statements differ as well, an edit may compute anew what one of these gets wrong.
+            if len(found) == 1 or not _bypasses(part, kind, theirs):
+                yield Repair(kind, about, (part.line,), index, part is whole, replaced(theirs, [part]))
+
+
+def _are_same(found: Sequence[Difference]) -> bool:
+    """Return whether the same is changed in each of several statements."""
+    if not all(item.is_simple and item.theirs and item.ours for item in found):
+        return False
+    return len({"; ".join(map(_dumped, item.parts or (item,))) for item in found}) == 1
+
+
+def _dumped(item: Difference) -> str:
+    return f"{ast.dump(item.theirs[0])} {ast.dump(item.ours[0])}"
+
+
+def _twin(item: Difference, found: Sequence[Difference]) -> Difference | None:
+    """Return the difference that lacks the statement which this one has too much, or has the one that it lacks."""
+    if len(item.theirs) > 1 or len(item.ours) > 1:
+        return None
+    codes = [*map(ast.dump, item.theirs)], [*map(ast.dump, item.ours)]
+    twins = (other for other in found if ([*map(ast.dump, other.ours)], [*map(ast.dump, other.theirs)]) == codes)
+    return next(twins, None)
+
+
+def _of_moved(item: Difference) -> str:
+    in_loop = isinstance(item.around[-1], ast.For | ast.While)
+    return "return-in-loop" if in_loop and isinstance(item.theirs[0], ast.Return) else "statement-moved"
+
+
+def _continues(statement: ast.AST, program: ast.Module) -> bool:
+    """Return whether a statement that a program lacks goes on with what it has computed, and replaces none of it."""
+    new, read = _names_in(statement, ast.Store), _names_in(statement, ast.Load)
+    computed = _names_in(program, ast.Store)
+    return not (new - read) & computed and not (isinstance(statement, ast.Return) and not read & computed)
+
+
+def _bypasses(part: Difference, kind: str, program: ast.Module) -> bool:
+    """Return whether an edit no longer reads what the program has computed before, which may be what is wrong."""
+    if not part.theirs or not part.ours or kind in LEAVING:
+        return False
+    read, still = (_names_in(item, ast.Load) for item in (part.theirs[0], part.ours[0]))
+    return bool((read - still) & _names_in(program, ast.Store))
+
+
+def _names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, context)}

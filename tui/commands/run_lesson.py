@@ -9,7 +9,7 @@ from dataclasses import replace
 from lessons.authoring import recordings
 from lessons.format.lesson import SETUP, Lesson, RunningStep
 from lessons.results.result import StepResult
-from lessons.what_if import cells, changes
+from lessons.what_if import cells, changes, refused_cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.commands import documents
@@ -69,8 +69,8 @@ def _missing_cells(lesson: Lesson, wanted: Changes) -> Iterator[str]:
     recorded = recordings.load(lesson)
     for cell in wanted.cells:
         shape = _recorded_shape(lesson, cell, recorded)
-        if shape is not None and (why := cells.why_missing(cell.name, cell.index, shape)) is not None:
-            yield cells.not_made(cell.name, cell.index, cell.value, why)
+        if shape is not None and (why := refused_cells.why_missing(cell.name, cell.index, shape)) is not None:
+            yield refused_cells.not_made(cell.name, cell.index, cell.value, why)
 
 
 def _recorded_shape(lesson: Lesson, cell: CellChange, recorded: Mapping[str, StepResult]) -> tuple[int, ...] | None:

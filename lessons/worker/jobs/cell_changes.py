@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from lessons.results.code_unit import CodeUnit
-from lessons.what_if.cells import not_made, why_missing
+from lessons.what_if.refused_cells import not_made, why_missing
 from lessons.worker.message_parts import CellWrite
 
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")

@@ -26,7 +26,8 @@ class Source:
     """The syntax nodes of a source file by their span, with their parents."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        # The ends of lines that Python knows, and columns in bytes, as in the positions of nodes.
+        self._lines = re.split(rb"\r\n|\r|\n", text.encode("utf-8", "surrogatepass"))
         self.nodes: dict[tuple[int, int, int, int], ast.AST] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self._segments: dict[ast.AST, str] = {}
@@ -51,12 +52,29 @@ class Source:
         """Return the text of a node, on one line."""
         known = self._segments.get(node)
         if known is None:
-            text = " ".join((ast.get_source_segment(self.text, node) or "").split())
+            text = " ".join(self._text_of(node).split())
             # For a call over several lines: no blank after a bracket and no trailing comma.
             known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
-            # Each of a thousand operands asks for it, and every time Python would split the whole source into lines.
+            # Each of a thousand operands asks for it.
             self._segments[node] = known
         return known
+
+    def _text_of(self, node: ast.AST) -> str:
+        """Return the lines of a node, cut at its ends; "" for one without a position.
+
+        `ast.get_source_segment` does the same, but splits the whole source each time: 10 ms for a file of PyTorch.
+        """
+        if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
+            return ""
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        # The end first: it may be on the same line as the start.
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
+
+
+parsed = functools.lru_cache(maxsize=64)(Source)
+"""Return the `Source` of a text. Many records have the same definitions in it."""
 
 
 class SourcePositions:
@@ -64,7 +82,6 @@ class SourcePositions:
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self._sources: dict[str, tuple[str, Source]] = {}
         self._names: dict[Site, frozenset[str]] = {}
 
     @staticmethod
@@ -80,14 +97,8 @@ class SourcePositions:
 
     def source(self, site: Site) -> Source | None:
         """Return the parsed source that a site is in; None if it is not watched."""
-        file = site[0].co_filename
-        text = self._record.sources.get(file)
-        if text is None:
-            return None
-        known = self._sources.get(file)
-        if known is None or known[0] is not text:
-            known = self._sources[file] = (text, Source(text))
-        return known[1]
+        text = self._record.sources.get(site[0].co_filename)
+        return parsed(text) if text is not None else None
 
     def node(self, site: Site) -> ast.AST | None:
         """Return the syntax node at a site; None if there is none."""

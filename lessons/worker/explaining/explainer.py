@@ -55,7 +55,6 @@ class NoCell(LookupError):
 class RecordedTensor:
     """A tensor that a step shows, as it was when the step had run."""
 
-    unit: CodeUnit
     name: str
     region: Region
     time: int
@@ -72,7 +71,8 @@ class Explainer:
         self.names = Names(self.record, self.history, self.optimizers.states)
         self.gradients = GradientNames(self.record, self.history, self.names)
         self.attention = AttentionNames(self.record)
-        self._shown: list[RecordedTensor] = []
+        self._shown: dict[tuple[CodeUnit | None, str], RecordedTensor] = {}
+        self._shown_storages: dict[tuple[CodeUnit | None, int], list[RecordedTensor]] = {}
         self._asked: dict[int, tuple[Element, NamedCell, Labels]] = {}
         self._references = 0
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
@@ -88,11 +88,12 @@ class Explainer:
         """Register a tensor that a step or an input shows now."""
         region = Region.of(tensor)
         self.record.asked_about.add(region.storage)
-        self._shown.append(RecordedTensor(unit, name, region, self.record.time))
+        shown = self._shown[unit, name] = RecordedTensor(name, region, self.record.time)
+        self._shown_storages.setdefault((unit, region.storage), []).append(shown)
 
     def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
-        shown = next((item for item in reversed(self._shown) if (item.unit, item.name) == (unit, name)), None)
+        shown = self._shown.get((unit, name))
         if shown is None:
             raise NoCell(name)
         shape = shown.region.shape
@@ -281,9 +282,9 @@ class Explainer:
 
     def shown_code(self, storage: int) -> str:
         """Return the expression by which a step shows a tensor; "" if none does."""
-        for item in self._shown:
-            if item.region.storage == storage and item.unit is not None:
-                return self.record.sources.get(item.unit.expression(item.name).filename, "")
+        for (unit, shown_storage), shown in self._shown_storages.items():
+            if shown_storage == storage and unit is not None:
+                return self.record.sources.get(unit.expression(shown[0].name).filename, "")
         return ""
 
     def describe_origin(self, tensors: Iterable[torch.Tensor], sentence: str) -> None:
@@ -335,15 +336,11 @@ class Explainer:
 
     def _highlighted(self, elements: Iterable[Element], unit: CodeUnit | None) -> dict[str, list[list[int]]]:
         """Find the operands among the tensors that the step shows: their indices, by the name of the tensor."""
-        shown: dict[int, list[RecordedTensor]] = {}
-        for item in self._shown:
-            if item.unit == unit:
-                shown.setdefault(item.region.storage, []).append(item)
         indices: dict[str, list[list[int]]] = {}
         for count, element in enumerate(elements):
             if count >= MOST_LIT:
                 break
-            for item in shown.get(element.storage, ()):
+            for item in self._shown_storages.get((unit, element.storage), ()):
                 index = item.region.find(element.offset)
                 if index is not None:
                     indices.setdefault(item.name, []).append(list(index))

@@ -33,6 +33,7 @@ SCREEN = {
     "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.render.linear_text": {"textual"},
+    "tui.state.recorded_results": {"textual", "sqlite3", "yaml"},
     "tui.commands.course_lookup": {"textual", "yaml"},
     "tui.app": set[str](),
 }
@@ -75,6 +76,13 @@ def test_nothing_in_the_screen_process_imports_torch() -> None:
     for module, found in imported_by(*lessons, "lessons.worker.messages", *modules_of("tui")).items():
         assert "torch" not in found, module
         assert "attention" not in found, module
+
+
+def test_the_map_is_shown_before_the_session_is_imported() -> None:
+    code = "import sys; from tui.controllers import startup; startup.read(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert "lessons.format.lesson" in done.stdout.split()
+    assert not [name for name in done.stdout.split() if name.startswith(("lessons.engine", "lessons.worker"))]
 
 
 def test_nothing_but_tui_imports_textual() -> None:

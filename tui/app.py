@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     # Imported after the first paint, when they are needed: importing them takes longer than painting.
     from lessons.engine.session import Session
     from lessons.format.lesson import Lesson
+    from lessons.learner.progress import Progress
     from tui.controllers.assembly import Assembly
     from tui.controllers.learning_state import LearningState
     from tui.screens.explaining_view import ExplainingView
@@ -51,6 +52,7 @@ class TutorApp(OrderedInputApp):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor")]
 
+    progress: Progress
     state: LearningState
     map: MapController
     parts: Assembly
@@ -60,6 +62,7 @@ class TutorApp(OrderedInputApp):
         self.theme = theme(terminal)
         self.terminal = terminal
         self.loaded = asyncio.Event()
+        self.ready_to_run = asyncio.Event()
         self.assembled = asyncio.Event()
         self._session = session
         self._farewell = ""
@@ -89,23 +92,27 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="load")
     async def load(self) -> None:
-        """Read course and progress in a thread, show the map, then warm up the worker and make the other views.
+        """Read course and progress in a thread, show the map, then load the session, its worker, and the other views.
 
         Keys that are pressed before the map is shown wait for it.
         """
         with self._input_until_loaded:
-            state = await asyncio.to_thread(startup.read, self._session)
-            if isinstance(state, str):
-                self._farewell = state
+            shown = await asyncio.to_thread(startup.read)
+            if isinstance(shown, str):
+                self._farewell = shown
                 self.exit(return_code=ExitCode.FAILURE)
                 return
-            self.state = state
-            self.frame.watch(state.async_session, state.progress)
-            self.map = MapController(self.frame, state, self.map_view, self.open_when_made)
+            self.progress = shown.progress
+            self.frame.watch_progress(shown.progress)
+            self.map = MapController(self.frame, shown, self.map_view, self.open_when_made)
             self.loaded.set()
             self.map.show()
-        if state.progress.problem:
-            self.frame.notify(state.progress.problem, "warning", timeout=15)
+        if shown.progress.problem:
+            self.frame.notify(shown.progress.problem, "warning", timeout=15)
+        await self._painted()
+        state = self.state = await asyncio.to_thread(startup.add_session, shown, self._session)
+        self.frame.watch_session(state.async_session)
+        self.ready_to_run.set()
         self.warm_up()
 
         # Also in a thread: importing the views takes a while, and keys must not wait for it.
@@ -113,12 +120,23 @@ class TutorApp(OrderedInputApp):
         from tui.controllers.assembly import assemble
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
-        self.parts = assemble(self.frame, state, self.terminal, code_theme, self.map.show)
+        self.parts = assemble(self.frame, state, self.terminal, code_theme, self._show_map)
         # In one batch: otherwise the map would be painted again after each view.
         with self.batch_update():
             for view in self.parts.views:
                 await self.frame.add(view)
         self.assembled.set()
+
+    async def _painted(self) -> None:
+        """Wait until the screen is painted: a thread that imports modules would slow that down."""
+        painted = asyncio.Event()
+        self.call_after_refresh(painted.set)
+        await painted.wait()
+
+    def _show_map(self) -> None:
+        """Close the prompt, if one is open, and show the map."""
+        self.state.async_session.close_prompt()
+        self.map.show()
 
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
@@ -256,7 +274,7 @@ class TutorApp(OrderedInputApp):
 
     def action_stop(self) -> None:
         """Stop the code or the training that is running."""
-        if self.loaded.is_set():
+        if self.ready_to_run.is_set():
             self.state.async_session.stop()
         if self.frame.view_id != MAP:
             self.parts.steps.stop()
@@ -272,7 +290,7 @@ class TutorApp(OrderedInputApp):
     async def action_export(self) -> None:
         """Write the learner's progress and code to a file."""
         if self.loaded.is_set():
-            await progress_export.export(self.frame, self.state.progress)
+            await progress_export.export(self.frame, self.progress)
 
     def action_help(self) -> None:
         """Show the help for the current view, or hide it."""
@@ -300,6 +318,7 @@ class TutorApp(OrderedInputApp):
         """End the worker, write pending progress, and return the message to print after the tutor has ended, or ""."""
         if not self.loaded.is_set():
             return self._farewell
-        self.state.async_session.close()
-        self.state.progress.close()
-        return progress_export.farewell(self.state.progress)
+        if self.ready_to_run.is_set():
+            self.state.async_session.close()
+        self.progress.close()
+        return progress_export.farewell(self.progress)

@@ -7,7 +7,6 @@ trainings that ship with these lessons.
 
 from __future__ import annotations
 
-import array
 import json
 import math
 import sys
@@ -18,30 +17,18 @@ from typing import Any
 
 from lessons.engine import training
 from lessons.engine.session import Session
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor, TrainStep
+from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.findings import LessonError
 from lessons.reading.loader import load_course
+from lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
 from lessons.results import line_shapes
 from lessons.results.json_numbers import number
-from lessons.results.result import MemoryLayout, StepResult, Tensor, Training, Window
+from lessons.results.result import StepResult, Tensor, Training
 from lessons.what_if import knobs
 from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 
-FILE = "recorded.json"
 TRAIN = "--train"
-SINGLE_PRECISION = ("float32", "float16", "bfloat16")
-"""Dtypes whose numbers travel and are recorded as 32-bit floats, which nine digits represent exactly."""
-
-
-def load(lesson: Lesson) -> dict[str, StepResult]:
-    """Read the recorded results of a lesson by step id; empty if there are none that can be read."""
-    try:
-        data = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))
-        return {str(key): _step_from_json(lesson, str(key), item) for key, item in data["steps"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
 
 
 def save(lesson: Lesson, results: list[StepResult]) -> None:
@@ -91,48 +78,6 @@ def _tensor_to_json(tensor: Tensor) -> dict[str, Any]:
         return entry | {"values": [rounded(value) for value in tensor.values]}
     assert tensor.window is not None
     return entry | {"window": [[rounded(value) for value in row] for row in tensor.window.rows]}
-
-
-def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
-    step = lesson.step(step_id)
-    shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
-    tensors = tuple(
-        _tensor_from_json(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown
-    )
-    lines = line_shapes.of_json(data.get("shapes", []))
-    return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
-
-
-def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
-    shape = tuple(entry["shape"])
-    names, texts = axis_labels.names_and_labels(lesson, spec, shape)
-
-    def exact(values: list[float | str]) -> tuple[float, ...]:
-        if entry["dtype"] in SINGLE_PRECISION:
-            return tuple(array.array("f", map(float, values)))
-        return tuple(float(value) if isinstance(value, str) else value for value in values)
-
-    window = None
-    if "window" in entry:
-        window = Window((0,) * (len(shape) - 2), 0, 0, tuple(exact(row) for row in entry["window"]))
-    return Tensor(
-        name=spec.name,
-        kind=spec.kind,
-        dtype=entry["dtype"],
-        shape=shape,
-        axes=names,
-        labels=texts,
-        low=entry["low"],
-        high=entry["high"],
-        values=exact(entry["values"]) if "values" in entry else None,
-        window=window,
-        draw=spec.draw,
-        layout=_layout_from_json(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
-    )
-
-
-def _layout_from_json(entry: dict[str, Any]) -> MemoryLayout:
-    return MemoryLayout(**entry | {"strides": tuple(entry["strides"])})
 
 
 def train(session: Session, lesson: Lesson) -> Iterator[str]:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from lessons.authoring import recordings
 from lessons.engine.child_code import CodeRequest, Names
 from lessons.engine.judging import Diagnosis
 from lessons.engine.prompt import PromptResult
@@ -18,6 +17,7 @@ from lessons.engine.scratch_run import STEP
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.reading import recorded_outputs
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.results.result import (
@@ -203,7 +203,7 @@ class FakeSession(Session):
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
         finished = self._work(f"run {lesson.id}/{upto}{_changes_suffix(lesson, changes)}")
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
-        recorded = recordings.load(lesson)
+        recorded = recorded_outputs.load(lesson)
         ids = [step.id for step in lesson.steps[:last] if step.kind != "exercise"]
         results = [recorded.get(step_id, StepResult(step_id)) for step_id in ids]
         results = [changed(result, changes) for result in results] if changes else results

@@ -16,6 +16,7 @@ from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, done_text, position_text, position_text_near, task, task_start, tutor, with_typed
 from tui.app import TutorApp
 from tui.render.prose import rich_text
+from tui.state.recorded_results import RecordedResults
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -178,7 +179,7 @@ async def test_without_recorded_results_the_focus_moves_to_the_first_matrix_that
 ) -> None:
     session = FakeSession(loaded=False)
     async with tutor(session) as learner:
-        monkeypatch.setattr(learner.app.state.results, "of", lambda lesson: {})
+        monkeypatch.setattr(RecordedResults, "of", lambda self, lesson: {})
         await learner.goes_to("attention-classes", "linear")
         await learner.sees("1  weight = v2", lambda: learner.focus == "code")
         # There is no matrix yet that Tab could lead to.

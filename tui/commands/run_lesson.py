@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lessons.authoring import recordings
 from lessons.format.lesson import SETUP, Lesson, RunningStep
+from lessons.reading import recorded_outputs
 from lessons.results.result import StepResult
 from lessons.what_if import cells, changes, refused_cells
 from lessons.what_if.cells import CellChange
@@ -66,7 +66,7 @@ def _missing_cells(lesson: Lesson, wanted: Changes) -> Iterator[str]:
     """
     if wanted.knobs or not wanted.cells:
         return
-    recorded = recordings.load(lesson)
+    recorded = recorded_outputs.load(lesson)
     for cell in wanted.cells:
         shape = _recorded_shape(lesson, cell, recorded)
         if shape is not None and (why := refused_cells.why_missing(cell.name, cell.index, shape)) is not None:

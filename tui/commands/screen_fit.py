@@ -11,11 +11,10 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
-from lessons.reading import loader
+from lessons.reading import loader, recorded_outputs
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
 from lessons.results.result import StepResult
@@ -74,7 +73,7 @@ async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
     app = _Bench()
     async with app.run_test(size=SMALLEST) as pilot:
         for lesson in lessons:
-            results = recordings.load(lesson)
+            results = recorded_outputs.load(lesson)
             root = loader.read_nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view = app.show(lesson, step, results.get(step.id, StepResult(step.id)))

@@ -80,9 +80,13 @@ class Frame:
         """Add a view without showing it."""
         await self.views.add_content(self._widget(view))
 
-    def watch(self, async_session: AsyncSession, progress: Progress) -> None:
-        """Have the title report from now on whether code can be run and whether progress is saved."""
-        self._async_session, self._progress = async_session, progress
+    def watch_progress(self, progress: Progress) -> None:
+        """Have the title report from now on whether progress is saved."""
+        self._progress = progress
+
+    def watch_session(self, async_session: AsyncSession) -> None:
+        """Have the title report from now on whether code can be run."""
+        self._async_session = async_session
 
     # Views -----------------------------------------------------------------------------------------------------------
 
@@ -126,9 +130,10 @@ class Frame:
 
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""
-        if self._async_session is None or self._progress is None:
+        if self._progress is None:
             return ["loading the course"]
-        words = ["cannot run code"] if self.problem else [] if self._async_session.ready else ["loading PyTorch"]
+        ready = self._async_session is not None and self._async_session.ready
+        words = ["cannot run code"] if self.problem else [] if ready else ["loading PyTorch"]
         return words if self._progress.saved else [*words, f"not saved ({mention('tutor.export')})"]
 
     def show_keys(self) -> None:

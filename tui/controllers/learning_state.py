@@ -8,7 +8,16 @@ if TYPE_CHECKING:  # the first paint needs this module before the others are loa
     from lessons.format.lesson import Course
     from lessons.learner.progress import Progress
     from tui.state.async_session import AsyncSession
+    from tui.state.recorded_results import RecordedResults
     from tui.state.step_results import StepResults, TrainingReplays
+
+
+class MapState(NamedTuple):
+    """What the map shows: the course, the learner's progress, and the results that ship with the course."""
+
+    course: Course
+    progress: Progress
+    recorded: RecordedResults
 
 
 class LearningState(NamedTuple):

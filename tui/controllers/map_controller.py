@@ -12,7 +12,7 @@ from tui.screens.map_view import MapView
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
     from lessons.format.lesson import Lesson
-    from tui.controllers.learning_state import LearningState
+    from tui.controllers.learning_state import MapState
 
 
 class MapController:
@@ -21,7 +21,7 @@ class MapController:
     def __init__(
         self,
         frame: Frame,
-        state: LearningState,
+        state: MapState,
         view: MapView,
         open_step: Callable[[Lesson, str, bool], object],
     ) -> None:
@@ -30,7 +30,6 @@ class MapController:
 
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""
-        self._state.async_session.close_prompt()
         self._view.show(self._state.course, self._state.progress)
         self._frame.show(self._view)
         if self._view.selected is not None:
@@ -42,7 +41,7 @@ class MapController:
         """Show what a lesson teaches, its thumbnail, and the exercises that are due for review."""
         state = self._state
         due = milestones.due(state.course, state.progress)
-        self._view.about(lesson, state.progress, state.results.thumbnail(lesson), due)
+        self._view.about(lesson, state.progress, state.recorded.thumbnail(lesson), due)
 
     def open(self, lesson: Lesson, step: str) -> None:
         """Open a lesson at the step with this id."""

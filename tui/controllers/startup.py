@@ -1,10 +1,10 @@
-"""The work that a thread does after the first paint: reading course and progress, and importing the views."""
+"""The work that a thread does after the first paint: first what the map needs, then the rest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.controllers.learning_state import LearningState
+from tui.controllers.learning_state import LearningState, MapState
 
 if TYPE_CHECKING:
     from lessons.engine.session import Session
@@ -13,23 +13,29 @@ NICE = 10
 """The niceness of the worker, so that the screen stays responsive while it computes."""
 
 
-def read(session: Session | None) -> LearningState | str:
+def read() -> MapState | str:
     """Read the course and the learner's progress; return an error message if the course cannot be read."""
-    from lessons.engine.session import Session
     from lessons.learner.progress import Progress
     from lessons.reading import kept_course
     from lessons.reading.findings import LessonError
-    from tui.state.async_session import AsyncSession
-    from tui.state.step_results import StepResults, TrainingReplays
+    from tui.state.recorded_results import RecordedResults
 
     try:
         course = kept_course.load_course()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
+    return MapState(course, Progress.open(background=True), RecordedResults())
+
+
+def add_session(state: MapState, session: Session | None) -> LearningState:
+    """Return the state with a session, by default a new one, whose worker is not started yet."""
+    from lessons.engine.session import Session
+    from tui.state.async_session import AsyncSession
+    from tui.state.step_results import StepResults, TrainingReplays
+
     async_session = AsyncSession(session or Session(nice=NICE))
-    return LearningState(
-        course, Progress.open(background=True), async_session, StepResults(async_session), TrainingReplays()
-    )
+    results = StepResults(async_session, state.recorded)
+    return LearningState(state.course, state.progress, async_session, results, TrainingReplays())
 
 
 def import_views() -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons.authoring import recordings
 from lessons.engine import training
 from lessons.format.lesson import Lesson, Step, TrainStep
-from lessons.results.result import StepResult, Tensor, Training
+from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.async_session import AsyncSession
+from tui.state.recorded_results import RecordedResults
 from tui.state.training_replay import TrainingReplay
 
 
@@ -36,27 +36,14 @@ class StepContent:
 class StepResults:
     """The results of all steps that were shown."""
 
-    def __init__(self, async_session: AsyncSession) -> None:
-        self._async_session = async_session
-        self._recorded: dict[str, dict[str, StepResult]] = {}
+    def __init__(self, async_session: AsyncSession, recorded: RecordedResults) -> None:
+        self._async_session, self._recorded = async_session, recorded
         self._bases: dict[tuple[str, str], StepResult] = {}
-
-    def of(self, lesson: Lesson) -> dict[str, StepResult]:
-        """Return the recorded results of a lesson; they are read only once."""
-        if lesson.id not in self._recorded:
-            self._recorded[lesson.id] = recordings.load(lesson)
-        return self._recorded[lesson.id]
 
     def at_once(self, lesson: Lesson, step: Step) -> StepContent:
         """Return what can be shown before the step has run."""
-        recorded = self.of(lesson).get(step.id)
+        recorded = self._recorded.of(lesson).get(step.id)
         return StepContent(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
-
-    def thumbnail(self, lesson: Lesson) -> Tensor | None:
-        """Return the recorded tensor that represents a lesson on the map, None if it has none."""
-        step, _, name = lesson.thumbnail.partition("/")
-        result = self.of(lesson).get(step)
-        return next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None
 
     def forget(self) -> None:
         """Discard the results without changes, because the lesson is a different one."""
@@ -72,7 +59,7 @@ class StepResults:
             run = await self._async_session.run(lesson, step.id, changes)
         result = run.result(step.id) or run.steps[-1]
         note = f"live, {result.seconds * 1000:.0f} ms"
-        recorded = self.of(lesson).get(step.id)
+        recorded = self._recorded.of(lesson).get(step.id)
         if result.error is not None and changes:
             # Steps that the changed run did not reach are shown without changes.
             result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)

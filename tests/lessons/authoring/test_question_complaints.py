@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import recordings
 from lessons.authoring.question_complaints import complaints
 from lessons.format.lesson import Question
+from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
 from lessons.results.result import Failure, StepResult
 from tests.lessons.question_builders import choice_question, point_question, predict_question, result_with, tensor
@@ -66,7 +66,7 @@ def test_a_failed_run_is_found() -> None:
 
 def test_sound_questions_have_no_complaints() -> None:
     lesson = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
-    results = recordings.load(lesson)
+    results = recorded_outputs.load(lesson)
     steps = [step for step in lesson.steps if isinstance(step, Question)]
     assert steps
     assert [complaints(step, results[step.id]) for step in steps] == [[] for _ in steps]

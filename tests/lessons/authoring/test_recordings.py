@@ -14,6 +14,7 @@ from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Course, Lesson, RunningStep
+from lessons.reading import recorded_outputs
 from lessons.results.result import Tensor
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns, Results
@@ -25,7 +26,7 @@ Recorded = dict[str, Results]
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
-    return {lesson.id: recordings.load(lesson) for lesson in COURSE.lessons}
+    return {lesson.id: recorded_outputs.load(lesson) for lesson in COURSE.lessons}
 
 
 LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in COURSE.lessons]
@@ -174,7 +175,7 @@ def test_round_trip(worker: Session, tmp_path: Path) -> None:
     run.close()
     assert [step.error for step in run.steps] == [None] * 5
     recordings.save(lesson, run.steps)
-    loaded = recordings.load(lesson)
+    loaded = recorded_outputs.load(lesson)
     assert list(loaded) == [step.id for step in lesson.steps]
     for then, now in zip(loaded.values(), run.steps, strict=True):
         assert (then.stdout, then.text) == (now.stdout, now.text)
@@ -193,7 +194,7 @@ def test_facts_of_a_question_are_recorded(worker: Session, tmp_path: Path) -> No
     run = worker.run(lesson)
     run.close()
     recordings.save(lesson, run.steps)
-    (loaded,) = recordings.load(lesson).values()
+    (loaded,) = recorded_outputs.load(lesson).values()
     assert loaded.text == {"x[0]:.0f": "1", "x.sum()": "inf", "x[1]!j": "Infinity", "x!j": "[1.0, Infinity]"}
     assert [(tensor.name, tensor.values) for tensor in loaded.tensors] == [("x", (1, math.inf)), ("y", (2, math.inf))]
     assert loaded.tensors == run.steps[0].tensors
@@ -204,7 +205,7 @@ def test_file_is_json_with_one_line_per_step(worker: Session, tmp_path: Path) ->
     run = worker.run(lesson)
     run.close()
     recordings.save(lesson, run.steps)
-    text = (tmp_path / recordings.FILE).read_text(encoding="utf-8")
+    text = (tmp_path / recorded_outputs.FILE).read_text(encoding="utf-8")
     assert list(json.loads(text)) == ["steps"]
     assert text.count("\n") == len(lesson.steps) + 2
     assert "NaN" not in text
@@ -233,15 +234,15 @@ def test_file_is_json_with_one_line_per_step(worker: Session, tmp_path: Path) ->
 )
 def test_damaged_file_counts_as_no_recording(tmp_path: Path, data: bytes) -> None:
     lesson = write_varied_lesson(tmp_path)
-    (tmp_path / recordings.FILE).write_bytes(data)
-    assert recordings.load(lesson) == {}
+    (tmp_path / recorded_outputs.FILE).write_bytes(data)
+    assert recorded_outputs.load(lesson) == {}
 
 
 def test_missing_file_counts_as_no_recording(tmp_path: Path) -> None:
     lesson = write_varied_lesson(tmp_path / "nowhere")
-    assert recordings.load(lesson) == {}
-    (tmp_path / "nowhere" / recordings.FILE).mkdir(parents=True)
-    assert recordings.load(lesson) == {}
+    assert recorded_outputs.load(lesson) == {}
+    (tmp_path / "nowhere" / recorded_outputs.FILE).mkdir(parents=True)
+    assert recorded_outputs.load(lesson) == {}
 
 
 def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: Path) -> None:
@@ -250,7 +251,7 @@ def test_tensor_that_is_no_longer_shown_is_left_out(worker: Session, tmp_path: P
     run.close()
     recordings.save(lesson, run.steps)
     shorter = lesson_of(code_step("one", "pass"), *(step.model_dump() for step in lesson.steps[1:]))
-    loaded = recordings.load(shorter.model_copy(update={"folder": str(tmp_path)}))
+    loaded = recorded_outputs.load(shorter.model_copy(update={"folder": str(tmp_path)}))
     assert loaded["one"].tensors == ()
     assert loaded["two"].tensors != ()
 
@@ -264,7 +265,7 @@ def test_main_records_the_course(
     monkeypatch.setattr(worker, "close", lambda: None)
     assert recordings.main() == 0
     assert capsys.readouterr().out == "made: 5 steps recorded\n"
-    assert list(recordings.load(lesson)) == ["one", "two", "three", "four", "five"]
+    assert list(recorded_outputs.load(lesson)) == ["one", "two", "three", "four", "five"]
 
 
 def test_main_does_not_record_a_failed_run(
@@ -276,4 +277,4 @@ def test_main_does_not_record_a_failed_run(
     monkeypatch.setattr(worker, "close", lambda: None)
     assert recordings.main() == 1
     assert "made/one: " in capsys.readouterr().err
-    assert not (tmp_path / recordings.FILE).exists()
+    assert not (tmp_path / recorded_outputs.FILE).exists()

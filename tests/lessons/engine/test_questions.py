@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.authoring import recordings
 from lessons.engine import answer_reading, question_facts, question_words
 from lessons.engine.question_judging import judge
 from lessons.engine.question_words import answer_text
 from lessons.engine.session import Session
 from lessons.format import template
 from lessons.format.lesson import Question
+from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
 from lessons.results.result import Failure, Judgement, StepResult, WorkerError
 from tests.lessons.lesson_builders import Fields, lesson_of
@@ -31,7 +31,7 @@ from tests.lessons.question_builders import (
 )
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
-RECORDED = recordings.load(LESSON)
+RECORDED = recorded_outputs.load(LESSON)
 
 
 def judge_recorded(step_id: str, text: str) -> Judgement:

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from lessons.reading import recorded_outputs
 from lessons.results import comparison
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if import cells, changes
@@ -395,7 +395,7 @@ def test_initial_settings_give_the_recorded_outputs(worker: Session, results: Co
     assert parsed == UNCHANGED
     run = worker.run(lesson, changes=parsed)
     run.close()
-    recorded = recordings.load(lesson)
+    recorded = recorded_outputs.load(lesson)
     assert [result.id for result in run.steps] == list(recorded)
     for one, other in zip(run.steps, results[lesson.id].values(), strict=True):
         step = lesson.step(one.id)

@@ -16,10 +16,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 import tui
-from lessons.authoring import recordings
 from lessons.engine import question_words
 from lessons.engine.question_judging import judge
 from lessons.format.lesson import Question
+from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
 from lessons.results.result import Failure, StepResult, WorkerError
@@ -33,7 +33,7 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.options import OptionRow, Options, lines
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
-RECORDED = recordings.load(LESSON)
+RECORDED = recorded_outputs.load(LESSON)
 
 
 class QuestionApp(App[None]):

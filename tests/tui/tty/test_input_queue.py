@@ -200,9 +200,28 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
         app.close()
 
 
+async def test_map_does_not_wait_for_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    adding, add = threading.Event(), startup.add_session
+    monkeypatch.setattr(startup, "add_session", lambda *given: (adding.wait(), add(*given))[1])
+    app = TutorApp(SSH, FakeSession())
+    try:
+        async with app.run_test() as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees("Start", "loading PyTorch", lambda: learner.focus == "lessons")
+            # Nothing runs yet that could be stopped.
+            app.action_stop()
+            Line(app).read(DOWN * 2)
+            await learner.sees(COURSE.lessons[1].steps[1].title)
+            Line(app).read(b"q")
+            await learner.sees(lambda: not app.is_running)
+    finally:
+        adding.set()
+        app.close()
+
+
 async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, read = threading.Event(), startup.read
-    monkeypatch.setattr(startup, "read", lambda session: (reading.wait(), read(session))[1])
+    monkeypatch.setattr(startup, "read", lambda: (reading.wait(), read())[1])
     app = TutorApp(SSH, FakeSession())
     try:
         async with app.run_test() as pilot:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
+from lessons.reading import recorded_outputs
 from lessons.results.result import MemoryLayout, Tensor
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 from tui.commands import documents
@@ -68,12 +69,12 @@ def test_layouts_are_recorded_and_read_again(worker: Session, tmp_path: Path) ->
     run = worker.run(made)
     run.close()
     recordings.save(made, run.steps)
-    again = recordings.load(made)["stored"]
+    again = recorded_outputs.load(made)["stored"]
     assert again.tensors == run.steps[0].tensors
     # A lesson that now draws the tensor differently ignores it.
     shown = tuple(spec.model_copy(update={"draw": "matrix"}) for spec in made.steps[0].show)  # type: ignore[union-attr]
     plain = made.model_copy(update={"steps": (made.steps[0].model_copy(update={"show": shown}),)})
-    assert {tensor.layout for tensor in recordings.load(plain)["stored"].tensors} == {None}
+    assert {tensor.layout for tensor in recorded_outputs.load(plain)["stored"].tensors} == {None}
 
 
 def test_layouts_are_in_documents() -> None:

@@ -10,6 +10,7 @@ from lessons.authoring import recordings
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import Course, Lesson
+from lessons.reading import recorded_outputs
 from lessons.results import line_shapes
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import StepResult
@@ -232,4 +233,6 @@ def test_shapes_are_recorded(worker: Session, course: Course, tmp_path_factory: 
     run = worker.run(lesson)
     run.close()
     recordings.save(lesson, run.steps)
-    assert {name: item.shapes for name, item in recordings.load(lesson).items()} == {s.id: s.shapes for s in run.steps}
+    assert {name: item.shapes for name, item in recorded_outputs.load(lesson).items()} == {
+        s.id: s.shapes for s in run.steps
+    }

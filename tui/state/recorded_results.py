@@ -1,0 +1,26 @@
+"""The recorded results of lessons, read when they are first shown: without the worker, which the map does not need."""
+
+from __future__ import annotations
+
+from lessons.format.lesson import Lesson
+from lessons.reading import recorded_outputs
+from lessons.results.result import StepResult, Tensor
+
+
+class RecordedResults:
+    """The recorded results of all lessons that were shown."""
+
+    def __init__(self) -> None:
+        self._by_lesson: dict[str, dict[str, StepResult]] = {}
+
+    def of(self, lesson: Lesson) -> dict[str, StepResult]:
+        """Return the recorded results of a lesson by step; they are read only once."""
+        if lesson.id not in self._by_lesson:
+            self._by_lesson[lesson.id] = recorded_outputs.load(lesson)
+        return self._by_lesson[lesson.id]
+
+    def thumbnail(self, lesson: Lesson) -> Tensor | None:
+        """Return the recorded tensor that represents a lesson on the map, None if it has none."""
+        step, _, name = lesson.thumbnail.partition("/")
+        result = self.of(lesson).get(step)
+        return next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None

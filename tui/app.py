@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from contextlib import ExitStack
 from functools import partial
@@ -126,6 +127,7 @@ class TutorApp(OrderedInputApp):
             for view in self.parts.views:
                 await self.frame.add(view)
         self.assembled.set()
+        gc.enable()
 
     async def _painted(self) -> None:
         """Wait until the screen is painted: a thread that imports modules would slow that down."""

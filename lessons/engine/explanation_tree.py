@@ -6,12 +6,15 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+
+if TYPE_CHECKING:  # whoever only prints a tree needs no worker
+    from lessons.engine.run import Run
 
 MOST_NODES = 20_000
 MOST_OPERANDS = 200_000

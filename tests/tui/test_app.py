@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -172,6 +173,15 @@ async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
         assert session.asked == ["run one-query/inputs", f"run one-query/{after.id}"]
         await learner.sees(lambda: session.runs[0].closed.is_set())
         assert not session.runs[-1].closed.is_set()
+
+
+async def test_garbage_is_collected_once_the_tutor_is_loaded() -> None:
+    gc.disable()
+    try:
+        async with tutor():
+            assert gc.isenabled()
+    finally:
+        gc.enable()
 
 
 async def test_without_recorded_results_the_focus_moves_to_the_first_matrix_that_arrives(

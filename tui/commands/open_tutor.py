@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from contextlib import closing, suppress
@@ -19,6 +20,9 @@ def run(_: argparse.Namespace) -> int:
 
 def _draw(terminal: Terminal) -> int:
     prepare(terminal, os.environ)
+    # What is made until the tutor is loaded stays, and to look for garbage in it takes a tenth of that time. The app
+    # turns it on again.
+    gc.disable()
     # Textual reads the environment as soon as it is imported.
     from tui.app import TutorApp
     from tui.tty import hangup_guard

@@ -119,7 +119,7 @@ def _of_model(theirs: ast.Module, found: Sequence[Difference]) -> Iterator[Repai
         whole = smallest(item)
         for part in (whole, *(item.parts if len(item.parts) > 1 else ())):
             kind, about = kind_of(part)
-            if kind in LAST and (len(found) > 1 or item.is_all_of_body):
+            if kind in LAST and item.is_all_of_body:
                 continue
             # Where other statements differ as well, an edit may compute anew what one of these gets wrong.
             if len(found) == 1 or not _bypasses(part, kind, theirs):
@@ -162,8 +162,15 @@ def _bypasses(part: Difference, kind: str, program: ast.Module) -> bool:
     """Return whether an edit no longer reads what the program has computed before, which may be what is wrong."""
     if not part.theirs or not part.ours or kind in LEAVING:
         return False
-    read, still = (_names_in(item, ast.Load) for item in (part.theirs[0], part.ours[0]))
-    return bool((read - still) & _names_in(program, ast.Store))
+    read, still = part.theirs[0], part.ours[0]
+    names = (_names_in(read, ast.Load) - _names_in(still, ast.Load)) & _names_in(program, ast.Store)
+    return bool(names or _attributes_in(read) - _attributes_in(still))
+
+
+def _attributes_in(node: ast.AST) -> set[str]:
+    """Return what code has of the module that it belongs to."""
+    found = (ast.unparse(item) for item in ast.walk(node) if isinstance(item, ast.Attribute))
+    return {name for name in found if name.startswith("self.")}
 
 
 def _names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:

@@ -200,7 +200,7 @@ def merge(y):
     other = "def merge(y):\n    z = y.transpose(1, 3)\n    return z.view(y.shape[0], y.shape[2], -1)\n"
     judgement = worker.check(exercise, other)
     assert judgement.message.startswith("RuntimeError: view size is not compatible")
-    assert ids(judgement) == []
+    assert ids(judgement) == ["expression"]
 
 
 def test_what_contradicts_the_results_on_the_way_is_not_named(worker: Session) -> None:

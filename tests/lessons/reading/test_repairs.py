@@ -60,6 +60,13 @@ def test_an_edit_that_computes_anew_what_may_be_wrong_is_no_repair() -> None:
     assert found("".join([*lines[:2], lines[3]]), "".join(lines)) == []
 
 
+def test_what_a_module_has_counts_as_computed_before() -> None:
+    model = "class M:\n    def forward(self, x):\n        n = len(x)\n        return f(x, torch.ones(n, n))\n"
+    wrong = model.replace("torch.ones(n, n)", "self.mask[:n, :n]").replace("n = len(x)", "n = x.shape[0]")
+    assert not any(item.lines == (4,) for item in found(wrong, model))
+    assert ("expression", (4,)) in {(item.kind, item.lines) for item in found(wrong.replace("self.", ""), model)}
+
+
 def test_that_the_only_line_is_wrong_says_nothing() -> None:
     assert found("def f(m):\n    return g(m) + 1\n", "def f(m):\n    return m / m.sum()\n") == []
 

@@ -56,11 +56,12 @@ def load_course() -> Course:
 
 def _digest() -> bytes:
     """Return a digest of all that the course depends on; nothing if some of it cannot be read."""
-    found = hashlib.blake2b(f"{sys.version} {COURSE}".encode(), digest_size=32)
+    found = hashlib.blake2b(sys.version.encode(), digest_size=32)
     try:
         for path, content in _sources():
+            name = os.fsencode(path)
             # Lengths keep a piece apart from the next one.
-            found.update(f"\n{len(path)} {path} {len(content)}\n".encode())
+            found.update(b"\n%d %s %d\n" % (len(name), name, len(content)))
             found.update(content)
     except (OSError, ValueError, ImportError):
         return b""

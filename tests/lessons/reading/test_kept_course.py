@@ -267,6 +267,16 @@ def test_course_is_read_where_nothing_can_be_kept(files: Files, folder: str, mon
     assert files.is_read_again()
 
 
+def test_course_in_a_folder_whose_name_is_not_unicode(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = files.course.with_name(os.fsdecode(b"\xff"))
+    try:
+        files.course.rename(elsewhere)
+    except OSError:
+        pytest.skip("this file system knows Unicode only")
+    monkeypatch.setattr(kept_course, "COURSE", elsewhere)
+    assert kept_course.load_course() == loader.load_course(elsewhere)
+
+
 def test_nothing_is_left_when_a_file_cannot_be_replaced(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError

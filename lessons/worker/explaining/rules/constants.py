@@ -10,8 +10,8 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
+from lessons.worker.explaining.rules.python_numbers import computed_by_python
 from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
-from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.regions import Region
 
 LEAVES = frozenset(
@@ -125,23 +125,28 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if source is None or not isinstance(node, ast.Call) or not node.args:
         code = positions.code(sites[0]) if sites else derivation.run.shown_code(derivation.event.outs[0].storage)
         return leaf(derivation, "given", index, f"A number that Python computed{f': {code}' if code else ''}.")
-    item: ast.expr = node.args[0]
-    for position in index:
-        if not isinstance(item, ast.List | ast.Tuple) or position >= len(item.elts):
-            break
-        if isinstance(item.elts[position], ast.Starred):
-            break
-        item = item.elts[position]
-    else:
-        code = source.segment(item)
-        if isinstance(item, ast.Constant | ast.UnaryOp):
-            note = f"Written in the code.{_beyond(item, derivation.event.outs[0].dtype, value)}"
-            return leaf(derivation, "literal", index, note, code=code, line=item.lineno)
-        read = _read_by_python(derivation, item)
-        if read is not None:
-            return make("item", derivation.operand_for(derivation.run.through(read)), "Python read it with .item().")
+    item, left = _item(node.args[0], index)
+    code = source.segment(item)
+    if not left and isinstance(item.operand if isinstance(item, ast.UnaryOp) else item, ast.Constant):
+        note = f"Written in the code.{_beyond(item, derivation.event.outs[0].dtype, value)}"
+        return leaf(derivation, "literal", index, note, code=code, line=item.lineno)
+    formula = computed_by_python(derivation, source, item, left, value)
+    if isinstance(formula, f.OperandRef):
+        return make("item", formula, f"Python read it: {code}.")
+    if formula is not None:
+        return make("python", formula, f"Computed by Python: {code}.")
+    if not left:
         return leaf(derivation, "given", index, f"Computed by Python: {code}.", code=code, line=item.lineno)
-    return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {source.segment(item)}.")
+    return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {code}.")
+
+
+def _item(node: ast.expr, index: Index) -> tuple[ast.expr, Index]:
+    """Return the code at an index in nested lists, and what is left of the index where they are no longer written."""
+    while index and isinstance(node, ast.List | ast.Tuple) and index[0] < len(node.elts):
+        if any(isinstance(part, ast.Starred) for part in node.elts[: index[0] + 1]):
+            break
+        node, index = node.elts[index[0]], index[1:]
+    return node, index
 
 
 def _beyond(item: ast.expr, dtype: torch.dtype, value: float) -> str:
@@ -153,20 +158,3 @@ def _beyond(item: ast.expr, dtype: torch.dtype, value: float) -> str:
     if not math.isinf(value) or not isinstance(number, int | float) or math.isinf(number):
         return ""
     return f" It is beyond the largest number of {str(dtype).removeprefix('torch.')}, so it becomes {value}."
-
-
-MOST_EVENTS = 200
-"""Operations before a literal among which the one is looked for that gave a number to Python."""
-
-
-def _read_by_python(derivation: Derivation, node: ast.expr) -> Element | None:
-    """Return the element that the code of a number reads with `.item()`; None if it does anything else."""
-    run = derivation.run
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "item":
-        return None
-    last = run.record.events.after(derivation.event.time)
-    for event in reversed(run.record.events[max(0, last - MOST_EVENTS) : last]):
-        if event.op == "_local_scalar_dense" and event.sites and run.names.positions.node(event.sites[0]) is node:
-            tensor = event.arg("self")
-            return derivation.element(tensor, (0,) * len(tensor.shape), event.time)
-    return None

@@ -479,18 +479,74 @@ def test_mean_and_variance_of_a_kernel_are_followed(code: str) -> None:
 
 
 def test_numbers_that_go_through_python() -> None:
-    """`.item()` is followed; of anything else the code is quoted."""
+    """Numbers that Python reads, computes with, and gives back are followed."""
     traced = Traced(
         """
+        import math
         x = torch.tensor([1.5, 2.0]) * 2
-        a = torch.tensor([x[0].item(), x[1].item() + 1])
+        rows = [row.tolist() for row in torch.stack([x, x * 2])]
+        half = x[1].item() / 2
+        def shifted(number):
+            inner = x[0].item() - 1
+            return torch.tensor([[inner]])
+        a = torch.tensor([x[0].item(), -x[1].item() + 1, half, int(x[1] / 3), math.sqrt(float(x[0])) ** 2])
         b = torch.tensor(x.tolist())
+        c = torch.tensor(rows)
+        d = torch.tensor([number * 3 for number in x.tolist()])
+        e = torch.tensor([float(number) for number in x])
+        g = shifted(0)
         """
     )
-    traced.check_all("a", "b")
-    assert [operand.label for operand in traced.explain("a", 0).operands] == ["x[0]"]
-    assert traced.explain("a", 1).notes == ("Computed by Python: x[1].item() + 1.",)
-    assert traced.explain("b", 0).notes == ("A number that Python gave to PyTorch here: x.tolist().",)
+    traced.check_all(*"abcdeg")
+    followed = [
+        ("a", (0,), "x[0]"),
+        ("a", (1,), "x[1]"),
+        ("a", (2,), "x[1]"),
+        ("a", (3,), "(x[1] / 3)"),
+        ("a", (4,), "x[0]"),
+        ("b", (1,), "x[1]"),
+        ("c", (1, 0), "(x * 2)[0]"),
+        ("d", (1,), "x[1]"),
+        ("e", (1,), "x[1]"),
+        ("g", (0, 0), "x[0]"),
+    ]
+    for name, index, label in followed:
+        assert [operand.label for operand in traced.explain(name, *index).operands] == [label], (name, index)
+    assert traced.explain("a", 1).notes == ("Computed by Python: -x[1].item() + 1.",)
+    assert traced.explain("b", 0).notes == ("Python read it: x.tolist().",)
+
+
+def test_numbers_of_python_that_cannot_be_followed() -> None:
+    """If the code may have read another tensor, or did more than is understood, it is quoted."""
+    traced = Traced(
+        """
+        x = torch.ones(2)
+        kept = x.tolist()
+        x = torch.ones(2) + 0
+        a = torch.tensor(kept)
+        y = torch.ones(2)
+        old = y.tolist()
+        y.mul_(1)
+        b = torch.tensor(old)
+        total = 0.0
+        for number in x:
+            total += number.item()
+        c = torch.tensor([total, sum(x.tolist()), [1.0, 2.0][int(x[0]) - 1]])
+        def inner():
+            z = torch.ones(2)
+            return z * 2
+        z = torch.ones(2) * 1
+        inner()
+        d = torch.tensor(z.tolist())
+        """
+    )
+    traced.check_all(*"abcd")
+    assert traced.explain("a", 0).notes == ("A number that Python gave to PyTorch here: kept.",)
+    assert traced.explain("b", 0).notes == ("A number that Python gave to PyTorch here: old.",)
+    assert [traced.explain("c", index).operands for index in range(3)] == [()] * 3
+    (operand,) = traced.explain("d", 0).operands
+    assert operand.label == "z[0]"
+    assert traced.follow(operand).operands
 
 
 def test_gradients_are_not_called_by_the_name_of_their_norm() -> None:

@@ -41,7 +41,8 @@ CODE = CodeUnit.step("code")
 class Traced:
     """A recorded run whose cells can be explained. Raises `AssertionError` for code that fails."""
 
-    def __init__(self, source: str = "", **limits: int) -> None:
+    def __init__(self, source: str = "", *, most_behind: int | None = None, **limits: int) -> None:
+        self.most_behind = most_behind
         self.recorder = Recorder(**limits)
         self.explainer = Explainer(self.recorder)
         self.namespace: dict[str, Any] = {"__name__": "__lesson__", "torch": torch}
@@ -81,7 +82,8 @@ class Traced:
     def check(self, step: str, name: str, tensor: torch.Tensor) -> tuple[int, int]:
         """Check the cells of a tensor down to the leaves; return the numbers of its cells and of all explanations.
 
-        All cells are checked, unless they are very many or made of very many operands.
+        All cells are checked, unless they are very many or made of very many operands; and behind them all numbers, or
+        the first `most_behind`.
         """
         unit = CodeUnit.step(step)
         self.explainer.show(unit, name, tensor)
@@ -95,7 +97,7 @@ class Traced:
             assert explanation.value == true or (math.isnan(true) and math.isnan(explanation.value)), (name, index)
             # An odd step, and so all columns and all rows, where the width of the tensor is even.
             every = max(every, len(cells) * len(explanation.operands) // MOST_OPERANDS | 1)
-            self._down(explanation)
+            self._down(explanation, count)
         return len(cells), len(self.checked) - count
 
     def check_all(self, *names: str) -> None:
@@ -103,11 +105,14 @@ class Traced:
         for name in names:
             self.check("code", name, self.namespace[name])
 
-    def _down(self, explanation: x.Explanation) -> None:
+    def _down(self, explanation: x.Explanation, before: int) -> None:
+        """Check an explanation and what is behind it, where `before` numbers had been checked before its tensor."""
         pending = [explanation]
         while pending:
             current = pending.pop()
             assert_true(current)
+            if self.most_behind is not None and len(self.checked) - before >= self.most_behind:
+                continue
             self.wide += len(current.operands) > 16 * WIDE
             if self.wide > MOST_WIDE:
                 continue

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from lessons.engine import judging
+from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep
 from lessons.results.result import Failure, Judgement, WorkerError
@@ -40,9 +41,10 @@ def exercises(course: Course) -> list[ExerciseStep]:
     return [step for lesson in course.lessons for step in lesson.exercises if isinstance(step, ExerciseStep)]
 
 
-def judge_answer(worker: Session, course: Course, number: str, source: str) -> Judgement:
+def judge_answer(worker: Session, course: Course, number: str, source: str, diagnosis: Diagnosis = "none") -> Judgement:
+    """Judge an answer to an exercise of the chapter. Most tests are about its verdict and need no diagnosis."""
     _, exercise = code_exercise(course, number)
-    return worker.check(exercise, dedent(source))
+    return worker.check(exercise, dedent(source), diagnosis=diagnosis)
 
 
 # All exercises -------------------------------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ def test_solution_passes(worker: Session, course: Course, number: str) -> None:
 def test_starter_fails_with_a_reason(worker: Session, course: Course, number: str) -> None:
     _, exercise = code_exercise(course, number)
     for _ in range(ROUNDS):
-        judgement = worker.check(exercise, exercise.starter)
+        judgement = worker.check(exercise, exercise.starter, diagnosis="none")
         assert judgement.verdict == "failed"
         wrong = [check for check in judgement.checks if not check.passed]
         assert judgement.message == f"{wrong[0].name}: {wrong[0].message}"
@@ -92,7 +94,7 @@ def test_empty_answer_does_not_pass(
 ) -> None:
     _, exercise = code_exercise(course, number)
     source = "".join(f"def {name}(*args, **options):\n    {body}\n" for name in exercise.defines)
-    judgement = worker.check(exercise, source)
+    judgement = worker.check(exercise, source, diagnosis="none")
     assert judgement.verdict in verdict, judgement
     assert not judgement.passed
     assert "…" not in judgement.message
@@ -113,7 +115,7 @@ def test_answer_to_another_exercise_fails(worker: Session, course: Course) -> No
     every = exercises(course)
     for exercise, other in zip(every, every[1:] + every[:1], strict=True):
         if exercise.defines != other.defines:
-            assert not worker.check(exercise, other.solution).passed
+            assert not worker.check(exercise, other.solution, diagnosis="none").passed
 
 
 # 3.1 -----------------------------------------------------------------------------------------------------------------
@@ -291,7 +293,7 @@ DIFFERENT = {
 def test_wrong_transfer_is_explained(
     worker: Session, course: Course, body: str, verdict: str, reason: str, named: str
 ) -> None:
-    judgement = judge_answer(worker, course, "3.1", indented(body))
+    judgement = judge_answer(worker, course, "3.1", indented(body), "line")
     assert judgement.verdict == verdict, judgement
     assert re.search(reason, judgement.message), judgement.message
     assert [mistake.id for mistake in judgement.mistakes] == ([named] if named else [])

@@ -7,15 +7,13 @@ import math
 import pytest
 
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
-from lessons.reading import recorded_outputs
+from lessons.format.lesson import Lesson, ShownTensor
 from lessons.results import comparison
 from lessons.results.result import StepResult, Tensor
 from lessons.what_if import cells, changes
 from lessons.what_if.cells import CellChange, StatementPosition
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tests.course import COURSE
-from tests.lessons.course_runs import CourseRuns
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 
 KNOBS = [
@@ -387,22 +385,12 @@ def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
-def test_initial_settings_give_the_recorded_outputs(worker: Session, results: CourseRuns, lesson: Lesson) -> None:
+def test_initial_settings_change_nothing(lesson: Lesson) -> None:
     parsed = UNCHANGED
     for knob in lesson.knobs:
         if (value := knob.initial(lesson)) is not None:
             parsed = parsed.with_knob(lesson, knob.name, value)
     assert parsed == UNCHANGED
-    run = worker.run(lesson, changes=parsed)
-    run.close()
-    recorded = recorded_outputs.load(lesson)
-    assert [result.id for result in run.steps] == list(recorded)
-    for one, other in zip(run.steps, results[lesson.id].values(), strict=True):
-        step = lesson.step(one.id)
-        if not (isinstance(step, RunningStep) and step.varies):  # it may have read a clock
-            # repr makes nan equal to itself
-            assert (repr(one.tensors), one.text, one.notes) == (repr(other.tensors), other.text, ())
-        assert recorded[one.id].text.keys() == one.text.keys()
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join(lines).replace(".float()).T", ".float()).T").replace(".T)", ".T.float())")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(programs(), st.integers(0, 1000))
 def test_random_programs(code: str, seed: int) -> None:
     """The formula of each cell evaluates to its value, and so do the formulas of its operands."""

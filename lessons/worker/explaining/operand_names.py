@@ -41,7 +41,7 @@ class VersionCounts:
     def of(self, cell: NamedCell, version: Version) -> int:
         """Count the values that a cell of this name has had up to a version; 0 for the one that needs no count."""
         if cell.name not in self._constant:
-            self._constant[cell.name] = self._is_constant(cell.name)
+            self._constant[cell.name] = self.run.names.only_tensor(cell.name, self.time) is not None
         if self._constant[cell.name]:
             return 0
         key = cell.name, cell.index
@@ -49,17 +49,6 @@ class VersionCounts:
         if counts is None:
             counts = self._versions[key] = self._count_versions(*key)
         return counts.get(version, 0)
-
-    def _is_constant(self, name: str) -> bool:
-        """Return whether a name has meant one tensor up to the question, which nothing has overwritten since."""
-        bindings = [binding for binding in self.run.names.bindings(name) if binding.time <= self.time]
-        layouts = {
-            (binding.region.storage, binding.region.offset, binding.region.shape, binding.region.stride)
-            for binding in bindings
-        }
-        return len(layouts) == 1 and not any(
-            self.run.history.is_overwritten_since(binding.region.storage, binding.time) for binding in bindings
-        )
 
     def _count_versions(self, name: str, index: Index) -> dict[Version, int]:
         run, found = self.run, dict[Version, int]()

@@ -153,6 +153,18 @@ class Names:
         whole, _, part = name.rpartition(".")
         return self._by_name.get(name) or (self._by_name.get(whole, []) if part in _PARTS else [])
 
+    def only_tensor(self, name: str, time: int) -> Region | None:
+        """Return the tensor that a name has meant whenever it was bound up to a time, if nothing has overwritten it.
+
+        None for a name that was not bound, or has had several values.
+        """
+        known = [binding for binding in self.bindings(name) if binding.time <= time]
+        if len({_identity(binding.region) for binding in known}) != 1:
+            return None
+        first = min(known, key=lambda binding: binding.time)
+        overwritten = self._history.is_overwritten_since(first.region.storage, first.time)
+        return None if overwritten else first.region
+
     def repetitions(self, event: Event) -> list[Event]:
         """Return the events whose results are called by the same code as those of this one, in the order of time."""
         same = self._by_code.get((event.sites[0], event.op), []) if event.sites else []

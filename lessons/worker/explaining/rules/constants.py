@@ -10,7 +10,7 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.python_numbers import computed_by_python
+from lessons.worker.explaining.rules.python_numbers import computed_by_python, item_at
 from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
 from lessons.worker.recording.regions import Region
 
@@ -125,7 +125,7 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if source is None or not isinstance(node, ast.Call) or not node.args:
         code = positions.code(sites[0]) if sites else derivation.run.shown_code(derivation.event.outs[0].storage)
         return leaf(derivation, "given", index, f"A number that Python computed{f': {code}' if code else ''}.")
-    item, left = _item(node.args[0], index)
+    item, left = item_at(node.args[0], index)
     code = source.segment(item)
     if not left and isinstance(item.operand if isinstance(item, ast.UnaryOp) else item, ast.Constant):
         note = f"Written in the code.{_beyond(item, derivation.event.outs[0].dtype, value)}"
@@ -138,15 +138,6 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if not left:
         return leaf(derivation, "given", index, f"Computed by Python: {code}.", code=code, line=item.lineno)
     return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {code}.")
-
-
-def _item(node: ast.expr, index: Index) -> tuple[ast.expr, Index]:
-    """Return the code at an index in nested lists, and what is left of the index where they are no longer written."""
-    while index and isinstance(node, ast.List | ast.Tuple) and index[0] < len(node.elts):
-        if any(isinstance(part, ast.Starred) for part in node.elts[: index[0] + 1]):
-            break
-        node, index = node.elts[index[0]], index[1:]
-    return node, index
 
 
 def _beyond(item: ast.expr, dtype: torch.dtype, value: float) -> str:

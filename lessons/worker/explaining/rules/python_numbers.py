@@ -66,6 +66,15 @@ def computed_by_python(
     return None
 
 
+def item_at(node: ast.expr, index: Index) -> tuple[ast.expr, Index]:
+    """Return the code at an index in nested lists, and what is left of the index where they are no longer written."""
+    while index and isinstance(node, ast.List | ast.Tuple) and index[0] < len(node.elts):
+        if any(isinstance(part, ast.Starred) for part in node.elts[: index[0] + 1]):
+            break
+        node, index = node.elts[index[0]], index[1:]
+    return node, index
+
+
 class _Reader:
     """Reads code as a formula over the cells that it has read."""
 
@@ -81,9 +90,7 @@ class _Reader:
         """Return the number at an index of what some code gives as a formula; None if it cannot be read."""
         if depth == 0:
             return None
-        if isinstance(node, ast.List | ast.Tuple):
-            plain = index and index[0] < len(node.elts) and not any(isinstance(part, ast.Starred) for part in node.elts)
-            return self.read(node.elts[index[0]], index[1:], depth - 1) if plain else None
+        node, index = item_at(node, index)
         if isinstance(node, ast.ListComp):
             return self._comprehension(node, index, depth)
         if isinstance(node, ast.Name) and node.id in self._rounds:
@@ -161,19 +168,11 @@ class _Reader:
 
     def _bound(self, node: ast.expr) -> Region | None:
         """Return the tensor that a name means; None if it has none, or may have meant another when it was read."""
-        run, time = self._derivation.run, self._derivation.event.time
-        known = [binding for binding in run.names.bindings(dotted(node)) if binding.time <= time]
-        if not known:
-            return None
-        if self._scope(node) is None and not self._is_earlier:
-            return next((binding.region for binding in reversed(known) if binding.top), None)
-        first = known[0].region
-        same = all(
-            (binding.region.storage, binding.region.offset, binding.region.shape, binding.region.stride)
-            == (first.storage, first.offset, first.shape, first.stride)
-            for binding in known
-        )
-        return first if same and not run.history.is_overwritten_since(first.storage, known[0].time) else None
+        names, time = self._derivation.run.names, self._derivation.event.time
+        if self._scope(node) is not None or self._is_earlier:
+            return names.only_tensor(dotted(node), time)
+        known = (binding for binding in reversed(names.bindings(dotted(node))) if binding.time <= time)
+        return next((binding.region for binding in known if binding.top), None)
 
     def _cell(self, element: Element) -> f.Formula:
         return self._derivation.operand_for(self._derivation.run.through(element))

@@ -14,6 +14,9 @@ from lessons.results.floats import exact_number, shortest
 
 Index = tuple[int, ...]
 
+COUNTS = "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run."
+"""The note on labels such as `x#2[0]`."""
+
 
 def label(name: str, index: Index) -> str:
     """Write a cell as Python would: `weights[1,0]`, `(a @ b)[0]`."""

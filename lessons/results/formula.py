@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -67,6 +67,20 @@ def call(name: str, *parts: Formula) -> Formula:
 def choose(test: Formula, yes: Formula, no: Formula) -> Formula:
     """Return a choice: `yes` if `test` is not 0, else `no`."""
     return Op("if", (test, yes, no))
+
+
+def replaced(formula: Formula, operands: Mapping[int, Formula]) -> Formula:
+    """Return a formula with other formulas in the place of its operands, by position."""
+    if isinstance(formula, OperandRef):
+        return operands[formula.position]
+    if isinstance(formula, Number):
+        return formula
+    return Op(formula.op, tuple(replaced(part, operands) for part in formula.parts))
+
+
+def size(formula: Formula) -> int:
+    """Count the operands, numbers and operations of a formula."""
+    return 1 + (sum(map(size, formula.parts)) if isinstance(formula, Op) else 0)
 
 
 # Evaluating --------------------------------------------------------------------------------------------------------

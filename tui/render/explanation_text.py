@@ -257,7 +257,7 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
         result = readable(e.value, e.dtype, decimals)
         for write in _precisions():
             written = _write(short, e, write, result, unicode)
-            if written.comes_out(short):
+            if written.comes_out(short) or _is_rounded(short, written.value, e.dtype, result):
                 return written.digits
     written = _write(short, e, _bare, readable(e.value, e.dtype), unicode)
     if written.digits.result in ("nan", "inf", "-inf"):
@@ -265,6 +265,12 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
         return written.digits
     unrounded = written.value if written.exactly is None else float(written.exactly)
     return replace(written.digits, remark=_rounding_remark(unrounded, e.dtype))
+
+
+def _is_rounded(formula: f.Formula, value: float, dtype: str, result: str) -> bool:
+    """Return whether a formula rounds to the type of its result: 5.3 stands for the number of float16 next to it."""
+    rounds = isinstance(formula, f.Op) and formula.op == dtype
+    return rounds and _same_text(readable(value, dtype, _decimals(result)), result)
 
 
 def rounding_remark(explanation: Explanation) -> str:

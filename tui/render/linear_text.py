@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 
@@ -24,6 +25,7 @@ from lessons.format.lesson import (
 )
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
+from lessons.results.explanation import COUNTS
 from lessons.results.result import Failure, Judgement, StepResult, Tensor
 from tui.render import explanation_text, memory_text, operand_choice
 from tui.render.numbers import number_format, short, truncated, visible
@@ -276,6 +278,7 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
     A tree that was grown with `operand_choice` has the operands of the `most` largest terms; a line sums up the others.
     """
     explained: dict[tuple[object, ...], float] = {}
+    said: set[str] = set()
     depths = explanation_tree.depths(root)
     pending: list[tuple[explanation_tree.Node | str, int]] = [(root, 0)]
     while pending:
@@ -291,7 +294,10 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
         indent = "    " * level
         # Deep in a tree lines are longer rather than narrower.
         width = max(WIDTH, len(indent) + NARROWEST)
-        for line in explanation_text.report(node.explanation, most=most):
+        # What counts in labels mean is said once.
+        notes = tuple(note for note in node.explanation.notes if note not in said)
+        said |= {COUNTS} & set(notes)
+        for line in explanation_text.report(replace(node.explanation, notes=notes), most=most):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
                 clean(line), width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,

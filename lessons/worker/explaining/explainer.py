@@ -17,6 +17,7 @@ import torch
 from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import COUNTS
 from lessons.worker.explaining import (
     attention_names,
     formula_check,
@@ -28,7 +29,7 @@ from lessons.worker.explaining import (
 from lessons.worker.explaining.attention_names import AttentionNames, Expansion
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.gradient_names import GradientNames
-from lessons.worker.explaining.operand_names import NOTE, Labels, VersionCounts
+from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
@@ -42,6 +43,10 @@ MOST_LIT = 4096
 
 LONGEST_CHAIN = 2000
 """Copies of copies that are followed."""
+
+MOST_STEPS, MOST_FACTORS, MOST_INNER = 16, 4, 3
+"""Up to how many operands and operations, operands of each step, and steps inside of each other the steps of a
+derivative are written as one formula."""
 
 MOST_REFERENCES = 400_000
 """Operands of earlier answers that can still be asked about."""
@@ -75,6 +80,7 @@ class Explainer:
         self._shown_storages: dict[tuple[CodeUnit | None, int], list[RecordedTensor]] = {}
         self._asked: dict[int, tuple[Element, NamedCell, Labels]] = {}
         self._references = 0
+        self._inner = 0
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
         self._movements: dict[int, Movement | None] = {}
         self._replay = Replay(self.history)
@@ -135,7 +141,7 @@ class Explainer:
         named = labels.name_all(operands, derived.code_names)
         notes = [*result.notes, *nonfinite_origin.notes(self, labels, element, value, derived)]
         if any("#" in operand.name for operand in named):
-            notes.append(NOTE)
+            notes.append(COUNTS)
         values = self.history.values(operands)
         # Names are sent once: a long sum has thousands of cells of two tensors.
         names: dict[tuple[str, str], int] = {}
@@ -248,6 +254,7 @@ class Explainer:
                 return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
             result = rules.apply(derivation, element, index, value)
             if result.source is None:
+                self._write_out_steps(derivation, result, element)
                 result.notes += attention_names.head_notes(self, event, element, asked)
                 return _derived(event, result, derivation)
             source = self.through(result.source)
@@ -258,6 +265,41 @@ class Explainer:
                 return _derived(event, result, derivation)
             element = source
         return _derived(event, result, derivation)
+
+    def _write_out_steps(self, derivation: Derivation, result: RuleResult, element: Element) -> None:
+        """Put the formulas of numbers without a name that the same derivative computed in the place of these."""
+        node, elements = derivation.event.node, derivation.elements
+        if node is None or node.leaf is not None or result.formula is None or len(elements) > MOST_FACTORS:
+            return
+        if self._inner >= MOST_INNER:
+            return
+        written: dict[int, f.Formula] = {}
+        inner = Derivation(self, derivation.event, derivation.code_names)
+        for position, operand in enumerate(elements):
+            written[position] = inner.operand_for(operand)
+            writer = self.history.writer(operand)
+            if writer is None or writer.node != node or self.names.find(operand) is not None:
+                continue
+            if self.gradients.find(operand, writer) is None:
+                self._inner += 1
+                try:
+                    made = self.derive(operand)
+                finally:
+                    self._inner -= 1
+                if made.result.formula is not None and made.operands and not made.result.notes:
+                    cells = dict(enumerate(map(inner.operand_for, made.operands)))
+                    written[position] = f.replaced(made.result.formula, cells)
+        formula = f.replaced(result.formula, written)
+        used = sorted(set(f.operand_positions(formula)))
+        formula = f.replaced(formula, {position: f.OperandRef(at) for at, position in enumerate(used)})
+        operands = [inner.elements[position] for position in used]
+        value, dtype = self.history.value(element), element.region.dtype
+        if f.size(formula) > MOST_STEPS or not formula_check.agrees(
+            formula, self.history.values(operands), value, _precision(dtype, operands)
+        ):
+            return
+        result.formula = formula
+        derivation.elements[:] = operands
 
     def movement(self, event: Event) -> Movement | None:
         """Find where a rearrangement takes its elements from, once for each event; None if that cannot be known."""

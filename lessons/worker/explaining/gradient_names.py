@@ -107,6 +107,33 @@ class GradientNames:
         places = [place for place, (_, time) in enumerate(times, 1) if time == writer.time]
         return places[0] if places and len(times) > 1 else 0
 
+    def step_of(self, writer: Event) -> str:
+        """Describe a number that a derivative computes on its way, in parentheses; "" for any other."""
+        self._update()
+        maker = self._makers.get(writer.node.number) if writer.node is not None and writer.node.leaf is None else None
+        if maker is None:
+            return ""
+        return f"({writer.op.strip('_')} in the derivative of {self.names.described(maker)})"
+
+    def find_changed(self, element: Element, writer: Event) -> NamedCell | None:
+        """Name an element of the gradient of a parameter that was changed in place; None if it is none."""
+        earlier, before = element, writer
+        for _ in range(MOST_SUMS):
+            if before.node is not None or not before.info.written:
+                break
+            earlier = replace(element, time=before.time)
+            found = self.history.writer(earlier)
+            if found is None:
+                return None
+            before = found
+        if before is writer or before.node is None:
+            return None
+        gradient = self.find(earlier, before)
+        if gradient is None or gradient.leaf is None or gradient.is_part:
+            return None
+        name = f"{gradient.cell.name[:-1]} after {self.names.function_of(writer)})"
+        return replace(gradient.cell, name=name, proper=False)
+
     # Which node took an element ------------------------------------------------------------------------------------
 
     def _update(self) -> None:

@@ -16,9 +16,10 @@ from lessons.worker.recording.regions import Region
 MOST_VIEWS = 4
 """Operations after the one that made a tensor, among which a final view of it is looked for."""
 
-OUTSIDE = "(a tensor from outside)"
+_NORMALIZING = frozenset({"native_batch_norm", "native_group_norm", "native_layer_norm"})
+"""Operations whose last two results are moments."""
 
-NOTE = "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run."
+OUTSIDE = "(a tensor from outside)"
 
 Version = tuple[int, int, int]
 """A number that an element has held: its storage, its offset, and the time of the write; 0 if that is not recorded."""
@@ -108,6 +109,9 @@ class Labels:
             return known or self._give(role[0], version, role[1])
         gradient = self.run.gradients.find(element, writer, code_names) if writer is not None and not named else None
         cell = named or (gradient.cell if gradient is not None else self._unnamed(writer, element))
+        if named is None and gradient is None and writer is not None:
+            changed = self.run.gradients.find_changed(element, writer)
+            cell = cell if changed is None else changed
         known = self._given.get((cell.name, cell.index, version))
         if known is None:
             if named is not None:
@@ -148,7 +152,9 @@ class Labels:
         key = writer.time, output
         if key not in self._made:
             # A sum has thousands of operands from one operation.
-            self._made[key] = self.run.names.code_of(writer), _final_view(self.run, writer, writer.outs[output])
+            code = self.run.gradients.step_of(writer) or _moment(self.run, writer, output)
+            code = code or self.run.names.code_of(writer)
+            self._made[key] = code, _final_view(self.run, writer, writer.outs[output])
         code, view = self._made[key]
         index = view.find(element.offset) or index
         return NamedCell(code + part_of(element, view, index), index, False)
@@ -164,6 +170,12 @@ class Labels:
 
 def _version(element: Element, writer: Event | None) -> Version:
     return element.storage, element.offset, writer.time if writer is not None else 0
+
+
+def _moment(run: RecordedRun, writer: Event, output: int) -> str:
+    """Name the mean or 1 over the standard deviation that a kernel keeps beside what it normalizes; else ""."""
+    which = {2: "mean", 1: "1 / std"}.get(len(writer.outs) - output)
+    return f"({which} in {run.names.described(writer)})" if which and writer.op in _NORMALIZING else ""
 
 
 def _part(name: str, region: Region) -> Index:

@@ -223,6 +223,11 @@ class Names:
         """Return the code that made an unnamed tensor, to stand in a phrase."""
         return self._code(event)[0]
 
+    def function_of(self, event: Event) -> str:
+        """Return the name of the function that the code called; the operation if it called none."""
+        node = self.positions.node(event.sites[0]) if event.sites else None
+        return _function(node) or event.op
+
     def result_name(self, event: Event) -> str:
         """Return the name that is assigned to what an operation made; "" if its code does more than that."""
         return self.positions.assigned(event.sites[0]) if event.sites and event.time in self._whole else ""
@@ -248,11 +253,15 @@ class Names:
 
 
 def _calls_backward(node: ast.AST | None) -> bool:
+    return _function(node).endswith("backward")
+
+
+def _function(node: ast.AST | None) -> str:
+    """Return the last part of the name of the function that is called; "" if it has none."""
     function = node.func if isinstance(node, ast.Call) else None
-    name = (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-    return name.endswith("backward")
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 _PARTS = ("real", "imag")

@@ -92,6 +92,7 @@ def test_a_name_with_several_values_is_told_for_each(command: Command, tmp_path:
         *("x#2[0] = 0.7616", "(x * 2)#1[0] = 1", "x#1[0] = 0.5"),
     ]
     assert "Written in the code." in out
+    assert out.count("#1, #2, ... count the values") == 1
 
 
 def test_a_number_is_told_again_where_more_of_it_is_known(command: Command, tmp_path: Path) -> None:

@@ -440,3 +440,12 @@ def test_whole_numbers_beyond_those_of_a_float_keep_their_digits() -> None:
         dtype="int64",
     )
     assert explanation_text.report(told)[-1] == "  = 1152921504606846983·2 = 2305843009213693966"
+
+
+@pytest.mark.parametrize(("dtype", "value"), [("float16", 5.30078125), ("bfloat16", 0.69921875)])
+def test_a_number_that_is_rounded_to_its_type_has_no_remark(dtype: str, value: float) -> None:
+    """Without rounding 5.3 would not be 5.3008, but just 5.3."""
+    before = single(round(value, 1))
+    e = explanation("h", (0,), value, f.Op(dtype, (f.OperandRef(0),)), [operand("a", (0,), before)], dtype=dtype)
+    text = f"{round(value, 1)}"
+    assert explanation_text.digits(e) == Digits(f"{dtype}({text})", "≈", text)

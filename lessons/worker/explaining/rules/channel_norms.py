@@ -104,14 +104,14 @@ def _batch_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     """Explain weight * rstd * (g - mean(g) - z * mean(g * z)) with z = (x - mean) * rstd, over a channel."""
     event, gradient, inputs = derivation.event, region(derivation, "grad_out"), region(derivation, "input")
     wanted = [output for output, is_wanted in enumerate(event.arg("output_mask")) if is_wanted]
-    if len(wanted) != len(event.outs) or not event.arg("train"):
+    if len(wanted) != len(event.outs):
         return unknown(derivation, index, value)
     output = wanted[derivation.output]
     channel = index[1] if output == 0 else index[0]
     cells = _of_channel(inputs, channel)
     if len(cells) > MOST_TERMS:
         return too_many(derivation, 2 * len(cells))
-    mean, rstd = (derivation.operand(name, (channel,)) for name in ("save_mean", "save_invstd"))
+    mean, rstd = _moments_of_channel(derivation, channel)
 
     def normalized(at: Index) -> f.Formula:
         return f.multiply(f.Op("-", (derivation.cell(inputs, at), mean)), rstd)
@@ -122,14 +122,27 @@ def _batch_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     slope = f.add(*(f.multiply(derivation.cell(gradient, at), normalized(at)) for at in cells))
     if output == 1:
         return make("batch norm backward", slope, "Summed over the channel, which shares this parameter.")
-    count = f.Number(float(len(cells)))
-    inner = f.Op("-", (derivation.cell(gradient, index), f.Op("/", (total, count))))
-    inner = f.Op("-", (inner, f.multiply(normalized(index), f.Op("/", (slope, count)))))
     scale = (
         [derivation.cell(region(derivation, "weight"), (channel,))] if isinstance(event.arg("weight"), Region) else []
     )
+    if not event.arg("train"):
+        return make("batch norm backward", f.multiply(derivation.cell(gradient, index), rstd, *scale))
+    count = f.Number(float(len(cells)))
+    inner = f.Op("-", (derivation.cell(gradient, index), f.Op("/", (total, count))))
+    inner = f.Op("-", (inner, f.multiply(normalized(index), f.Op("/", (slope, count)))))
     note = "The gradient without its part that shifts or stretches the whole channel, which batch norm takes back."
     return make("batch norm backward", f.multiply(*scale, rstd, inner), note)
+
+
+def _moments_of_channel(derivation: Derivation, channel: int) -> tuple[f.Formula, f.Formula]:
+    """Return the mean and 1 over the standard deviation by which a channel was normalized."""
+    event = derivation.event
+    names = ("save_mean", "save_invstd") if event.arg("train") else ("running_mean", "running_var")
+    mean, spread = (derivation.operand(name, (channel,)) for name in names)
+    if event.arg("train"):
+        return mean, spread
+    root = f.call("sqrt", f.add(spread, f.Number(float(event.arg("eps")), "eps")))
+    return mean, f.Op("/", (f.Number(1.0), root))
 
 
 def _group_cells(derivation: Derivation, sample: int, group: int) -> list[Index]:

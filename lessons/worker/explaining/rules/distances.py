@@ -73,24 +73,41 @@ def _distance_backward(derivation: Derivation, index: Index, value: float) -> Ru
     """Explain the gradient of a coordinate: a sum over the rows of the other matrix, by the derivative of the norm."""
     order = float(derivation.event.arg("p"))
     gradient, first, second = (region(derivation, name) for name in ("grad", "x1", "x2"))
-    if order not in (1.0, 2.0) or len(first.shape) != 2 or len(second.shape) != 2:
-        return unknown(derivation, index, value)
-    row, axis = index
-    if second.shape[0] > MOST_TERMS:
-        return too_many(derivation, 3 * second.shape[0])
+    *lead, row, axis = index
+    if second.shape[-2] > MOST_TERMS:
+        return too_many(derivation, 3 * second.shape[-2])
+    if order == 0:
+        return make("distance backward", ZERO, "A count of differences has no slope.")
     terms: list[f.Formula] = []
-    for other in range(second.shape[0]):
-        gap = f.Op("-", (derivation.cell(first, (row, axis)), derivation.cell(second, (other, axis))))
-        sent = derivation.cell(gradient, (row, other))
-        if order == 1:
-            slope: f.Formula = f.Op("-", (f.Op(">", (gap, ZERO)), f.Op("<", (gap, ZERO))))
-        else:
-            distance = derivation.cell(region(derivation, "cdist"), (row, other))
-            slope = f.choose(f.Op("==", (distance, ZERO)), ZERO, f.Op("/", (gap, distance)))
-        terms.append(f.multiply(sent, slope))
+    for other in range(second.shape[-2]):
+        at = derivation.cell(first, (*broadcast(first.shape[:-2], tuple(lead)), row, axis))
+        gap = f.Op("-", (at, derivation.cell(second, (*broadcast(second.shape[:-2], tuple(lead)), other, axis))))
+        sent = derivation.cell(gradient, (*lead, row, other))
+        distance = derivation.cell(region(derivation, "cdist"), (*lead, row, other))
+        terms.append(f.multiply(sent, _slope(gap, distance, order, str(gradient.dtype).removeprefix("torch."))))
     return make(
         "distance backward", f.add(*terms) if terms else ZERO, f"Over the {len(terms)} rows of the other matrix."
     )
+
+
+def _slope(gap: f.Formula, distance: f.Formula, order: float, dtype: str) -> f.Formula:
+    """Return the derivative of a norm by one of the numbers that it is the norm of."""
+    size, sign = f.call("abs", gap), f.Op("-", (f.Op(">", (gap, ZERO)), f.Op("<", (gap, ZERO))))
+    if order == 1:
+        return sign
+    if math.isinf(order):
+        # The kernel takes every number that is, rounded, as great as the greatest.
+        rounded = f.call(dtype, size) if dtype in f.FUNCTIONS else size
+        return f.multiply(sign, f.Op("==", (rounded, distance)))
+    if order == 2:
+        slope: f.Formula = f.Op("/", (gap, distance))
+    else:
+        power = f.Number(order - 1.0)
+        slope = f.multiply(sign, f.Op("/", (f.Op("**", (size, power)), f.Op("**", (distance, power)))))
+    undefined = f.Op("==", (distance, ZERO))
+    if order < 1:
+        undefined = f.Op("or", (undefined, f.Op("==", (gap, ZERO))))
+    return f.choose(undefined, ZERO, slope)
 
 
 @rule("multi_margin_loss")

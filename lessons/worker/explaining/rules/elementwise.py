@@ -28,7 +28,7 @@ def _add(derivation: Derivation, index: Index, value: float) -> RuleResult:
     op = event.op.strip("_")
     terms = _accumulated(derivation, index) if op == "add" else None
     if terms is not None:
-        return make("sum", f.add(*terms), f"Added up by a loop, {len(terms) - 1} times.")
+        return make("sum", f.add(*terms), *([] if event.node else [f"Added up by a loop, {len(terms) - 1} times."]))
     first, second = derivation.operand("self", index), derivation.operand("other", index)
     alpha = event.arg("alpha")
     if alpha is not None and alpha != 1:
@@ -302,7 +302,11 @@ def _gelu(derivation: Derivation, index: Index, value: float) -> RuleResult:
 
 @rule("pow")
 def _pow(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("power", f.Op("**", (derivation.operand("self", index), derivation.operand("exponent", index))))
+    base, exponent = derivation.operand("self", index), derivation.operand("exponent", index)
+    if derivation.event.node is not None and exponent == ONE:
+        # The derivative of a square, which nobody wrote as a power.
+        return make("power", base)
+    return make("power", f.Op("**", (base, exponent)))
 
 
 @rule("clamp", "clamp_min", "clamp_max")

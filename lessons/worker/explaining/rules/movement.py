@@ -219,7 +219,8 @@ def movement_of(run: RecordedRun, event: Event) -> Movement | None:
         # The indices are broadcast from one axis, so they take no memory, however large the tensor.
         signs = zip(names, regions, (1, -1), strict=False)
         stand_ins: dict[str, Any] = {name: _indices_along(region, axis, sign) for name, region, sign in signs}
-        axes.append(_replay(run, event, {"value": 0, **stand_ins}))
+        nowhere = torch.zeros((), dtype=torch.int64) if isinstance(event.arg("value"), Region) else 0
+        axes.append(_replay(run, event, {"value": nowhere, **stand_ins}))
     return Movement(axes, regions)
 
 
@@ -273,6 +274,8 @@ def _set_by_movement(derivation: Derivation, index: Index, value: float) -> Rule
     if derivation.run.movement(derivation.event) is None:
         return unknown(derivation, index, value)
     given = derivation.event.arg("value")
+    if isinstance(given, Region) and not given.shape:
+        return make("fill", derivation.cell(given, ()))
     number = f.Number(float(given) if isinstance(given, bool | int | float) else 0.0)
     fits = formula_check.agrees(number, [], value, derivation.event.outs[derivation.output].dtype)
     # A tensor of one element may stand for a number; it is none of the sources.

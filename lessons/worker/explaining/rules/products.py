@@ -11,23 +11,26 @@ from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, reg
 from lessons.worker.recording.regions import Region
 
 
-def _dot(derivation: Derivation, left: Region, right: Region, pairs: Iterator[tuple[Index, Index]]) -> f.Formula:
-    terms = [f.multiply(derivation.cell(left, a), derivation.cell(right, b)) for a, b in pairs]
+def _dot(derivation: Derivation, left: Region, right: Region, found: Iterator[tuple[Index, Index]]) -> f.Formula:
+    terms = [f.multiply(derivation.cell(left, a), derivation.cell(right, b)) for a, b in found]
     return f.add(*terms) if terms else ZERO
 
 
 @rule("dot", "vdot", "mv", "mm", "bmm", "matmul")
 def _product(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    left = region(derivation)
-    right = next(
-        item for name in ("tensor", "vec", "mat2", "other") if isinstance(item := derivation.event.arg(name), Region)
-    )
+    left, right = factors(derivation)
     if left.shape[-1] > MOST_TERMS:
         return too_many(derivation, 2 * left.shape[-1])
-    return make("matmul", _dot(derivation, left, right, _pairs(left.shape, right.shape, index)))
+    return make("matmul", _dot(derivation, left, right, pairs(left.shape, right.shape, index)))
 
 
-def _pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Index]]:
+def factors(derivation: Derivation) -> tuple[Region, Region]:
+    """Return the two tensors that a product multiplies."""
+    others = (derivation.event.arg(name) for name in ("tensor", "vec", "mat2", "other"))
+    return region(derivation), next(item for item in others if isinstance(item, Region))
+
+
+def pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Index]]:
     """Yield the indices of the two factors of each term of a product of tensors of these shapes."""
     rows = () if len(left) == 1 else (index[-2] if len(right) > 1 else index[-1],)
     cols = () if len(right) == 1 else (index[-1],)
@@ -55,15 +58,15 @@ def _add_product(derivation: Derivation, index: Index, value: float) -> RuleResu
     if not isinstance(left, Region) or not isinstance(right, Region):
         return unknown(derivation, index, value)
     if op == "addr":
-        pairs: Iterator[tuple[Index, Index]] = iter([(index[:1], index[1:])])
+        found: Iterator[tuple[Index, Index]] = iter([(index[:1], index[1:])])
     elif op == "addbmm":
         leads = range(left.shape[0])
-        pairs = (pair for lead in leads for pair in _pairs(left.shape, right.shape, (lead, *index)))
+        found = (pair for lead in leads for pair in pairs(left.shape, right.shape, (lead, *index)))
     else:
-        pairs = _pairs(left.shape, right.shape, index)
+        found = pairs(left.shape, right.shape, index)
     if left.shape[-1] * (left.shape[0] if op == "addbmm" else 1) > MOST_TERMS and op != "addr":
         return too_many(derivation, 2 * left.shape[-1])
-    product = _dot(derivation, left, right, pairs)
+    product = _dot(derivation, left, right, found)
     alpha, beta = event.arg("alpha"), event.arg("beta")
     if alpha not in (None, 1):
         product = f.multiply(f.Number(float(alpha)), product)

@@ -43,21 +43,26 @@ def _reduction(*ops: str) -> Callable[[Reduction], Reduction]:
     def register(function: Reduction) -> Reduction:
         def apply(derivation: Derivation, index: Index, value: float) -> RuleResult:
             tensor = region(derivation)
-            shape = tensor.shape
-            axes = _axes(derivation.event.arg("dim"), len(shape))
-            count = math.prod(shape[axis] for axis in axes)
+            count = math.prod(tensor.shape[axis] for axis in _axes(derivation.event.arg("dim"), len(tensor.shape)))
             if count > MOST_TERMS:
                 return too_many(derivation, count)
-            others = [axis for axis in range(len(shape)) if axis not in axes]
-            left = [index[axis] for axis in others] if derivation.event.arg("keepdim") else index
-            fixed = dict(zip(others, left, strict=True))
-            ranges = [(fixed[axis],) if axis in fixed else range(shape[axis]) for axis in range(len(shape))]
-            return function(derivation, tensor, list(itertools.product(*ranges)))
+            return function(derivation, tensor, reduced(derivation, tensor, index))
 
         rule(*ops)(apply)
         return function
 
     return register
+
+
+def reduced(derivation: Derivation, tensor: Region, index: Index) -> list[Index]:
+    """Return the indices of the elements that a cell is reduced from along `dim`, up to one more than are listed."""
+    shape = tensor.shape
+    axes = _axes(derivation.event.arg("dim"), len(shape))
+    others = [axis for axis in range(len(shape)) if axis not in axes]
+    left = [index[axis] for axis in others] if derivation.event.arg("keepdim") else index
+    fixed = dict(zip(others, left, strict=True))
+    ranges = [(fixed[axis],) if axis in fixed else range(shape[axis]) for axis in range(len(shape))]
+    return list(itertools.islice(itertools.product(*ranges), MOST_TERMS + 1))
 
 
 def _cells(derivation: Derivation, tensor: Region, indices: list[Index]) -> list[f.Formula]:

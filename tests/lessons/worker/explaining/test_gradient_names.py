@@ -207,3 +207,39 @@ def test_parts_of_a_gradient_add_up() -> None:
     parts = traced.follow(total).operands
     assert sorted(part.name for part in parts) == [f"(part of the gradient of h)#{count}" for count in (1, 2)]
     assert math.isclose(sum(part.value for part in parts), total.value, rel_tol=1e-5)
+
+
+def test_steps_inside_of_a_derivative_have_no_numbers() -> None:
+    """Short ones are part of the formula of the gradient; the others say of what they are the derivative."""
+    traced = Traced(
+        START + "h = x @ w\nloss = h.square().sum() + h.logcumsumexp(1).sum()\nloss.backward()\nresult = w.grad"
+    )
+    operands = operands_below(traced, "result")
+    assert not any(label.startswith("(step") for label in operands)
+    assert any(label.startswith("(logcumsumexp in the derivative of h.logcumsumexp(1))") for label in operands)
+    traced = Traced(START + "h = x @ w\nloss = h.square().sum()\nloss.backward()\nresult = w.grad")
+    gradient = operands_below(traced, "result")["(gradient of h)[0,0]"]
+    assert x.python(traced.follow(gradient)) == "(gradient of loss) * (h[0,0] * 2.0)"
+
+
+def test_a_gradient_that_was_changed_in_place_says_by_what() -> None:
+    """`clip_grad_norm_` returns the norm, so its call is no name for the gradient."""
+    code = "(w * 3).sum().backward()\ntorch.nn.utils.clip_grad_norm_([w], 0.5)\nresult = w.grad + 0"
+    traced = Traced(START + code)
+    told = traced.explain("result", 0, 1)
+    assert [operand.label for operand in told.operands] == ["(gradient of w after clip_grad_norm_)[0,1]"]
+    assert "(gradient of w)[0,1]" in operands_below(traced, "result")
+    traced = Traced(START + "(w * 3).sum().backward()\nw.grad.mul_(2)\nw.grad.div_(4)\nresult = w.grad + 0")
+    told = traced.explain("result", 0, 1)
+    names = []
+    while told.operands:
+        told = traced.follow(told.operands[0])
+        names.append(told.name)
+    assert names[:3] == ["(gradient of w after div_)", "(gradient of w after mul_)", "(gradient of w)"]
+
+
+@pytest.mark.parametrize("code", ["batch_norm(x, None, None, training=True)", "group_norm(x, 2)"])
+def test_moments_of_a_kernel_are_not_called_like_its_result(code: str) -> None:
+    traced = Traced(START + f"result = F.{code}")
+    names = {operand.name for operand in traced.explain("result", 1, 2).operands}
+    assert names == {"x", f"(1 / std in F.{code})", f"(mean in F.{code})"}

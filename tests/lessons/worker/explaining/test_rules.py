@@ -25,6 +25,7 @@ vol = torch.rand(1, 1, 3, 4, 4)
 seq = torch.rand(1, 2, 8)
 q = torch.rand(1, 2, 3, 4)
 t = torch.tensor([0, 2, 1])
+z, u = torch.complex(a, b), torch.complex(b, c)
 """
 
 EXPRESSIONS = [
@@ -352,6 +353,18 @@ EXPRESSIONS = [
     "torch.linalg.cross(a[:, :3], b[:, :3])",
     "torch.index_reduce(a, 0, t, b, 'mean', include_self=False)",
     "torch.cdist(x3, x3[:, :2], p=float('inf'))",
+    *(f"torch.scatter_reduce(a, 1, k % 2, b, reduce='{how}')" for how in ("prod", "mean", "amin")),
+    *(f"torch.scatter_reduce(a, 1, k % 2, b, reduce='{how}', include_self=False)" for how in ("sum", "prod", "amax")),
+    *(f"a.norm(p={order}, dim=1)" for order in ("0", "2", "0.5", "-float('inf')")),
+    *(
+        f"torch.view_as_real({code})"
+        for code in (
+            *("z / u", "1 / z", "z / 2", "z @ u.T", "z @ u[0]", "torch.vdot(z[0], u[0])", "z.sum(0)", "z.mean()"),
+            *("z.exp()", "z.log()", "z.sqrt()", "z ** 2", "z ** 3", "z.sgn()", "torch.where(m, z, u)", "z.conj() * 1j"),
+            *("torch.einsum('ij,kj->ik', z, u)", "z.masked_fill(m, 2.0)", "torch.polar(b, a)"),
+        )
+    ),
+    "z == u",
 ]
 
 STATEMENTS = [
@@ -486,6 +499,25 @@ LOSSES = [
     "p.unfold(1, 2, 1).square().sum()",
     "p.diag_embed().square().sum()",
     "p.diagonal().prod()",
+    "(F.batch_norm(p, v, v + 1, v, v, False) * a).sum()",
+    "(F.batch_norm(b, v, v + 1, p[0], p[1], False) * a).sum()",
+    *(f"torch.cdist(p, b, p={order}).square().sum()" for order in ("3", "0.5", "0", "float('inf')")),
+    "torch.cdist(x3, p[None], p=1.5).square().sum()",
+    "(p @ s[:, :3]).trace()",
+    "torch.index_fill(p * 2, 1, t, b[0, 0] * 3).square().sum()",
+    *(f"torch.scatter_reduce(p, 1, k % 2, b, reduce='{how}').square().sum()" for how in ("prod", "mean", "amax")),
+    "torch.scatter_reduce(b, 1, k % 2, p, reduce='amin', include_self=False).square().sum()",
+    *(f"p.norm(p={order}, dim=1).sum()" for order in ("2", "0.5", "float('inf')", "-float('inf')")),
+    "p.cummax(1).values.square().sum()",
+    "p.logcumsumexp(1).square().sum()",
+    "torch.xlogy(b, p.abs()).sum()",
+    "torch.addr(s[:3], p[:, 0], v).square().sum()",
+    "torch.addbmm(s[:3, :3], x3, p.T[None].expand(2, 4, 3)).square().sum()",
+    "(torch.complex(p, b) / u).abs().sum()",
+    "(torch.complex(p, b) - 2j).angle().sum()",
+    "torch.view_as_real(torch.complex(p, b) @ u.T).square().sum()",
+    "torch.view_as_real(torch.complex(p, b).conj() * 1j).square().sum()",
+    "torch.view_as_real(torch.polar(b, p)).square().sum()",
 ]
 """Losses of `p`, whose gradient is explained."""
 

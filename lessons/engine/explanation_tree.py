@@ -93,8 +93,8 @@ def walk(node: Node, level: int = 0) -> Iterator[tuple[Node, int]]:
 def identity(node: Node) -> tuple[object, ...]:
     """Return what tells a number from others: its label and value, the operation, and the same of its operands."""
     e = node.explanation
-    # In hexadecimal, because NaN would not be equal to NaN.
-    return e.label, e.value.hex(), e.op, e.line, tuple((operand.label, operand.value.hex()) for operand in e.operands)
+    # As text, because NaN would not be equal to NaN.
+    return e.label, repr(e.value), e.op, e.line, tuple((operand.label, repr(operand.value)) for operand in e.operands)
 
 
 def depths(root: Node) -> dict[int, float]:

@@ -25,12 +25,27 @@ def _rounded_to(dtype: str) -> Callable[[Fraction], Fraction]:
     return lambda x: Fraction(rounded(float(x), dtype))
 
 
+def _power(a: Fraction, b: Fraction) -> Fraction:
+    """Return a power with a whole exponent. Raises `ValueError` for any other, which may be irrational."""
+    if b.denominator != 1 or abs(b) > f.MOST_EXPONENT:
+        raise ValueError(b)
+    return a ** int(b)
+
+
+def _bits(function: Callable[[int, int], int]) -> Callable[[Fraction, Fraction], int]:
+    return lambda a, b: function(int(a), int(b))
+
+
 _FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
     "-": operator.sub,
     "/": operator.truediv,
     "//": operator.floordiv,
     "%": operator.mod,
     **f.COMPARISONS,
+    "**": _power,
+    "bitand": _bits(operator.and_),
+    "bitor": _bits(operator.or_),
+    "bitxor": _bits(operator.xor),
     "neg": operator.neg,
     "abs": abs,
     "max": max,

@@ -250,7 +250,15 @@ _WHOLE: dict[str, Callable[[list[int]], int]] = {
     "abs": lambda parts: abs(parts[0]),
     "max": max,
     "min": min,
+    "**": lambda parts: parts[0] ** parts[1],
+    "fmod": lambda parts: abs(parts[0]) % abs(parts[1]) * (1 if parts[0] >= 0 else -1),
+    "bitand": lambda parts: parts[0] & parts[1],
+    "bitor": lambda parts: parts[0] | parts[1],
+    "bitxor": lambda parts: parts[0] ^ parts[1],
 }
+
+MOST_EXPONENT = 64
+"""Exponents up to which powers are computed without rounding."""
 
 
 def _whole_number(op: str, parts: Sequence[float]) -> float | None:
@@ -258,7 +266,7 @@ def _whole_number(op: str, parts: Sequence[float]) -> float | None:
     if op not in _WHOLE or not all(type(part) is int or part.is_integer() for part in parts):
         return None
     numbers = [int(part) for part in parts]
-    if op in ("//", "%") and numbers[1] == 0:
+    if (op in ("//", "%", "fmod") and numbers[1] == 0) or (op == "**" and not 0 <= numbers[1] <= MOST_EXPONENT):
         return None
     return exact_number(_WHOLE[op](numbers))
 

@@ -22,6 +22,7 @@ from tui.render.numbers import exact, nonfinite
 
 DECIMALS = 4
 MOST_DECIMALS = 9
+LARGEST_WHOLE = 2.0**64
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
@@ -200,7 +201,13 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
             return f.add(*map(named, item.parts[: LONG - 1]), gap)
         return f.Op(item.op, tuple(map(named, item.parts)))
 
-    return f.text(named(part), labels, readable, style)
+    return f.text(named(part), labels, _short, style)
+
+
+def _short(value: float) -> str:
+    """Write a number of the code in symbols: a whole one with all its digits, which single precision may not hold."""
+    is_whole = type(value) is not int and math.isfinite(value) and value.is_integer() and abs(value) < LARGEST_WHOLE
+    return str(int(value)) if is_whole else readable(value)
 
 
 def _row(item: f.Op, e: Explanation) -> str:
@@ -230,14 +237,18 @@ class _Written:
         digits: what is shown.
         value: what the written digits come to in double precision.
         exactly: what they come to in exact arithmetic; None if that is no rational number.
+        is_whole: whether the result is a whole number that double precision does not hold.
     """
 
     digits: Digits
     value: float
     exactly: Fraction | None
+    is_whole: bool
 
     def comes_out(self, formula: f.Formula) -> bool:
         """Return whether a reader who computes with the written digits gets the written result."""
+        if self.is_whole:
+            return self.exactly == Fraction(self.digits.result)
         same = _same_text(readable(self.value, "float64", _decimals(self.digits.result)), self.digits.result)
         if not same or self.exactly is None or not exact_formula.jumps(formula):
             return same
@@ -341,7 +352,9 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
         if isinstance(item, f.Op):
             return f.Op(item.op, tuple(map(with_texts, item.parts)))
         if isinstance(item, f.Number):
-            numbers.append(write(item.value, "float64"))
+            # Kernels for whole numbers take whole numbers.
+            whole = e.dtype.startswith(("int", "uint")) and type(item.value) is float and item.value.is_integer()
+            numbers.append(str(int(item.value)) if whole else write(item.value, "float64"))
             shown.append(f"({item.count} more: {numbers[-1]})" if isinstance(item, _Rest) else numbers[-1])
             return f.OperandRef(len(numbers) - 1)
         return item
@@ -356,7 +369,7 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
         equal = shown == numbers and _number(result) == exactly
     sign = "=" if equal else "≈" if unicode else "~"
     text = f.text(formula, shown, repr, "people" if unicode else "python")
-    return _Written(Digits(text, sign, result), got, exactly)
+    return _Written(Digits(text, sign, result), got, exactly, type(e.value) is int and exactly is not None)
 
 
 def _number(text: str) -> Fraction | float:

@@ -157,7 +157,8 @@ def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
     positions = run.names.positions
     node = positions.node(event.sites[0])
     if event.op == "lift_fresh":
-        return node is not None and not isinstance(node, ast.Call)
+        # A function of a library may wrap one too, as optimizers do that count their steps.
+        return node is not None and not (isinstance(node, ast.Call) and event.direct)
     return "scalar_tensor" not in positions.code(event.sites[0]).partition("(")[0]
 
 

@@ -115,6 +115,21 @@ def test_formulas_in_json_come_out(command: Command, tmp_path: Path) -> None:
     assert document(command("explain", file, "-", "d", "0", "--json"))["operands"][1]["value"] == 0.1
 
 
+def test_whole_numbers_beyond_those_of_a_float_as_text(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "whole.py"
+    file.write_text("import torch\nx = torch.tensor([2**53 + 1])\ny = (x * 3 << 1) % 2**53 | 2**54\n")
+    status, out, _ = command("explain", file, "-", "y", "0", "--depth", "3")
+    assert status == 0
+    assert [line.strip() for line in out.splitlines() if line.strip().startswith("= ")] == [
+        "= bitor(((x * 3 << 1) % 2**53)[0], 2**54)",
+        "= bitor(6, 18014398509481984) = 18014398509481990",
+        "= (x * 3 << 1)[0] % 2**53",
+        "= 54043195528445958 % 9007199254740992 = 6",
+        "= (x * 3)[0]·2^1",
+        "= 27021597764222979·2^1 = 54043195528445958",
+    ]
+
+
 def test_a_result_that_goes_into_an_empty_tensor(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "out.py"
     file.write_text("import torch\na = torch.ones(2, 3)\ns = torch.empty(0)\ntorch.matmul(a, a.T, out=s)\n")

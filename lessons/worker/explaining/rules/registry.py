@@ -93,7 +93,7 @@ def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
 def named_only(derivation: Derivation) -> RuleResult:
     """Explain an operation for which there is no formula by its name."""
     op = derivation.event.op.strip("_")
-    return make(op, None, f"The operation {op} has no rule here: these are its operands, not its formula.")
+    return make(op, None, f"The operation {op} has no rule here: below are numbers that it took, not its formula.")
 
 
 def region(derivation: Derivation, name: str = "self") -> Region:

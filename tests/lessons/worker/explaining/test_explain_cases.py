@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from fractions import Fraction
+
 import pytest
 
 from lessons.results import explanation as x
@@ -445,13 +448,22 @@ j = a.cumsum(0)
 k = (a @ torch.tensor([1, 2, 3])).reshape(1)
 m = a.clone()
 m[1:] += 2**60 + 1
+n = a << 1
+o = a | 2**54
+p = a ^ 12345
+q = torch.fmod(-a, 2**53)
 """
 
 
 def test_whole_numbers_beyond_those_of_a_float_are_exact() -> None:
     """Values, formulas and the text of the formulas, which Python evaluates without a float in between."""
     traced = Traced(BIG)
-    for name in "abcdeghijkm":
+    functions = {
+        "fmod": lambda one, other: one - int(Fraction(one, other)) * other,
+        "bitor": operator.or_,
+        "bitxor": operator.xor,
+    }
+    for name in "abcdeghijkmnopq":
         tensor = traced.namespace[name]
         for index, true in enumerate(tensor.tolist()):
             told = traced.explain(name, index)
@@ -462,7 +474,7 @@ def test_whole_numbers_beyond_those_of_a_float_are_exact() -> None:
             for position, operand in enumerate(told.operands):
                 text = text.replace(operand.label, f"values[{position}]")
             values = [int(value) for value in told.values]
-            assert eval(text, {"values": values}) == true, (name, index, text)
+            assert eval(text, {"values": values, **functions}) == true, (name, index, text)
 
 
 @pytest.mark.parametrize(
@@ -476,6 +488,21 @@ def test_mean_and_variance_of_a_kernel_are_followed(code: str) -> None:
     mean = next(operand for operand in told.operands if operand.label == "mean")
     assert {operand.name for operand in traced.follow(mean).operands} <= {"x", "x.half()"}
     assert traced.follow(mean).line is None
+
+
+def test_the_count_of_steps_of_an_optimizer_grows_by_a_number() -> None:
+    """Optimizers wrap it in a tensor, which a reader of the code does not see."""
+    traced = Traced(
+        """
+        w, u = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        o = torch.optim.Adam([w, u], foreach=True)
+        (w * u).sum().backward()
+        o.step()
+        count = o.state[w]["step"] * 1
+        """
+    )
+    (steps,) = traced.explain("count").operands
+    assert x.python(traced.follow(steps)) == "(step count of w)#1 + 1.0"
 
 
 def test_numbers_that_go_through_python() -> None:

@@ -18,12 +18,9 @@ from lessons.results import code_unit, exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from lessons.results.floats import exact_number
-from tui.render.numbers import exact, nonfinite
+from tui.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
 
-DECIMALS = 4
 MOST_DECIMALS = 9
-LARGEST_WHOLE = 2.0**64
-LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
 
@@ -38,24 +35,6 @@ WORDS = {
     "masked_fill": "masked fill",
     "set": "set by you",
 }
-
-
-def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
-    if type(value) is int:
-        return str(value)
-    if not math.isfinite(value):
-        return nonfinite(value)
-    if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
-        return str(int(value))
-    value += 0.0  # a zero without a sign
-    text = exact(value, dtype)
-    mantissa, e, _ = text.partition("e")
-    if len(mantissa.partition(".")[2]) <= decimals - len(e):
-        return text.removesuffix(".0")
-    if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
-        return f"{value:.{decimals - 1}e}"
-    return f"{value:.{decimals}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +180,7 @@ def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
             return f.add(*map(named, item.parts[: LONG - 1]), gap)
         return f.Op(item.op, tuple(map(named, item.parts)))
 
-    return f.text(named(part), labels, _short, style)
-
-
-def _short(value: float) -> str:
-    """Write a number of the code in symbols: a whole one with all its digits, which single precision may not hold."""
-    is_whole = type(value) is not int and math.isfinite(value) and value.is_integer() and abs(value) < LARGEST_WHOLE
-    return str(int(value)) if is_whole else readable(value)
+    return f.text(named(part), labels, written_out, style)
 
 
 def _row(item: f.Op, e: Explanation) -> str:

@@ -14,6 +14,8 @@ from lessons.results.clean_text import clean
 from lessons.results.floats import shortest
 
 DECIMALS = 4
+LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
+LARGEST_WHOLE = 2.0**64
 
 _WIDTH_INTEGER = 9
 _VARIATION_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
@@ -111,6 +113,30 @@ def exact(value: float, dtype: str) -> str:
         return f"{number.normalize():e}"
     plain = f"{number:f}"
     return plain if "." in plain else plain + ".0"
+
+
+def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
+    if type(value) is int:
+        return str(value)
+    if not isfinite(value):
+        return nonfinite(value)
+    if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
+        return str(int(value))
+    value += 0.0  # a zero without a sign
+    text = exact(value, dtype)
+    mantissa, e, _ = text.partition("e")
+    if len(mantissa.partition(".")[2]) <= decimals - len(e):
+        return text.removesuffix(".0")
+    if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
+        return f"{value:.{decimals - 1}e}"
+    return f"{value:.{decimals}f}"
+
+
+def written_out(value: float) -> str:
+    """Write a number of the code in symbols: a whole one with all its digits, which single precision may not hold."""
+    is_whole = type(value) is not int and isfinite(value) and value.is_integer() and abs(value) < LARGEST_WHOLE
+    return str(int(value)) if is_whole else readable(value)
 
 
 def _is_float(dtype: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
-from tui.render.explanation_text import readable
+from tui.render.numbers import readable
 
 MOST = 8
 """Terms of a sum whose operands are followed, and the terms that its formula shows in digits."""

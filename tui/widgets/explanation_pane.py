@@ -23,7 +23,7 @@ from lessons.results.explanation import Explanation, Operand
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.render import explanation_text
-from tui.render.numbers import truncated
+from tui.render.numbers import readable, truncated
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
 
@@ -154,7 +154,7 @@ def _clipped(text: Text, width: int, unicode: bool) -> Text:
 def _head(explanation: Explanation, width: int, here: str, unicode: bool) -> Text:
     """Return the line with the number in symbols and, on the right, its line of code."""
     e = explanation
-    result = explanation_text.readable(e.value, e.dtype)
+    result = readable(e.value, e.dtype)
     symbols = (
         explanation_text.symbols(e, unicode) if not e.leaf else f"{result}   {explanation_text.WORDS.get(e.op, e.op)}"
     )
@@ -231,7 +231,7 @@ def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
 
 
 def _number(operand: Operand) -> str:
-    return explanation_text.readable(operand.value, operand.dtype)
+    return readable(operand.value, operand.dtype)
 
 
 def _around(chosen: int, count: int, room: int) -> range:
@@ -245,7 +245,7 @@ def _details(explanation: Explanation, width: int) -> list[Text]:
     for title, row in explanation.details:
         text = Text.assemble((f"  {title}  ", DIM))
         for index, value in enumerate(row):
-            shown = explanation_text.readable(value)
+            shown = readable(value)
             if text.cell_len + len(shown) + 12 > width and index + 1 < len(row):
                 text.append(f" ({len(row) - index} more)", DIM)
                 break

@@ -16,6 +16,7 @@ from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
 from tui.render import explanation_text
 from tui.render.explanation_text import Digits, Group
+from tui.render.numbers import readable
 
 MORE = re.compile(r"\((\d+) more: ([^)]*)\)")
 WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
@@ -154,12 +155,12 @@ def test_odd_numbers(left: list[float], right: list[float], expected: Digits) ->
     ],
 )
 def test_readable_numbers(value: float, dtype: str, decimals: int, expected: str) -> None:
-    assert explanation_text.readable(value, dtype, decimals) == expected
+    assert readable(value, dtype, decimals) == expected
 
 
 @given(st.one_of(small, wild), st.integers(4, 9))
 def test_a_number_is_rounded_and_never_cut(value: float, decimals: int) -> None:
-    text = explanation_text.readable(value, "float32", decimals)
+    text = readable(value, "float32", decimals)
     assert len(text) <= 17
     assert float(text) == pytest.approx(value, rel=1e-3, abs=0.00005)
     assert "0" <= text.lstrip("-")[0] <= "9"
@@ -429,7 +430,7 @@ def test_crumbs_keep_both_ends(count: int, width: int) -> None:
 
 
 def test_whole_numbers_beyond_those_of_a_float_keep_their_digits() -> None:
-    assert explanation_text.readable(2**60 + 7, "int64") == "1152921504606846983"
+    assert readable(2**60 + 7, "int64") == "1152921504606846983"
     told = explanation(
         "c",
         (),

@@ -10,6 +10,7 @@ from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import explanation, operand
 from tui.render import explanation_text
+from tui.render.numbers import readable
 from tui.render.operand_choice import MOST, choose
 
 
@@ -39,7 +40,7 @@ def test_of_a_long_sum_the_largest_terms_come_first() -> None:
     assert len(sizes) == MOST
     assert sizes == sorted(map(abs, values[:40]), reverse=True)[:MOST]
     left_out = [values[at] for at in range(40) if at not in choice.positions]
-    assert choice.rest == f"32 more terms, together {explanation_text.readable(sum(left_out))} (--all)"
+    assert choice.rest == f"32 more terms, together {readable(sum(left_out))} (--all)"
 
 
 def test_zeros_are_folded_into_one_sentence() -> None:

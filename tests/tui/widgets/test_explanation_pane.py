@@ -13,7 +13,7 @@ from textual.message import Message
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tests.tui.painted import painted_lines
-from tui.render import explanation_text
+from tui.render.numbers import readable
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
 
@@ -59,7 +59,7 @@ def test_lines_never_exceed_the_room(
     assert max(text.cell_len for text in found) <= width
     if height > 1:
         operand = stop.operand
-        expected = [] if operand is None else [explanation_text.readable(operand.value, operand.dtype)]
+        expected = [] if operand is None else [readable(operand.value, operand.dtype)]
         assert chosen(found) == expected
 
 
@@ -120,7 +120,7 @@ def test_a_long_row_scrolls() -> None:
     above, below = (text.plain for text in found[-2:])
     assert above.startswith("  queries[0,:] … ")
     assert above.endswith(" … 768")
-    left, right = (explanation_text.readable(value) for value in long().values[800:802])
+    left, right = (readable(value) for value in long().values[800:802])
     assert above.index(left) + len(left) == below.index(right) + len(right)
 
 

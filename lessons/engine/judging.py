@@ -248,7 +248,9 @@ def _with_repair(
     # A copy may disturb later ones in the same process, so what is said has been tried alone.
     if is_later and not passes(_run(replace(request, code=repair.code.encode()), child, hidden, lambda: False)):
         return judgement
-    return replace(judgement, mistakes=(repair.mistake,), line=repair.lines[0])
+    # An exception has a line of its own, where it was raised.
+    line = judgement.line if judgement.verdict == "error" and judgement.line else repair.lines[0]
+    return replace(judgement, mistakes=(repair.mistake,), line=line)
 
 
 def _judge_answer(

@@ -10,8 +10,10 @@ from typing import Any
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
 from lessons.worker.advice.scene import Scene, nearest
+from lessons.worker.advice.star_imports import replaced
 
 LONGEST = 100
+INIT = ("init", "int", "intit", "inti", "initi", "initialize")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -28,12 +30,14 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
     defined = find_definition(scene, match[1])
     call = next(iter(scene.find(ast.Call)), None)
     if defined is not None:
-        if sentence := without_self(scene, defined):
+        if sentence := replaced(scene, match[1], "yours") or without_self(scene, defined):
             return sentence
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)
         where = f"line {defined.lineno} defines it as `{defined.name}({written})`"
     else:
+        if sentence := misspelled_init(scene, match[1]):
+            return sentence
         function = function_of(scene.value(call.func)) if call is not None else None
         if function is None or function.__name__ != match[1].rpartition(".")[2]:
             return None
@@ -63,6 +67,17 @@ def find_definition(scene: Scene, name: str) -> Function | None:
         if node.name == last and (inside or not isinstance(parent, ast.ClassDef)):
             found: Function = node
             return found
+    return None
+
+
+def misspelled_init(scene: Scene, name: str) -> str | None:
+    """Explain arguments that no `__init__` takes since it is misspelled; None if that is not the mistake."""
+    holder, _, method = name.rpartition(".")
+    for node in scene.nodes(ast.FunctionDef):
+        parent = scene.parents.get(node)
+        inside = isinstance(parent, ast.ClassDef) and parent.name == holder.rpartition(".")[2]
+        if method == "__init__" and inside and node.name.strip("_") in INIT:
+            return f"Line {node.lineno} defines `{node.name}`, but Python calls `__init__`, with two `_` on each side."
     return None
 
 

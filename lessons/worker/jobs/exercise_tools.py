@@ -61,27 +61,26 @@ def backward(output: object, pull: torch.Tensor | None = None) -> str:
     return ""
 
 
-class _Calls(TorchFunctionMode):
-    """Notes the names of all functions and methods of PyTorch that are called."""
+class _Halving(TorchFunctionMode):
+    """Halves what one function of PyTorch returns."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self._name = name
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Call a function of PyTorch and note its name."""
-        self.names.add(getattr(func, "__name__", ""))
-        return func(*args, **(kwargs or {}))
+        """Call a function of PyTorch, and halve what the one with the name returns."""
+        result = func(*args, **(kwargs or {}))
+        return result / 2 if getattr(func, "__name__", "") == self._name else result
 
 
-def functions(call: Callable[[], object]) -> set[str]:
-    """Return the names of the functions and methods of PyTorch that a call makes use of."""
-    calls = _Calls()
-    with calls:
-        call()
-    return calls.names
+def uses(name: str, call: Callable[[], torch.Tensor]) -> bool:
+    """Return whether the result of a call is made of what the function of PyTorch with this name returns."""
+    whole = call()
+    with _Halving(name):
+        return not torch.allclose(call(), whole, rtol=0, atol=0, equal_nan=True)
 
 
 class _Outsiders(TorchFunctionMode):
@@ -251,7 +250,7 @@ def tools() -> dict[str, Any]:
         "sums": sums,
         "beside": beside,
         "backward": backward,
-        "functions": functions,
+        "uses": uses,
         "outsiders": outsiders,
     }
 

@@ -378,8 +378,10 @@ def compare(case: _Case, question: CompareResults) -> ComparisonReport:
     rows: dict[tuple[str, int | None], Intermediate] = {}
     for item, at in zip(ours, comparison.matched, strict=True):
         yours = ("", None) if at is None else (theirs[at].name, theirs[at].line)
-        # A line that runs several times is listed once.
-        rows.setdefault((item.name, item.line), Intermediate(item.name, item.line, tuple(item.value.shape), *yours))
+        # A line that runs several times is listed once, as having what one of its results has.
+        row = Intermediate(item.name, item.line, tuple(item.value.shape), *yours)
+        if at is not None or (item.name, item.line) not in rows:
+            rows[item.name, item.line] = row
     own = tuple(
         Intermediate("", None, tuple(item.value.shape), item.name, item.line)
         for index, item in enumerate(theirs)

@@ -161,6 +161,13 @@ def test_results_are_compared_one_by_one(worker: Session) -> None:
     assert told["weights"][0] in ("w", "w[row]", "torch.softmax(s[row] / k.shape[-1] ** 0.5, dim=0)")
 
 
+def test_what_a_loop_adds_up_is_found_in_an_answer_without_a_loop(worker: Session) -> None:
+    loop = "torch.zeros(values.shape)\n    for w, v in zip(weights.T, values):\n        context += w[:, None] * v"
+    exercise = attention_exercise(solution=ATTENTION.replace("weights @ values", loop))
+    found = worker.compare(exercise, ATTENTION)
+    assert ("context", 7) in [(item.yours, item.your_line) for item in found.intermediates if item.name == "context"]
+
+
 def test_results_that_only_the_answer_has_are_listed(worker: Session) -> None:
     found = worker.compare(
         attention_exercise(), ATTENTION.replace("scores = queries", "scaled = queries * 3\n    scores = queries")

@@ -23,6 +23,14 @@ def test_a_mistake_that_the_exercise_does_not_list_is_named_with_its_line(worker
     assert "With a matrix product in `weights * values` every check passes." in named.text
 
 
+def test_an_exception_has_the_line_where_it_was_raised(worker: Session) -> None:
+    source = ATTENTION.replace("queries @ keys.T", "(queries @ keys.T)[:, :2]")
+    judgement = worker.check(attention_exercise(), source, seed=1)
+    assert judgement.verdict == "error"
+    [named] = judgement.mistakes
+    assert (named.line, judgement.line) == (5, 7)
+
+
 def test_an_accepted_answer_is_a_model_as_well(worker: Session) -> None:
     exercise = doubling_exercise()
     assert not worker.check(exercise, COUNTED.replace("i * x", "i - x"), seed=1).mistakes

@@ -375,6 +375,44 @@ def test_advice_on_a_line_of_a_method(body: str, advised: str) -> None:
 # Whole programs ------------------------------------------------------------------------------------------------------
 
 PROGRAMS = {
+    "a builtin function replaced": (
+        """
+        from torch import *
+        for i in range(3): pass
+        """,
+        "Line 2, `from torch import *`, puts another `range` in place of Python's: leave it out, and import what you "
+        "need by name.",
+    ),
+    "a type replaced": (
+        """
+        def f():
+            return [float(x) for x in (1, 2)]
+        from torch import *
+        f()
+        """,
+        "Line 4, `from torch import *`, puts another `float` in place of Python's: leave it out, and import what you "
+        "need by name.",
+    ),
+    "an own function replaced": (
+        """
+        def softmax(x):
+            return x
+        from torch import *
+        softmax(ones(3))
+        """,
+        "Line 4, `from torch import *`, puts another `softmax` in place of yours: leave it out, and import what you "
+        "need by name.",
+    ),
+    "init misspelled": (
+        """
+        from torch import nn
+        class Head(nn.Module):
+            def _init_(self, d_in):
+                super().__init__()
+        Head(3)
+        """,
+        "Line 4 defines `_init_`, but Python calls `__init__`, with two `_` on each side.",
+    ),
     "no call of super": (
         """
         from torch import nn

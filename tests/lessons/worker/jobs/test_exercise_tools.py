@@ -1,4 +1,4 @@
-"""Probes of exercises ask which tensors of an answer stay behind, why backward fails, and which functions it calls."""
+"""Probes of exercises ask which tensors of an answer stay behind, why backward fails, and which functions it uses."""
 
 from __future__ import annotations
 
@@ -60,11 +60,15 @@ def test_tensors_that_would_stay_behind_are_found(kind: str, found: list[str]) -
     assert exercise_tools.outsiders(Masked(kind), torch.randn(5, 3)) == found
 
 
-def test_functions_that_are_called() -> None:
-    x = torch.randn(2, 5, 3)
-    fused = exercise_tools.functions(lambda: nn.functional.scaled_dot_product_attention(x, x, x))
-    assert "scaled_dot_product_attention" in fused
-    assert "scaled_dot_product_attention" not in exercise_tools.functions(lambda: (x @ x.mT).softmax(-1) @ x)
+def test_functions_whose_result_is_used() -> None:
+    x, fused = torch.randn(2, 5, 3), nn.functional.scaled_dot_product_attention
+
+    def by_hand() -> torch.Tensor:
+        fused(x, x, x)
+        return (x @ x.mT).softmax(-1) @ x
+
+    assert exercise_tools.uses("scaled_dot_product_attention", lambda: fused(x, x, x) + 1)
+    assert not exercise_tools.uses("scaled_dot_product_attention", by_hand)
 
 
 def test_why_backward_fails() -> None:

@@ -1,0 +1,38 @@
+"""Advice on names that `from torch import *` has given to something else."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.safe_reading import UNKNOWN
+from lessons.worker.advice.scene import BUILTINS, Scene
+
+# As they were before any learner's code ran, which may change them.
+_HELD = {module.__name__: dict(vars(module)) for module in (torch, nn, functional, math)}
+
+
+@rule(TypeError, r"^\w+\(\)", r" object is not callable$")
+def builtin_replaced(scene: Scene, match: Match) -> str | None:
+    """Explain a call of `range` or `sum` that reaches a function of PyTorch instead of Python's own."""
+    called = [call.func.id for call in scene.find(ast.Call) if isinstance(call.func, ast.Name)]
+    found = (replaced(scene, name, "Python's") for name in called if name in BUILTINS)
+    return next(filter(None, found), None)
+
+
+def replaced(scene: Scene, name: str, whose: str) -> str | None:
+    """Say which line put something else in place of what a name meant; None if no line did."""
+    value = scene.name(name)
+    for node in scene.nodes(ast.ImportFrom):
+        held = _HELD.get(node.module or "", {}).get(name, UNKNOWN)
+        if node.names[0].name == "*" and held is not UNKNOWN and held is value:
+            return (
+                f"Line {node.lineno}, `from {node.module} import *`, puts another `{name}` in place of {whose}: leave "
+                "it out, and import what you need by name."
+            )
+    return None

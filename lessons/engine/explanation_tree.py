@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # whoever only prints a tree needs no worker
     from lessons.engine.run import Run
 
 MOST_NODES = 20_000
+MOST_TOLD = 1000
+"""Numbers of a tree that somebody reads."""
+
 MOST_OPERANDS = 200_000
 """Total number of operands in one tree. An explanation in GPT-2 has 1536, and the worker keeps them all."""
 
@@ -28,11 +31,15 @@ MOST_LEVELS = 200
 class Node:
     """An explanation in the tree.
 
-    `operands` has a node for each operand that was chosen, or is None where the tree was cut off.
+    Attributes:
+        explanation: what the worker says of the number.
+        operands: a node for each operand that was chosen; None where the tree was cut off.
+        is_too_much: whether it was cut off here because it had too many numbers, and not at its depth.
     """
 
     explanation: Explanation
     operands: list[Node] | None = field(default=None)
+    is_too_much: bool = False
 
 
 def grow(
@@ -43,10 +50,12 @@ def grow(
     depth: int | None = None,
     most: int = MOST_NODES,
     choose: Callable[[Explanation], Sequence[int]] | None = None,
+    once: bool = False,
 ) -> Node | str | None:
     """Build the tree for a cell of a shown tensor, `depth` levels deep (None: down to the leaves).
 
-    `choose` returns the positions of the operands to follow; without it, all are.
+    `choose` returns the positions of the operands to follow; without it, all are. With `once`, a number that several
+    others were computed from is one node below all of these.
     The tree grows level by level, so the deepest levels are the ones that `most` (nodes) and `MOST_LEVELS` cut off.
     Returns a sentence instead if the cell cannot be explained, None if the worker is gone.
     """
@@ -56,30 +65,39 @@ def grow(
         return found.reason if found else None
     root = Node(found)
     depth = min(depth or MOST_LEVELS, MOST_LEVELS)
+    known: dict[str, Node] = {}
     todo, count, operand_count = deque([(root, 1)]), 1, len(found.operands)
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands
         if choose is not None:
             operands = tuple(operands[position] for position in choose(node.explanation))
-        if level >= depth or count + len(operands) > most:
+        node.is_too_much = level < depth and count + len(operands) > most
+        if level >= depth or node.is_too_much:
             continue
         grown: list[Node] = []
+        new: list[Node] = []
         for operand in operands:
+            if once and operand.label in known:
+                grown.append(known[operand.label])
+                continue
             # Operands resemble each other, so the first one predicts the size of all of them.
             if operand_count > MOST_OPERANDS or (
                 grown and operand_count + len(grown[0].explanation.operands) * len(operands) > MOST_OPERANDS
             ):
+                node.is_too_much = True
                 break
             found = run.ask(FollowQuestion(operand.ref, unit))
             if not isinstance(found, Explanation):
                 return found.reason if found else None
-            grown.append(Node(found))
+            new.append(Node(found))
+            grown.append(new[-1])
+            known[operand.label] = new[-1]
             operand_count += len(found.operands)
         else:
             node.operands = grown
-            todo.extend((child, level + 1) for child in grown)
-            count += len(grown)
+            todo.extend((child, level + 1) for child in new)
+            count += len(new)
     return root
 
 
@@ -100,9 +118,17 @@ def identity(node: Node) -> tuple[object, ...]:
 def depths(root: Node) -> dict[int, float]:
     """Return for each node, by `id`, how many levels stand below it until the tree is cut off; infinity if nowhere."""
     found: dict[int, float] = {}
-    for node, _ in reversed(list(walk(root))):
-        below = [found[id(operand)] for operand in node.operands or ()]
-        found[id(node)] = 0 if node.operands is None else 1 + min(below, default=math.inf)
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        operands = node.operands or ()
+        below = [operand for operand in operands if id(operand) not in found]
+        if below and id(node) not in found:
+            pending += below
+            continue
+        pending.pop()
+        least = min((found[id(operand)] for operand in operands), default=math.inf)
+        found[id(node)] = 0 if node.operands is None else 1 + least
     return found
 
 

@@ -38,7 +38,10 @@ def run(options: argparse.Namespace) -> ExitCode:
         # A program reads JSON, so nothing is left out there.
         most = sys.maxsize if options.all or options.json else operand_choice.MOST
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
-        found = explanation_tree.grow(lesson_run, step, options.tensor, index, depth, choose=choose)
+        nodes = explanation_tree.MOST_TOLD if choose is not None else explanation_tree.MOST_NODES
+        found = explanation_tree.grow(
+            lesson_run, step, options.tensor, index, depth, nodes, choose, once=not options.json
+        )
     if not isinstance(found, explanation_tree.Node):
         raise CommandError(found or "the worker ended before it had explained everything")
     if options.json:

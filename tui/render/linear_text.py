@@ -280,6 +280,7 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
     explained: dict[tuple[object, ...], float] = {}
     said: set[str] = set()
     depths = explanation_tree.depths(root)
+    is_too_much = False
     pending: list[tuple[explanation_tree.Node | str, int]] = [(root, 0)]
     while pending:
         node, level = pending.pop()
@@ -303,9 +304,12 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
                 clean(line), width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
                 break_on_hyphens=False,
             )  # fmt: skip
+        is_too_much |= node.is_too_much
         if node.operands is not None and len(node.operands) < len(node.explanation.operands):
             pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
+    if is_too_much:
+        yield "Not everything is told: there are too many numbers behind this one."
 
 
 def verdict_word(verdict: str) -> str:

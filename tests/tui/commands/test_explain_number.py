@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lessons.engine import explanation_tree
 from lessons.engine.run import Run
 from lessons.results.tensor_questions import FollowQuestion, TensorQuestion
 from tests.tui.commands.command_line import Command, document
@@ -95,14 +96,22 @@ def test_a_name_with_several_values_is_told_for_each(command: Command, tmp_path:
     assert out.count("#1, #2, ... count the values") == 1
 
 
-def test_a_number_is_told_again_where_more_of_it_is_known(command: Command, tmp_path: Path) -> None:
-    """Where the tree is cut off a number may stand without its operands; they follow where it stands less deep."""
+def test_a_number_is_told_once_with_all_that_is_known_of_it(command: Command, tmp_path: Path) -> None:
+    """It is one number, wherever it stands: also where the tree would be cut off at one place and not at the other."""
     file = tmp_path / "again.py"
     file.write_text("import torch\na = torch.tensor(2.0)\nb = a.exp()\nc = b.log()\nd = c + b\n")
     out = command("explain", file, "-", "d", "--depth", "3")[1]
-    assert [line.strip() for line in out.splitlines()].count("= exp(a)") == 2
+    assert out.count("= exp(a)") == 1
     assert "Written in the code." in out
-    assert command("explain", file, "-", "d", "--depth", "9")[1].count("= exp(a)") == 1
+
+
+def test_a_tree_of_too_many_numbers_says_that_it_is_cut_off(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explanation_tree, "MOST_TOLD", 3)
+    assert "Not everything is told" in command(*SCORE, "--depth", "3")[1].splitlines()[-1]
+    assert "Not everything" not in command(*SCORE, "--depth", "3", "--all")[1]
+    assert "Not everything" not in command(*SCORE, "--depth", "1")[1]
 
 
 def test_formulas_in_json_come_out(command: Command, tmp_path: Path) -> None:

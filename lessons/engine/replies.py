@@ -14,9 +14,11 @@ from lessons.format import axis_labels
 from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.learner.trained_models import TrainedModel
-from lessons.results import explanation, line_shapes
+from lessons.results import explanation, flow, line_shapes
+from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
+from lessons.results.flow import Flow
 from lessons.results.result import (
     LONGEST_AXIS,
     MOST_AXES,
@@ -32,7 +34,9 @@ from lessons.results.result import (
 from lessons.results.summaries import Blocks, RowStats
 from lessons.results.tensor_questions import (
     BlocksQuestion,
+    BoxQuestion,
     ExplainQuestion,
+    FlowQuestion,
     FollowQuestion,
     Refusal,
     RowQuestion,
@@ -53,7 +57,9 @@ from lessons.worker.message_parts import (
 )
 from lessons.worker.messages import (
     BlocksReport,
+    BoxReport,
     ExplanationReport,
+    FlowReport,
     RowReport,
     Snapshot,
     StepReport,
@@ -162,6 +168,12 @@ def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: Child
 
 def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: bytes) -> Tensor:
     """Return a tensor from the worker's report and its blob. Raises `ValueError` if they do not fit together."""
+    return _tensor(shown, report, blob, *axis_labels.names_and_labels(lesson, shown, report.shape))
+
+
+def _tensor(
+    shown: ShownTensor, report: TensorReport, blob: bytes, names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]
+) -> Tensor:
     shape = report.shape
     if len(shape) > MOST_AXES or not all(0 <= size <= LONGEST_AXIS for size in shape):
         raise ValueError("a tensor that cannot be shown")
@@ -170,7 +182,6 @@ def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: by
     if whole and len(numbers) != prod(shape):
         raise ValueError("a tensor of another size")
     window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, report.rows))
-    names, texts = axis_labels.names_and_labels(lesson, shown, shape)
     return Tensor(
         name=shown.name,
         kind=shown.kind,
@@ -240,12 +251,25 @@ def _explanation(question: ExplainQuestion | FollowQuestion, report: Explanation
     return explanation.of_json(report.explanation)
 
 
+def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
+    return flow.cleaned(report.flow)
+
+
+def _box(question: BoxQuestion, report: BoxReport) -> Tensor:
+    tensor = report.tensor
+    plain = ShownTensor(name=clean(tensor.name, keep="") or "_", kind="mask" if tensor.dtype == "bool" else "vector")
+    numbers = tuple(tuple(map(str, range(size))) for size in tensor.shape)
+    return _tensor(plain, tensor, report.blob, ("index",) * len(tensor.shape), numbers)
+
+
 _READERS: dict[type[Any], Callable[[Any, Any], object]] = {
     WindowQuestion: _window,
     BlocksQuestion: _blocks,
     RowQuestion: _row,
     ExplainQuestion: _explanation,
     FollowQuestion: _explanation,
+    FlowQuestion: _flow,
+    BoxQuestion: _box,
 }
 
 

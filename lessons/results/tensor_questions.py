@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
-from lessons.results.result import Window
+from lessons.results.flow import Flow
+from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats
 
 Reply = TypeVar("Reply", covariant=True)
@@ -84,6 +85,37 @@ class FollowQuestion(TensorQuestion[Explanation]):
     unit: CodeUnit | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FlowQuestion(TensorQuestion[Flow]):
+    """Ask how the numbers flow to what the unit shows.
+
+    Attributes:
+        opened: the ids of the boxes that are open.
+        references: operands of an open explanation (`Operand.ref`), whose boxes the reply lists.
+    """
+
+    opened: tuple[str, ...] = ()
+    references: tuple[int, ...] = ()
+    unit: CodeUnit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxQuestion(TensorQuestion[Tensor]):
+    """Ask for the tensor of a box of a flow, with the boxes in `opened` open.
+
+    Later questions about the tensor name the unit that `box_unit` returns.
+    """
+
+    box: str
+    opened: tuple[str, ...] = ()
+    unit: CodeUnit | None = None
+
+
+def box_unit(unit: CodeUnit, box: str) -> CodeUnit:
+    """Return the unit that shows the tensor of a box of the flow of `unit`."""
+    return unit.expression(box)
+
+
 PartQuestion = WindowQuestion | BlocksQuestion | RowQuestion
 """A question of a matrix about a tensor that is too large to be sent whole."""
 
@@ -93,4 +125,6 @@ QUESTIONS: tuple[type[TensorQuestion[object]], ...] = (
     RowQuestion,
     ExplainQuestion,
     FollowQuestion,
+    FlowQuestion,
+    BoxQuestion,
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import QUESTIONS, Refusal
 from lessons.worker.message_parts import ErrorReport, NamedExpression, Program, TensorReport, message
@@ -149,6 +150,21 @@ class ExplanationReport:
     """The explanation of a number; `lessons.results.explanation.of_json` reads it."""
 
     explanation: Json
+
+
+@message
+class FlowReport:
+    """The flow of a run."""
+
+    flow: Flow
+
+
+@message
+class BoxReport:
+    """The tensor of a box of a flow; its numbers are in `blob`."""
+
+    tensor: TensorReport
+    blob: bytes
 
 
 @message
@@ -468,7 +484,9 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     **{
         kind: (report, Refusal)
         for kind, report in zip(
-            QUESTIONS, (WindowReport, BlocksReport, RowReport, ExplanationReport, ExplanationReport), strict=True
+            QUESTIONS,
+            (WindowReport, BlocksReport, RowReport, ExplanationReport, ExplanationReport, FlowReport, BoxReport),
+            strict=True,
         )
     },
     RunInput: (InputReport, Refusal),

@@ -12,6 +12,7 @@ from lessons.format.lesson import Lesson, RunningStep, Step, TrainStep
 from lessons.results import exact_formula, line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
+from lessons.results.flow import Flow
 from lessons.results.json_numbers import nested, number
 from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if.changes import UNCHANGED, Changes, apply
@@ -144,6 +145,41 @@ def _operand(value: Operand | Node, exactly: bool) -> Json:
         "notes": [],
         "operands": [],
         "more": not value.leaf,
+    }
+
+
+def flow(value: Flow) -> Json:
+    """Return the boxes of a run in the order of computation, each with the ids of those that it was computed from.
+
+    `parent` is the id of the open box that a box is inside of, `loops` says that it goes on from an earlier value of
+    itself. In `opened` are the boxes that were opened, in place of which stand the boxes inside.
+    """
+    return {
+        "boxes": [
+            {
+                "id": box.id,
+                "name": box.name,
+                "shape": None if box.shape is None else list(box.shape),
+                "dtype": box.dtype,
+                "low": None if box.low is None else number(box.low),
+                "high": None if box.high is None else number(box.high),
+                "from": list(value.sources(box.id)),
+                "code": box.code,
+                "file": box.unit,
+                "line": box.line,
+                "times": box.times,
+                "operations": box.operations,
+                "opens": box.opens,
+                "parent": box.parent or None,
+                "shown": list(box.shown),
+                "loops": box.loops,
+            }
+            for box in value.boxes
+        ],
+        "opened": [
+            {"id": box.id, "name": box.name, "code": box.code, "parent": box.parent or None} for box in value.opened
+        ],
+        "left_out": value.left_out,
     }
 
 

@@ -96,6 +96,20 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as a JSON document")
 
 
+@_verb("flow", "show_flow", "show which tensors were made from which")
+def _flow_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)"
+    )
+    parser.add_argument("step", metavar="STEP", help="the id of a step")
+    parser.add_argument(
+        "--open", metavar="NAME", action="append", help="show what is inside a box, such as a function; repeatable"
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="as a JSON document")
+    how.add_argument("--dot", action="store_true", help="for Graphviz: attn-tutor flow 5 context --dot | dot -Tsvg")
+
+
 @_verb("check", "check_answer", "judge a file as the answer to an exercise")
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")

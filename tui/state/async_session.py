@@ -14,6 +14,7 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot, WorkerError
 from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.what_if.changes import UNCHANGED, Changes
@@ -148,6 +149,9 @@ class AsyncSession:
         unit = question.unit
         if unit is None:
             return None
+        if unit.kind == "expression":
+            # The tensor of a box belongs to the unit whose flow it is in.
+            unit = CodeUnit.parse(unit.of)
         if unit.kind == "input":
             return self._prompt.run if self._prompt is not None else None
         # The step may have been opened just now, and the run that is there may not reach it.

@@ -92,9 +92,12 @@ class Explainer:
 
     def show(self, unit: CodeUnit, name: str, tensor: torch.Tensor) -> None:
         """Register a tensor that a step or an input shows now."""
-        region = Region.of(tensor)
+        self.show_region(unit, name, Region.of(tensor), self.record.time)
+
+    def show_region(self, unit: CodeUnit | None, name: str, region: Region, time: int) -> None:
+        """Register a tensor as it was at a time."""
         self.record.asked_about.add(region.storage)
-        shown = self._shown[unit, name] = RecordedTensor(name, region, self.record.time)
+        shown = self._shown[unit, name] = RecordedTensor(name, region, time)
         self._shown_storages.setdefault((unit, region.storage), []).append(shown)
 
     def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
@@ -110,6 +113,16 @@ class Explainer:
         labels = Labels(self, self._counts_at(shown.time))
         labels.reserve(cell, element)
         return self.explain(element, cell, labels, unit)
+
+    def shown_regions(self, unit: CodeUnit | None) -> list[tuple[str, Region]]:
+        """List the tensors that a step or an input shows, by name."""
+        return [(name, shown.region) for (shown_by, name), shown in self._shown.items() if shown_by == unit]
+
+    def path_of(self, references: Iterable[int]) -> list[int]:
+        """Return the times of the operations that wrote the operands of these references."""
+        elements = [self._asked[ref][0] for ref in references if ref in self._asked]
+        writers = [self.history.writer(self.through(element)) for element in elements]
+        return [event.time for event in writers if event is not None]
 
     def _counts_at(self, time: int) -> VersionCounts:
         """Return the counts of values up to a time; they are kept until the run goes on."""

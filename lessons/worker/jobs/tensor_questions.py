@@ -10,17 +10,29 @@ import torch
 
 from lessons.results.tensor_questions import (
     BlocksQuestion,
+    BoxQuestion,
     ExplainQuestion,
+    FlowQuestion,
     FollowQuestion,
     Refusal,
     RowQuestion,
     WindowQuestion,
+    box_unit,
 )
 from lessons.worker import channel, messages, wire
 from lessons.worker.explaining.explainer import NoCell
+from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.messages import BlocksReport, ExplanationReport, RowReport, WindowReport
+from lessons.worker.jobs.run_state import RunState, as_tensor
+from lessons.worker.messages import (
+    BlocksReport,
+    BoxReport,
+    ExplanationReport,
+    FlowReport,
+    RowReport,
+    WindowReport,
+)
+from lessons.worker.recording.element_history import ValueLost
 
 LARGEST_WINDOW = 256
 
@@ -67,6 +79,31 @@ def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
         raise QuestionRefused(f"this cell cannot be explained ({type(error).__name__}: {error})") from error
 
 
+def flow(run: RunState, question: FlowQuestion) -> FlowReport:
+    """Return the boxes and arrows that lead to what a unit shows."""
+    path = run.explainer.path_of(question.references)
+    return FlowReport(Diagram(run.explainer, question.unit, question.opened).flow(path))
+
+
+def box(run: RunState, question: BoxQuestion) -> BoxReport:
+    """Show the tensor of a box from now on, as it was when the code of the box had run."""
+    if question.unit is None:
+        raise QuestionRefused("no such box")
+    try:
+        name, region, time = Diagram(run.explainer, question.unit, question.opened).result(question.box)
+    except NoBox:
+        raise QuestionRefused("this box has no tensor of its own") from None
+    try:
+        tensor = as_tensor(run.explainer.history.tensor(region, time))
+    except (ValueLost, TypeError) as error:
+        raise QuestionRefused(str(error)) from None
+    unit, blob = box_unit(question.unit, question.box), bytearray()
+    run.explainer.show_region(unit, name, region, time)
+    run.shown[unit, name] = tensor
+    report = tensor_entries.entry(name, tensor, blob)
+    return BoxReport(report, bytes(blob))
+
+
 def window(run: RunState, question: WindowQuestion) -> WindowReport:
     """Return a rectangle of the matrix at some leading indices."""
     matrix = matrix_at(run, question)
@@ -104,6 +141,8 @@ def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQues
 HANDLERS: dict[type[object], Callable[[RunState, Any], object]] = {
     ExplainQuestion: explain,
     FollowQuestion: follow,
+    FlowQuestion: flow,
+    BoxQuestion: box,
     WindowQuestion: window,
     BlocksQuestion: blocks,
     RowQuestion: row,

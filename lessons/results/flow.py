@@ -1,0 +1,120 @@
+"""The flow of a run: which tensors were computed from which, as boxes and arrows; plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lessons.results.clean_text import clean
+
+LARGEST_THUMBNAIL = (6, 12)
+"""The most rows and columns of the small picture of a tensor in its box."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowBox:
+    """A tensor, or what a piece of code has computed, with the code that computed it.
+
+    Attributes:
+        id: stays the same while the run does not go on, whatever boxes are open.
+        name: as the source calls the result; the code itself if the source gives it no name.
+        code: the statement or expression on one line; "" for a tensor that came from outside.
+        unit: the unit of code in its form for people, or the file.
+        line: of the code in its unit, from 1; None if it is not known.
+        shape, dtype: of the result; None and "" if the code has no single result.
+        thumbnail: the result as rows of numbers, one for each block of a matrix; empty if its numbers are gone.
+        low, high: the least and the greatest finite number of the result; None if there is none.
+        times: how often the code ran; None if that is not known.
+        operations: the number of recorded operations in it.
+        opens: whether it can be opened, to show the code inside.
+        parent: the id of the open box that it is in; "" if it is in none.
+        shown: the names under which the step shows the result.
+        loops: whether it was computed from an earlier value of itself.
+    """
+
+    id: str
+    name: str
+    code: str = ""
+    unit: str = ""
+    line: int | None = None
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    thumbnail: tuple[tuple[float, ...], ...] = ()
+    low: float | None = None
+    high: float | None = None
+    times: int | None = 1
+    operations: int = 0
+    opens: bool = False
+    parent: str = ""
+    shown: tuple[str, ...] = ()
+    loops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBox:
+    """A box that is open: the boxes whose `parent` it is stand in its place. The fields are those of `FlowBox`."""
+
+    id: str
+    name: str
+    code: str = ""
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowArrow:
+    """An arrow: the code of `target` read what the code of `source` had written.
+
+    Attributes:
+        source, target: ids of boxes.
+        back: whether it leads to a box that began earlier, as in a loop.
+    """
+
+    source: str
+    target: str
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The boxes of a run in the order of computation, and the arrows between them.
+
+    Attributes:
+        opened: the boxes that are open, outer ones first.
+        path: the ids of the boxes that an explanation leads through.
+        left_out: how many boxes there are besides: those farthest from what was asked about.
+    """
+
+    boxes: tuple[FlowBox, ...]
+    arrows: tuple[FlowArrow, ...]
+    opened: tuple[OpenBox, ...] = ()
+    path: tuple[str, ...] = ()
+    left_out: int = 0
+
+    def box(self, id: str) -> FlowBox | None:
+        """Return the box with an id; None if there is none."""
+        return next((box for box in self.boxes if box.id == id), None)
+
+    def sources(self, id: str) -> tuple[str, ...]:
+        """List the boxes that a box was computed from."""
+        return tuple(arrow.source for arrow in self.arrows if arrow.target == id)
+
+    def targets(self, id: str) -> tuple[str, ...]:
+        """List the boxes that were computed from a box."""
+        return tuple(arrow.target for arrow in self.arrows if arrow.source == id)
+
+
+def cleaned(flow: Flow) -> Flow:
+    """Return a flow whose texts are safe to print: they come from a process that has run the learner's code."""
+    return replace(
+        flow,
+        boxes=tuple(
+            replace(
+                box,
+                name=clean(box.name, keep=""),
+                code=clean(box.code, keep=""),
+                unit=clean(box.unit, keep=""),
+                shown=tuple(clean(name, keep="") for name in box.shown),
+            )
+            for box in flow.boxes
+        ),
+        opened=tuple(replace(box, name=clean(box.name, keep=""), code=clean(box.code, keep="")) for box in flow.opened),
+    )

@@ -1,0 +1,1 @@
+"""The flow of a run: from a record to boxes and arrows."""

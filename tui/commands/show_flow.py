@@ -1,0 +1,77 @@
+"""The verb `flow`: which tensors were computed from which, as a list, as JSON, or for Graphviz."""
+
+from __future__ import annotations
+
+import argparse
+
+from pydantic import ValidationError
+
+from lessons.engine import explanation_tree
+from lessons.engine.run import Run
+from lessons.format.lesson import FilledStep, Lesson
+from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow
+from lessons.results.tensor_questions import FlowQuestion
+from tui.commands import documents
+from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.errors import CommandError, UsageError
+from tui.commands.files import read_code
+from tui.commands.open_session import open_session
+from tui.commands.output import print_error, print_json, print_lines
+from tui.render import flow_text, linear_text
+from tui.tty.exit_codes import ExitCode
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Run the lesson up to the step, or the learner's program, and print its flow."""
+    lesson, step = _what_runs(options.lesson, options.step)
+    with open_session() as session:
+        lesson_run = session.run(lesson, step)
+        result = lesson_run.result(step) or lesson_run.steps[-1]
+        if result.error is not None:
+            print_error(linear_text.failure(result.error))
+            return ExitCode.NOT_PASSED
+        flow = _opened(lesson_run, CodeUnit.step(step), options.open or [])
+    if not flow.boxes:
+        raise CommandError("nothing was computed with tensors here")
+    if options.json:
+        print_json(documents.flow(flow))
+    else:
+        print_lines(flow_text.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH))
+    return ExitCode.OK
+
+
+def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:
+    """Return the flow with the named boxes open, one after the other: a box may be inside of one before it."""
+    flow = _ask(lesson_run, FlowQuestion((), (), unit))
+    for name in names:
+        labels = flow_text.numbered(flow)
+        closed = {label: box.id for box in flow.boxes if box.opens for label in (labels[box.id], box.id)}
+        if name not in closed:
+            known = ", ".join(labels[box.id] for box in flow.boxes if box.opens)
+            inside = f"What can be opened: {known}" if known else "No box here can be opened"
+            raise UsageError(f"no box '{name}' can be opened. {inside}")
+        opened = (*(box.id for box in flow.opened), closed[name])
+        flow = _ask(lesson_run, FlowQuestion(opened, (), unit))
+    return flow
+
+
+def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
+    flow = lesson_run.ask(question)
+    if not isinstance(flow, Flow):
+        raise CommandError(flow.reason if flow is not None else "the worker ended before it had answered")
+    return flow
+
+
+def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
+    """Return the lesson and the step to run it up to. Raises `UsageError`."""
+    if name.endswith(".py"):
+        try:
+            return explanation_tree.program(read_code(name), name), "program"
+        except ValidationError as error:
+            raise UsageError(f"{error.errors()[0]['msg']}") from None
+    lesson = find_lesson(read_course(), name)
+    if not any(item.id == step and isinstance(item, FilledStep) for item in lesson.steps):
+        known = ", ".join(item.id for item in lesson.steps if isinstance(item, FilledStep))
+        raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}")
+    return lesson, step

@@ -1,0 +1,105 @@
+"""The flow of a run as linear text and in the language of Graphviz."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from lessons.results.flow import Flow, FlowBox, OpenBox
+from tui.render.numbers import truncated
+
+INDENT = 4
+
+
+def shape_text(shape: tuple[int, ...] | None, unicode: bool = True) -> str:
+    """Return a shape as a box shows it: `6×3`, `number` for a tensor without axes, "" if it is not known."""
+    if shape is None:
+        return ""
+    return ("×" if unicode else "x").join(map(str, shape)) if shape else "number"
+
+
+def numbered(flow: Flow) -> dict[str, str]:
+    """Return the names of boxes by their ids; of boxes with one name, all but the last are counted: `scores#1`."""
+    total: dict[str, int] = {}
+    for box in flow.boxes:
+        total[box.name] = total.get(box.name, 0) + 1
+    names: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for box in flow.boxes:
+        count = seen[box.name] = seen.get(box.name, 0) + 1
+        names[box.id] = box.name if count == total[box.name] else f"{box.name}#{count}"
+    return names
+
+
+def box_facts(box: FlowBox, unicode: bool = True) -> str:
+    """Return shape, count and marks of a box in a few words."""
+    times = f"{'×' if unicode else 'x'}{box.times}" if (box.times or 0) > 1 else ""
+    loops = "goes on from itself" if box.loops else ""
+    return ", ".join(filter(None, (shape_text(box.shape, unicode), f"run {times}" if times else "", loops)))
+
+
+def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
+    """Yield a line for each box in the order of computation, with the boxes that it was computed from.
+
+    Boxes inside an open box are indented below a line with its name.
+    """
+    names = numbered(flow)
+    level = _levels(flow)
+    opened = {box.id: box for box in flow.opened}
+    last: tuple[str, ...] = ()
+    for box in flow.boxes:
+        chain = _chain(box.parent, opened)
+        for depth, id in enumerate(chain):
+            if last[depth : depth + 1] != (id,):
+                yield truncated(f"{' ' * INDENT * depth}inside {opened[id].code or opened[id].name}:", width, "...")
+                last = chain[: depth + 1]
+        last = chain
+        sources = ", ".join(names[source] for source in flow.sources(box.id))
+        head = " " * INDENT * level[box.id] + names[box.id]
+        facts = box_facts(box, unicode)
+        made = f"from {sources}" if sources else "from outside" if not box.code else ""
+        yield truncated("   ".join(filter(None, (head, facts, made))), width, "...")
+        if box.code:
+            place = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
+            yield truncated(f"{' ' * (INDENT * level[box.id] + 2)}{place}: {box.code}", width, "...")
+    if flow.left_out:
+        yield f"{flow.left_out} earlier boxes are left out."
+
+
+def _chain(parent: str, opened: Mapping[str, OpenBox]) -> tuple[str, ...]:
+    """Return the ids of the open boxes around a box, the outermost first."""
+    found: list[str] = []
+    while parent in opened:
+        found.insert(0, parent)
+        parent = opened[parent].parent
+    return tuple(found)
+
+
+def _levels(flow: Flow) -> dict[str, int]:
+    opened = {box.id: box for box in flow.opened}
+    return {box.id: len(_chain(box.parent, opened)) for box in flow.boxes}
+
+
+def dot(flow: Flow) -> Iterator[str]:
+    """Yield the flow in the language of Graphviz, open boxes as clusters."""
+    yield "digraph flow {"
+    yield "  node [shape=box, style=rounded];"
+    opened = {box.id: box for box in flow.opened}
+
+    def inside(parent: str, depth: int) -> Iterator[str]:
+        space = "  " * depth
+        for box in flow.boxes:
+            if box.parent == parent or (not parent and box.parent not in opened):
+                label = "\n".join(filter(None, (box.name, box_facts(box))))
+                yield f"{space}{json.dumps(box.id)} [label={json.dumps(label, ensure_ascii=False)}];"
+        for other in flow.opened:
+            if other.parent == parent:
+                yield f"{space}subgraph {json.dumps(f'cluster {other.id}')} {{"
+                yield f"{space}  label={json.dumps(other.name, ensure_ascii=False)};"
+                yield from inside(other.id, depth + 1)
+                yield f"{space}}}"
+
+    yield from inside("", 1)
+    for arrow in flow.arrows:
+        yield f"  {json.dumps(arrow.source)} -> {json.dumps(arrow.target)}{' [style=dashed]' if arrow.back else ''};"
+    yield "}"

@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from tui.controllers.assembly import Assembly
     from tui.controllers.learning_state import LearningState
     from tui.screens.explaining_view import ExplainingView
+    from tui.screens.flow_view import FlowView
     from tui.screens.glossary_view import GlossaryView
     from tui.screens.lesson_view import LessonView
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
 
-STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt"})
+STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
 """The actions that need a step and therefore do nothing on the map."""
 
 
@@ -234,6 +235,20 @@ class TutorApp(OrderedInputApp):
         """Close the prompt and go back to its step."""
         self.parts.prompt.close()
 
+    @work(exclusive=True, group="flow", exit_on_error=False)
+    async def on_flow_view_wanted(self, event: FlowView.Wanted) -> None:
+        """Fetch a flow from the worker."""
+        await self.parts.flow.fetch(event.question)
+
+    @work(exclusive=True, group="flow-tensor", exit_on_error=False)
+    async def on_flow_view_box_wanted(self, event: FlowView.BoxWanted) -> None:
+        """Fetch the tensor of a box of the flow from the worker."""
+        await self.parts.flow.fetch_tensor(event.question)
+
+    def on_flow_view_closed(self) -> None:
+        """Close the flow and go back to where the learner was."""
+        self.parts.flow.close()
+
     def on_glossary_view_closed(self) -> None:
         """Close the glossary and go back to where the learner was."""
         self.parts.glossary.close()
@@ -269,6 +284,10 @@ class TutorApp(OrderedInputApp):
     def action_prompt(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
         self.parts.prompt.open()
+
+    def action_flow(self) -> None:
+        """Show how the numbers of the current view flow, or go back from there."""
+        self.parts.flow.toggle()
 
     def action_glossary(self) -> None:
         """Show the glossary, or go back to where the learner was."""

@@ -142,6 +142,7 @@ LESSON: Page = (
     _row("tutor.map", "tutor.quit"),
     _row("tutor.rerun", "tutor.stop"),
     _row("tutor.prompt"),
+    _row("tutor.flow"),
     _row(says("glossary: the terms of this step, and all others", "tutor.glossary")),
     "",
     "In a matrix",
@@ -278,6 +279,21 @@ GLOSSARY: Page = (
     _row(either("back to where you were", "tutor.glossary", "glossary.close")),
 )
 
+FLOW: Page = (
+    "The flow: what was made from what, from the top down",
+    "",
+    *_rows_of("flow"),
+    "",
+    "In the matrix of a box",
+    _row("matrix.move"),
+    _row("number.explain"),
+    _row("flow-matrix.leave"),
+    "",
+    "A box has the name that the code gives to its tensor, or the code itself. With + it can be",
+    "opened, ×6 says that its code ran six times, ↺ that it went on from its own value. A lit box",
+    "is shown by the step; the path of an open explanation is drawn in bold.",
+)
+
 PAGES = {
     "map": MAP,
     "lesson": LESSON,
@@ -289,6 +305,7 @@ PAGES = {
     "difference": DIFFERENCE,
     "solution": SOLUTION,
     "glossary": GLOSSARY,
+    "flow": FLOW,
 }
 """The pages, by the view that they describe."""
 

@@ -67,6 +67,7 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
     _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
     _action("tutor.prompt", Stroke("p", "prompt"), help="a Python prompt with the variables of this step"),
+    _action("tutor.flow", Stroke("f", "flow"), hint="flow", help="the flow of the numbers: what was made from what"),
     _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="glossary"),
     _action("tutor.export", Stroke("x", "export"), hint="export", help="write your progress and code to a file"),
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
@@ -210,6 +211,28 @@ TABLE: tuple[Action, ...] = (
     ),
     _action("explanation.back", Stroke("backspace", "back"), hint="back"),
     _action("explanation.close", Stroke("escape", "close"), hint="close", help="close"),
+    # The flow
+    _action(
+        "flow.move",
+        Stroke("up", "move(-1,0)"),
+        Stroke("down", "move(1,0)"),
+        Stroke("left", "move(0,-1)"),
+        Stroke("right", "move(0,1)"),
+        hint="choose",
+        help="choose a box",
+        short="arrows",
+    ),
+    _action("flow.edge", Stroke("home", "edge(-1)"), Stroke("end", "edge(1)"), help="first, last box"),
+    _action("flow.matrix", Stroke("enter", "matrix"), hint="matrix", help="the matrix of the box"),
+    _action(
+        "flow.toggle",
+        Stroke("o", "open_close"),
+        hint="open",
+        help="open a box with +: what its code does; inside of one: close it",
+    ),
+    _action("flow.detail", Stroke("v", "detail"), hint="detail", help="boxes with pictures, or smaller"),
+    _action("flow.leave", Stroke("escape", "leave"), hint="back", help="back to where you were"),
+    _action("flow-matrix.leave", Stroke("escape", "leave"), hint="flow", help="from a matrix back to the flow"),
     # What if
     _action(
         "step.what-if",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tui.controllers.frame import GLOSSARY, PROMPT, Frame
+from tui.controllers.flow_controller import FlowController
+from tui.controllers.frame import FLOW, GLOSSARY, PROMPT, Frame
 from tui.controllers.glossary_controller import GlossaryController
 from tui.controllers.learning_state import LearningState
 from tui.controllers.prompt_controller import PromptController
 from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import make_views
 from tui.controllers.training_controller import TrainingController
+from tui.screens.flow_view import FlowView
 from tui.screens.glossary_view import GlossaryView
 from tui.screens.prompt_view import PromptView
 from tui.screens.step_view import StepView, View, ViewContext
@@ -32,6 +34,7 @@ class Assembly(NamedTuple):
     trainings: TrainingController
     prompt: PromptController
     glossary: GlossaryController
+    flow: FlowController
 
 
 def assemble(
@@ -41,12 +44,14 @@ def assemble(
     step_views = make_views(ViewContext(terminal, code_theme, state.async_session, state.progress, state.replays))
     prompt_view = PromptView(terminal, code_theme, id=PROMPT)
     glossary_view = GlossaryView(terminal, id=GLOSSARY)
+    flow_view = FlowView(terminal, id=FLOW)
     steps = StepController(frame, state, step_views, show_map)
     return Assembly(
-        views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view])),
+        views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view])),
         step_views=step_views,
         steps=steps,
         trainings=TrainingController(frame, state, steps),
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
         glossary=GlossaryController(frame, state.course, steps, glossary_view),
+        flow=FlowController(frame, state.async_session, steps, flow_view),
     )

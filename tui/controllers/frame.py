@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui.screens.step_view import View
     from tui.state.async_session import AsyncSession
 
-MAP, PROMPT, GLOSSARY = "map", "prompt", "glossary"
+MAP, PROMPT, GLOSSARY, FLOW = "map", "prompt", "glossary", "flow"
 """The ids of the views that do not show a step."""
 
 DIM = Style(dim=True)
@@ -62,7 +62,7 @@ class Frame:
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
         self.covered_view_id = MAP
-        """The id of the view that the glossary covers."""
+        """The id of the view that the glossary or the flow covers."""
 
         self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
         self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
@@ -97,8 +97,8 @@ class Frame:
 
     @property
     def main_view_id(self) -> str:
-        """The id of the current view, or of the view that the glossary covers."""
-        return self.covered_view_id if self.view_id == GLOSSARY else self.view_id
+        """The id of the current view, or of the view that the glossary or the flow covers."""
+        return self.covered_view_id if self.view_id in (GLOSSARY, FLOW) else self.view_id
 
     @property
     def view(self) -> View:

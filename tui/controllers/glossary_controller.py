@@ -31,7 +31,7 @@ class GlossaryController:
         except LessonError as error:
             frame.notify(f"The glossary cannot be read: {error}", "error")
             return
-        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.view_id
+        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.main_view_id
         step = None if frame.view_id == MAP else self._steps.step
         frame.show(self._view)
         self._view.open(words, self._course, step)

@@ -11,8 +11,9 @@ from textual.message import Message
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, PartQuestion
+from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
 from tui.actions.bindings import bindings
+from tui.screens.flow_subject import FlowSubject
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
@@ -67,6 +68,11 @@ class ExplainingView(Box):
         """The step or the prompt input whose numbers are shown, None if there are none."""
         raise NotImplementedError
 
+    @property
+    def title(self) -> str:
+        """The text of the title line."""
+        raise NotImplementedError
+
     def focus_active(self) -> None:
         """Focus the active pane."""
         raise NotImplementedError
@@ -111,6 +117,15 @@ class ExplainingView(Box):
     def _matrix(self) -> MatrixView | None:
         """The active matrix, None if a different pane is active."""
         return self._matrices[self._active] if self._active >= 0 else None
+
+    @property
+    def flow_subject(self) -> FlowSubject | None:
+        """What a flow can be shown of, None if nothing has run in the view."""
+        if self.unit is None:
+            return None
+        tensor = self._matrix.tensor if self._matrix is not None else None
+        question = FlowQuestion((), self._explanation.references, self.unit)
+        return FlowSubject(self.title, question, tensor.name if tensor is not None else "")
 
     def action_explain(self) -> None:
         """Ask how the number under the cursor was computed."""

@@ -58,6 +58,8 @@ class GlossaryView(Box):
     }
     """
 
+    flow_subject = None
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("glossary")]
 
     class Closed(Message):

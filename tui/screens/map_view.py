@@ -42,6 +42,7 @@ class MapView(Box):
     """The list of lessons and the description of the selected one. Enter opens the lesson from either pane."""
 
     title = "attn-tutor"
+    flow_subject = None
     topic = "map"
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("map")]

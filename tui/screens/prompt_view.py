@@ -152,8 +152,7 @@ class PromptView(ExplainingView):
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, "made", id=id)
         self._code_theme = code_theme
-        self.title = ""
-        """The text of the title line."""
+        self._step_title = ""
         self._welcome = Text()
         self._entries: deque[Text] = deque(maxlen=ENTRIES)
         self._waiting = ""
@@ -172,12 +171,17 @@ class PromptView(ExplainingView):
         yield self._explanation
         yield from (self._body, self._detail, self._word, self._prompt)
 
+    @property
+    def title(self) -> str:
+        """The text of the title line."""
+        return f"Python: {self._step_title}"
+
     # Contents ----------------------------------------------------------------------------------------------------
 
     def open(self, lesson: Lesson, step: Step, names: Names = ()) -> None:
         """Clear the view and open a prompt on a step of a lesson."""
         self.opened += 1
-        self.title = f"Python: {step.title}"
+        self._step_title = step.title
         self._entries.clear()
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
 from lessons.what_if.changes import ChangeHistory
+from tui.screens.flow_subject import FlowSubject
 from tui.state.async_session import AsyncSession
 from tui.state.step_results import StepContent, TrainingReplays
 from tui.tty.terminal import Terminal
@@ -32,6 +33,10 @@ class View(Protocol):
     @property
     def topic(self) -> str:
         """The topic of the help: a key of `tui.actions.help_pages.PAGES`."""
+
+    @property
+    def flow_subject(self) -> FlowSubject | None:
+        """What a flow can be shown of, None if nothing has run in the view."""
 
     def move_pane(self, step: int) -> None:
         """Move the focus `step` panes on; -1 is the previous pane."""

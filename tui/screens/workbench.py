@@ -27,6 +27,7 @@ from tui.actions.key_names import short_keys
 from tui.render import exercise_text, solution_text, verdict_text
 from tui.screens.difference_view import DifferenceView
 from tui.screens.exercise_view import ExerciseView
+from tui.screens.flow_subject import FlowSubject
 from tui.screens.outside_editing import edit_outside
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
@@ -143,6 +144,11 @@ class Workbench(QuietStepView, Box):
             others = map(hint, ("tutor.next", "tutor.help", "tutor.map", "tutor.quit"))
             parts = [hint("task.edit"), check, *both, run, more, *others]
         return key_line(parts, self.size.width)
+
+    @property
+    def flow_subject(self) -> FlowSubject | None:
+        """What a flow can be shown of: a scratch run."""
+        return self._scratch.flow_subject if self._current_view is self._scratch else None
 
     def move_pane(self, step: int) -> None:
         """Move the focus `step` panes on in the current view, without entering the editor."""

@@ -308,6 +308,13 @@ class ExplanationPane(LineWidget, can_focus=True):
         return self._path[-1].operand if self._path else None
 
     @property
+    def references(self) -> tuple[int, ...]:
+        """The references of the operands that the path leads through, and of all operands of its last stop."""
+        chosen = [stop.operand for stop in self._path[:-1]]
+        last = self._path[-1].explanation.operands if self._path else ()
+        return tuple(operand.ref for operand in (*chosen, *last) if operand is not None)
+
+    @property
     def hints(self) -> list[str]:
         """What the keys do with the operands, for the line of keys."""
         return [hint("explanation.choose"), hint("explanation.follow")] if self.operand is not None else []

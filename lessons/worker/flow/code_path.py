@@ -87,7 +87,9 @@ class CodePaths:
             return False
         site, node = self._nodes[part.span]
         source = self._positions.source(site)
-        return source is not None and isinstance(node, ast.expr) and isinstance(source.parents.get(node), ast.Expr)
+        if isinstance(node, ast.expr) and source is not None:
+            node = source.parents.get(node)
+        return isinstance(node, ast.Expr)
 
     def code(self, part: CodePart) -> str:
         """Return a piece of code on one line; "" if there is none."""

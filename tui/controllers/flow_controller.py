@@ -1,0 +1,79 @@
+"""The controller of the flow view: opens it on what the learner looks at, and asks for flows and tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.widget import Widget
+
+from lessons.format import axis_labels
+from lessons.format.lesson import Lesson
+from lessons.results.flow import Flow
+from lessons.results.result import Tensor
+from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
+from tui.controllers.frame import FLOW, Frame
+from tui.controllers.step_controller import StepController
+from tui.screens.flow_subject import FlowSubject
+from tui.screens.flow_view import FlowView
+from tui.state.async_session import AsyncSession
+
+NOT_YET = "The flow can be drawn as soon as the step has run here."
+
+
+class FlowController:
+    """The controller of the flow view, which remembers where the learner was when they opened it."""
+
+    def __init__(self, frame: Frame, async_session: AsyncSession, steps: StepController, view: FlowView) -> None:
+        self._frame, self._async_session, self._steps, self._view = frame, async_session, steps, view
+        self._view_before = frame.view
+        self._focus_before: Widget | None = None
+
+    def toggle(self) -> None:
+        """Open the flow of what the current view shows, or close it if it is open."""
+        if self._frame.view_id == FLOW:
+            self.close()
+        elif (subject := self._frame.view.flow_subject) is not None:
+            self._open(subject)
+
+    def _open(self, subject: FlowSubject) -> None:
+        frame = self._frame
+        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.main_view_id
+        frame.show(self._view)
+        self._view.open(subject)
+        frame.show_lines()
+
+    def close(self) -> None:
+        """Close the view, and restore the view and the focus of before."""
+        self._frame.show(self._view_before)
+        if self._focus_before is not None:
+            self._focus_before.focus(scroll_visible=False)
+        self._frame.show_lines()
+
+    async def fetch(self, question: FlowQuestion) -> None:
+        """Fetch a flow for the view, if it still waits for it then."""
+        reply = await self._async_session.ask(question)
+        if self._view.question != question or self._frame.view_id != FLOW:
+            return
+        if isinstance(reply, Flow):
+            self._view.show_flow(reply)
+        else:
+            self._view.refuse(NOT_YET if reply is None else reply.reason)
+
+    async def fetch_tensor(self, question: BoxQuestion) -> None:
+        """Fetch the tensor of a box, and label its axes as the lesson does."""
+        reply = await self._async_session.ask(question)
+        if self._frame.view_id != FLOW:
+            return
+        if isinstance(reply, Tensor):
+            self._view.show_tensor(question, labeled(self._steps.lesson, self._steps.step.id, reply))
+        else:
+            self._view.refuse(NOT_YET if not isinstance(reply, Refusal) else reply.reason)
+
+
+def labeled(lesson: Lesson, step: str, tensor: Tensor) -> Tensor:
+    """Return a tensor with the names and labels of axes that the lesson gives to a tensor of its name and rank."""
+    known = axis_labels.declaration_of(lesson, step, tensor.name, len(tensor.shape))
+    if known is None:
+        return tensor
+    axes, labels = axis_labels.names_and_labels(lesson, known, tensor.shape)
+    return replace(tensor, kind=known.kind, axes=axes, labels=labels)

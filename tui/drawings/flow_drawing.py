@@ -1,0 +1,266 @@
+"""The drawing of a flow: boxes with names, shapes and thumbnails, joined by arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from lessons.results.flow import Flow, FlowBox
+from tui.drawings.cell_styles import ellipsis
+from tui.drawings.flow_layout import Edge, FlowLayout, Place, arrange
+from tui.drawings.styled_line import Runs, StyledLine, over
+from tui.render.flow_text import shape_text
+from tui.render.numbers import truncated, visible
+from tui.render.palette import Palette, Scale
+
+Detail = Literal["full", "picture", "line"]
+"""How much a box shows: a frame with name, shape and a thumbnail; these without a frame; name and shape on one line."""
+
+DETAILS: tuple[Detail, ...] = ("full", "picture", "line")
+
+WIDEST_NAME = 24
+HALF = {True: "▀", False: "#"}
+"""Two cells of a thumbnail, one above the other: a line is about as high as two columns are wide."""
+
+UP, RIGHT, DOWN, LEFT = 1, 2, 4, 8
+
+_JOINTS = {
+    True: {
+        UP: "│", DOWN: "│", UP | DOWN: "│", LEFT: "─", RIGHT: "─", LEFT | RIGHT: "─",
+        DOWN | RIGHT: "╭", DOWN | LEFT: "╮", UP | RIGHT: "╰", UP | LEFT: "╯",
+        UP | DOWN | RIGHT: "├", UP | DOWN | LEFT: "┤", DOWN | LEFT | RIGHT: "┬", UP | LEFT | RIGHT: "┴",
+        UP | DOWN | LEFT | RIGHT: "┼",
+    },
+    False: {UP: "|", DOWN: "|", UP | DOWN: "|", LEFT: "-", RIGHT: "-", LEFT | RIGHT: "-"},
+}  # fmt: skip
+_HEAVY = str.maketrans("│─╭╮╰╯├┤┬┴┼", "┃━┏┓┗┛┣┫┳┻╋")
+"""Arrows on the path of an explanation, which must be seen without colors too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowMarks:
+    """What is emphasized in a flow.
+
+    Attributes:
+        current: the boxes that the step shows.
+        path: the boxes that an explanation leads through.
+    """
+
+    current: frozenset[str] = frozenset()
+    path: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Net:
+    """The cells that arrows of one box run through, with the directions in which they leave each cell."""
+
+    cells: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def add(self, x: int, y: int, directions: int) -> None:
+        self.cells[x, y] = self.cells.get((x, y), 0) | directions
+
+
+@dataclass(frozen=True)
+class FlowDrawing:
+    """A flow that has been laid out and drawn on a canvas of its own size; a view shows a part of it."""
+
+    flow: Flow
+    layout: FlowLayout
+    detail: Detail
+    palette: Palette
+    marks: FlowMarks
+    arrows: Mapping[tuple[int, int], tuple[str, Style | None]]
+    rows: Mapping[int, tuple[str, ...]]
+    """The ids of the boxes on each line, from left to right."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines of the whole drawing."""
+        return self.layout.width, self.layout.height
+
+    def line(self, y: int, left: int, width: int, chosen: str = "", *, focused: bool = True) -> Runs:
+        """Return the part of a line from column `left` on, `width` columns wide; `chosen` is the box at the cursor."""
+        cells: list[tuple[str, Style | None]] = [
+            self.arrows.get((x, y), (" ", None)) for x in range(left, left + width)
+        ]
+        for id in self.rows.get(y, ()):
+            place = self.layout.places[id]
+            x = place.x - left
+            for text, style in self._box_line(id, y - place.y, place, chosen == id, focused):
+                for character in text:
+                    size = cell_len(character)
+                    if x >= 0 and x + size <= width:
+                        cells[x : x + size] = [(character, style), *[("", style)] * (size - 1)]
+                    x += size
+        line = StyledLine()
+        for character, style in cells:
+            line.add(character, style)
+        return line.runs(width)
+
+    def _box_line(
+        self, id: str, line: int, place: Place, chosen: bool, focused: bool
+    ) -> Iterable[tuple[str, Style | None]]:
+        box, colors = self.flow.box(id), self.palette
+        assert box is not None
+        style = self._emphasis(id)
+        if chosen:
+            style = colors.cursor if focused else colors.current
+        title = _title(box, colors)
+        if self.detail == "line":
+            shape = f" {facts}" if (facts := shape_text(box.shape, colors.unicode)) else ""
+            yield "[" if not chosen else ">", style
+            yield title, style or colors.name
+            yield f"{shape}{_mark(box, colors)}".ljust(place.width - 2 - cell_len(title)), style
+            yield "]" if not chosen else "<", style
+            return
+        shape = shape_text(box.shape, colors.unicode)
+        if self.detail == "picture":
+            drawn = 0
+            for text, look in self._thumbnail(box, line):
+                yield text, look
+                drawn += len(text)
+            columns = _picture_width(box)
+            yield " " * (columns - drawn + bool(columns)), None
+            if line == 0:
+                yield title, style or colors.name
+            elif line == 1:
+                yield f"{shape}{_mark(box, colors)}".strip(), style or colors.muted
+            return
+        across, corners = ("─", "╭╮╰╯│") if colors.unicode else ("-", "++++|")
+        if line == 0:
+            facts = f"{f' {shape}' if shape else ''}{_mark(box, colors)}"
+            fill = place.width - 4 - cell_len(title) - len(facts)
+            yield f"{corners[0]} ", style
+            yield title, style or colors.name
+            yield f"{facts} {across * fill}{corners[1]}", style
+        elif line == place.height - 1:
+            yield f"{corners[2]}{across * (place.width - 2)}{corners[3]}", style
+        else:
+            yield f"{corners[4]} ", style
+            drawn = 0
+            for text, look in self._thumbnail(box, line - 1):
+                yield text, look
+                drawn += len(text)
+            yield " " * (place.width - 3 - drawn), None
+            yield corners[4], style
+
+    def _emphasis(self, id: str) -> Style | None:
+        if id in self.marks.path:
+            return (
+                over(self.palette.operand, self.palette.current) if id in self.marks.current else self.palette.operand
+            )
+        return self.palette.current if id in self.marks.current else None
+
+    def _thumbnail(self, box: FlowBox, line: int) -> Iterable[tuple[str, Style | None]]:
+        """Return a line of the small picture of a tensor, which shows two of its rows."""
+        rows = box.thumbnail[2 * line : 2 * line + 2]
+        if not rows:
+            return
+        scale = scale_of(box, self.palette)
+        for column, upper in enumerate(rows[0]):
+            lower = rows[1][column] if len(rows) > 1 else None
+            if not self.palette.colored:
+                look = scale.look(upper if lower is None else max(upper, lower))
+                yield look.glyph, look.style
+                continue
+            ground = (scale.look(lower).style if lower is not None else None) or Style()
+            top = scale.look(upper).style
+            yield HALF[self.palette.unicode], Style(color=top.bgcolor if top else None, bgcolor=ground.bgcolor)
+
+
+def scale_of(box: FlowBox, colors: Palette) -> Scale:
+    """Return the scale of a box's numbers: from 0 to 1 like weights, or to both sides of 0."""
+    if box.dtype == "bool":
+        kind = "mask"
+    else:
+        kind = "weight" if box.low is not None and box.high is not None and box.low >= 0 and box.high <= 1 else "vector"
+    return colors.scale(kind, box.low, box.high)
+
+
+def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMarks()) -> FlowDrawing:
+    """Lay a flow out and draw its arrows."""
+    sizes = {box.id: size_of(box, detail, colors) for box in flow.boxes}
+    layout = arrange(flow, sizes)
+    rows: dict[int, list[str]] = {}
+    for id, place in layout.places.items():
+        for y in range(place.y, place.y + place.height):
+            rows.setdefault(y, []).append(id)
+    return FlowDrawing(
+        flow, layout, detail, colors, marks, _arrows(layout, colors, marks), {y: tuple(ids) for y, ids in rows.items()}
+    )
+
+
+def fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMarks = FlowMarks()) -> FlowDrawing:
+    """Draw a flow with as much detail as fits; what does not fit at all is drawn with the least."""
+    drawing = draw(flow, DETAILS[0], colors, marks)
+    for detail in DETAILS[1:]:
+        columns, lines = drawing.size
+        if columns <= width and lines <= height:
+            return drawing
+        drawing = draw(flow, detail, colors, marks)
+    return drawing
+
+
+def size_of(box: FlowBox, detail: Detail, colors: Palette) -> tuple[int, int]:
+    """Return the columns and lines of a box."""
+    shape, mark, title = shape_text(box.shape, colors.unicode), _mark(box, colors), cell_len(_title(box, colors))
+    lines = -(-len(box.thumbnail) // 2)
+    columns = _picture_width(box)
+    if detail == "picture":
+        facts = len(f"{shape}{mark}".strip())
+        return columns + bool(columns) + max(title, facts), max(1 + bool(facts), lines)
+    text = title + (1 + len(shape) if shape else 0) + len(mark)
+    if detail == "line":
+        return text + 2, 1
+    return max(text, columns) + 4, 2 + lines
+
+
+def _picture_width(box: FlowBox) -> int:
+    return max(map(len, box.thumbnail), default=0)
+
+
+def _title(box: FlowBox, colors: Palette) -> str:
+    return truncated(visible(box.name), WIDEST_NAME, ellipsis(colors))
+
+
+def _mark(box: FlowBox, colors: Palette) -> str:
+    """Return signs behind the shape: how often the code ran, that it goes on from itself, that it can be opened."""
+    times = f" {'×' if colors.unicode else 'x'}{box.times}" if (box.times or 0) > 1 else ""
+    loops = (" ↺" if colors.unicode else " @") if box.loops else ""
+    return f"{times}{loops}{' +' if box.opens else ''}"
+
+
+def _arrows(layout: FlowLayout, colors: Palette, marks: FlowMarks) -> dict[tuple[int, int], tuple[str, Style | None]]:
+    """Return the cells of all arrows; those between boxes of the path come on top."""
+    nets: dict[tuple[str, bool], _Net] = {}
+    for edge, parts in layout.arrows.items():
+        net = nets.setdefault((edge[0], _is_on_path(edge, marks.path)), _Net())
+        for part in parts:
+            if part.x0 == part.x1:
+                for y in range(part.y0, part.y1 + 1):
+                    net.add(part.x0, y, (UP if y > part.y0 else 0) | (DOWN if y < part.y1 else 0))
+            else:
+                for x in range(part.x0, part.x1 + 1):
+                    net.add(x, part.y0, (LEFT if x > part.x0 else 0) | (RIGHT if x < part.x1 else 0))
+        # The line begins at the bottom of its box.
+        net.add(parts[0].x0, parts[0].y0, UP)
+    cells: dict[tuple[int, int], tuple[str, Style | None]] = {}
+    lit = Style(color=colors.current.color, bold=True)
+    for (_, on_path), net in sorted(nets.items(), key=lambda item: item[0][1]):
+        for at, directions in net.cells.items():
+            character = _JOINTS[colors.unicode].get(directions, "+")
+            if at in cells and directions == LEFT | RIGHT:
+                # Lines that only cross do not join: the vertical one goes through.
+                continue
+            cells[at] = (character.translate(_HEAVY), lit) if on_path else (character, colors.muted)
+    for edge, at in layout.heads.items():
+        cells[at] = "▼" if colors.unicode else "v", lit if _is_on_path(edge, marks.path) else colors.muted
+    return cells
+
+
+def _is_on_path(edge: Edge, path: Collection[str]) -> bool:
+    return edge[0] in path and edge[1] in path

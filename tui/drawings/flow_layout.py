@@ -1,0 +1,326 @@
+"""The layout of a flow: boxes in layers from top to bottom, with the tracks on which arrows run between the layers.
+
+It follows Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures" (1981):
+layers, then an order in each layer with few crossings, then columns, then tracks. All is in whole cells of a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from lessons.results.flow import Flow
+
+GAP = 2
+"""Columns between neighbors."""
+
+SWEEPS = 8
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a box is: column and line of its first cell, columns and lines."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def middle(self) -> int:
+        """The column in the middle."""
+        return self.x + self.width // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A straight piece of an arrow, with both ends: from left to right, or from top to bottom."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowLayout:
+    """Boxes and arrows on a canvas.
+
+    Attributes:
+        places: of each box, by id.
+        layers: the ids of the boxes in each layer, from left to right.
+        arrows: the pieces of each arrow; those that lead back have none.
+        heads: where each arrow ends, just above its box: column and line.
+    """
+
+    width: int
+    height: int
+    places: Mapping[str, Place]
+    layers: tuple[tuple[str, ...], ...]
+    arrows: Mapping[Edge, tuple[Segment, ...]]
+    heads: Mapping[Edge, tuple[int, int]]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A box, or a place where a long arrow passes a layer (`id` is then "")."""
+
+    id: str
+    width: int
+    height: int
+    layer: int
+    x: float = 0.0
+    above: list[_Node] = field(default_factory=list)
+    below: list[_Node] = field(default_factory=list)
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width // 2
+
+    @property
+    def start(self) -> int:
+        return int(self.x)
+
+
+def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> FlowLayout:
+    """Lay out a flow whose boxes have these columns and lines."""
+    edges = [(arrow.source, arrow.target) for arrow in flow.arrows if not arrow.back]
+    depth = _layers([box.id for box in flow.boxes], edges)
+    nodes = {box.id: _Node(box.id, *sizes[box.id], depth[box.id]) for box in flow.boxes}
+    layers: list[list[_Node]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for node in nodes.values():
+        layers[node.layer].append(node)
+    chains = {edge: _chain(nodes[edge[0]], nodes[edge[1]], layers) for edge in edges}
+    _reorder(layers)
+    _place(layers)
+    return _route(layers, chains)
+
+
+def _layers(ids: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
+    """Return the layer of each box: below all that it was computed from, and inputs just above their first use."""
+    sources: dict[str, list[str]] = {id: [] for id in ids}
+    targets: dict[str, list[str]] = {id: [] for id in ids}
+    for source, target in edges:
+        sources[target].append(source)
+        targets[source].append(target)
+    layer: dict[str, int] = {}
+    for id in ids:  # in the order of computation: sources come first
+        layer[id] = 1 + max((layer[source] for source in sources[id]), default=-1)
+    for id in reversed(ids):
+        if not sources[id] and targets[id]:
+            layer[id] = min(layer[target] for target in targets[id]) - 1
+    return layer
+
+
+def _chain(source: _Node, target: _Node, layers: list[list[_Node]]) -> list[_Node]:
+    """Connect two boxes; where the arrow passes layers between them, it gets a node of its own there."""
+    chain = [source]
+    for layer in range(source.layer + 1, target.layer):
+        passing = _Node("", 1, 1, layer)
+        layers[layer].append(passing)
+        chain.append(passing)
+    chain.append(target)
+    for upper, lower in pairwise(chain):
+        upper.below.append(lower)
+        lower.above.append(upper)
+    return chain
+
+
+def _reorder(layers: list[list[_Node]]) -> None:
+    """Order the nodes of each layer by where their neighbors are, and keep the order with the fewest crossings."""
+    best = _crossings(layers)
+    order = [list(layer) for layer in layers]
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        for layer in layers[1:] if down else layers[-2::-1]:
+            near = {node: index for other in layers for index, node in enumerate(other)}
+            ranks = {}
+            for index, node in enumerate(layer):
+                neighbors = node.above if down else node.below
+                ranks[node] = sum(map(near.__getitem__, neighbors)) / len(neighbors) if neighbors else index
+            layer.sort(key=ranks.__getitem__)
+        crossings = _crossings(layers)
+        if crossings < best:
+            best, order = crossings, [list(layer) for layer in layers]
+    layers[:] = order
+
+
+def _crossings(layers: list[list[_Node]]) -> int:
+    """Count the pairs of arrows that cross."""
+    count = 0
+    for layer in layers:
+        below = {other for node in layer for other in node.below}
+        index = {node: at for at, node in enumerate(node for other in layers for node in other if node in below)}
+        ends = [index[other] for node in layer for other in sorted(node.below, key=index.__getitem__)]
+        count += sum(one > other for at, one in enumerate(ends) for other in ends[at + 1 :])
+    return count
+
+
+def _place(layers: list[list[_Node]]) -> None:
+    """Choose columns: each node near the middle of its neighbors, and none on top of another."""
+    for layer in layers:
+        _pack(layer, [0.0] * len(layer), [1.0] * len(layer))
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        for layer in layers if down else layers[::-1]:
+            wanted, weights = [], []
+            for node in layer:
+                neighbors = (node.above or node.below) if down else (node.below or node.above)
+                middle = sum(other.middle for other in neighbors) / len(neighbors) if neighbors else node.middle
+                wanted.append(middle - node.width // 2)
+                # Long arrows are best straight.
+                weights.append(4.0 if not node.id else 1.0)
+            _pack(layer, wanted, weights)
+    left = min((node.x for layer in layers for node in layer), default=0.0)
+    for layer in layers:
+        last = -GAP
+        for node in layer:
+            node.x = max(round(node.x - left), last + GAP)
+            last = node.start + node.width
+
+
+def _pack(layer: list[_Node], wanted: Sequence[float], weights: Sequence[float]) -> None:
+    """Place nodes in their order as near as possible to where they want to be (least squares, pooling neighbors)."""
+    offsets, total = [], 0
+    for node in layer:
+        offsets.append(total)
+        total += node.width + GAP
+    for node, position in zip(layer, _spread(wanted, offsets, weights), strict=True):
+        node.x = position
+
+
+def _spread(wanted: Sequence[float], offsets: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Return positions as near as possible to the wanted ones that are as far from each other as the offsets are."""
+    blocks: list[tuple[float, float, int]] = []
+    for want, offset, weight in zip(wanted, offsets, weights, strict=True):
+        block = (want - offset, weight, 1)
+        while blocks and blocks[-1][0] > block[0]:
+            mean, other, count = blocks.pop()
+            both = other + block[1]
+            block = ((mean * other + block[0] * block[1]) / both, both, count + block[2])
+        blocks.append(block)
+    positions = [mean for mean, _, count in blocks for _ in range(count)]
+    return [position + offset for position, offset in zip(positions, offsets, strict=True)]
+
+
+@dataclass(slots=True)
+class _Net:
+    """All arrows that leave one node towards the next layer: they share a track."""
+
+    node: _Node
+    start: int
+    ends: dict[_Node, int]
+    track: int = 0
+
+    @property
+    def straight(self) -> bool:
+        return all(end == self.start for end in self.ends.values())
+
+    @property
+    def span(self) -> tuple[int, int]:
+        columns = (self.start, *self.ends.values())
+        return min(columns), max(columns)
+
+
+def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]]) -> FlowLayout:
+    places: dict[str, Place] = {}
+    pieces: dict[tuple[_Node, _Node], list[Segment]] = {}
+    top, width = 0, 0
+    for number, layer in enumerate(layers):
+        height = max(node.height for node in layer)
+        for node in layer:
+            if node.id:
+                places[node.id] = Place(node.start, top, node.width, node.height)
+                width = max(width, node.start + node.width)
+        bottom = top + height
+        nets = _nets(layer)
+        tracks = _assign_tracks(nets)
+        # One more line for the heads of the arrows.
+        following = bottom + tracks + 1
+        for net in nets:
+            begin = top + net.node.height if net.node.id else top
+            for target, end in net.ends.items():
+                track = bottom + net.track
+                parts = [Segment(net.start, begin, net.start, following - 1 if end == net.start else track)]
+                if end != net.start:
+                    parts += [
+                        Segment(min(end, net.start), track, max(end, net.start), track),
+                        Segment(end, track, end, following - 1),
+                    ]
+                pieces[net.node, target] = parts
+                width = max(width, end + 1)
+        top = following if number + 1 < len(layers) else bottom
+    arrows: dict[Edge, tuple[Segment, ...]] = {}
+    heads: dict[Edge, tuple[int, int]] = {}
+    for edge, chain in chains.items():
+        parts = [part for pair in pairwise(chain) for part in pieces[pair]]
+        arrows[edge] = tuple(parts)
+        heads[edge] = (parts[-1].x1, parts[-1].y1)
+    order = tuple(tuple(node.id for node in layer if node.id) for layer in layers)
+    return FlowLayout(width, top, places, order, arrows, heads)
+
+
+def _nets(layer: list[_Node]) -> list[_Net]:
+    """Return what leaves a layer; arrows end side by side on their box, in the order of where they come from."""
+    arriving: dict[_Node, list[_Node]] = {}
+    for node in layer:
+        for target in node.below:
+            arriving.setdefault(target, []).append(node)
+    columns: dict[tuple[_Node, _Node], int] = {}
+    for target, sources in arriving.items():
+        sources.sort(key=lambda node: node.middle)
+        room = target.width - 2 if target.id else 1
+        if not target.id or room < 2 * len(sources) - 1:
+            # A box without room for all has them end in its middle.
+            columns.update(((source, target), int(target.middle)) for source in sources)
+            continue
+        # As straight down as possible.
+        first, last = target.start + 1, target.start + room
+        wanted = [min(max(int(source.middle), first), last) for source in sources]
+        ends = _spread(wanted, [2 * index for index in range(len(sources))], [1.0] * len(sources))
+        least = first
+        for number, (source, end) in enumerate(zip(sources, ends, strict=True), 1):
+            column = min(max(round(end), least), last - 2 * (len(sources) - number))
+            columns[source, target] = column
+            least = column + 2
+    return [
+        _Net(node, int(node.middle), {target: columns[node, target] for target in node.below})
+        for node in layer
+        if node.below
+    ]
+
+
+def _assign_tracks(nets: list[_Net]) -> int:
+    """Give each net a track on which it meets no other; return the number of tracks.
+
+    A net whose end is in the column where another one starts runs below that one, or they would lie on each other.
+    """
+    bent = [net for net in nets if not net.straight]
+    below: dict[int, set[int]] = {id(net): set() for net in bent}
+    for net in bent:
+        for other in bent:
+            if net is not other and other.start in net.ends.values() and other.start != net.start:
+                below[id(net)].add(id(other))
+    tracks: list[list[_Net]] = []
+    done: dict[int, int] = {}
+    todo = sorted(bent, key=lambda net: net.span)
+    while todo:
+        ready = [net for net in todo if below[id(net)] <= done.keys()] or todo[:1]
+        for net in ready:
+            first = 1 + max((done[other] for other in below[id(net)] if other in done), default=-1)
+            track = first
+            while track < len(tracks) and any(_meet(net, other) for other in tracks[track]):
+                track += 1
+            while track >= len(tracks):
+                tracks.append([])
+            tracks[track].append(net)
+            net.track = done[id(net)] = track
+            todo.remove(net)
+    return len(tracks)
+
+
+def _meet(one: _Net, other: _Net) -> bool:
+    return one.span[0] <= other.span[1] and other.span[0] <= one.span[1]

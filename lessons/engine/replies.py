@@ -55,16 +55,13 @@ from lessons.worker.message_parts import (
     TemplateField,
     TensorReport,
 )
-from lessons.worker.messages import (
+from lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
+from lessons.worker.tensor_reports import (
     BlocksReport,
     BoxReport,
     ExplanationReport,
     FlowReport,
     RowReport,
-    Snapshot,
-    StepReport,
-    Train,
-    TrainingRequest,
     WindowReport,
 )
 

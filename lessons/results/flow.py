@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lessons.results.clean_text import clean
 
 LARGEST_THUMBNAIL = (6, 12)
-"""The most rows and columns of the small picture of a tensor in its box."""
+"""The most rows and columns of the thumbnail of a tensor in its box."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,17 @@ from typing import Any
 
 from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import QUESTIONS, Refusal
 from lessons.worker.message_parts import ErrorReport, NamedExpression, Program, TensorReport, message
+from lessons.worker.tensor_reports import (
+    BlocksReport,
+    BoxReport,
+    ExplanationReport,
+    FlowReport,
+    RowReport,
+    WindowReport,
+)
 
 Json = dict[str, Any]
 """An object whose fields are checked by the one module that reads it."""
@@ -109,62 +116,8 @@ class LessonDone:
     """All steps of a lesson have run, or one has failed; from now on the child answers questions."""
 
 
-# Questions to a child that has run a lesson; the ones about tensors are in `lessons.results.tensor_questions` ------
-
-
-@message
-class WindowReport:
-    """The numbers of a window: `rows` rows with the `array` type code `code`."""
-
-    rows: int
-    code: str
-    blob: bytes
-
-
-@message
-class BlocksReport:
-    """The blocks of a matrix that is `width` cells wide, in `rows` rows.
-
-    The blob holds a double for each block, then the flat index of the greatest cell of each block, as int64.
-    """
-
-    rows: int
-    width: int
-    blob: bytes
-
-
-@message
-class RowReport:
-    """The statistics of a row. The blob holds its sum and the values at `cols`, as doubles."""
-
-    low: float | None
-    high: float | None
-    support: int
-    bits: float | None
-    cols: tuple[int, ...]
-    blob: bytes
-
-
-@message
-class ExplanationReport:
-    """The explanation of a number; `lessons.results.explanation.of_json` reads it."""
-
-    explanation: Json
-
-
-@message
-class FlowReport:
-    """The flow of a run."""
-
-    flow: Flow
-
-
-@message
-class BoxReport:
-    """The tensor of a box of a flow; its numbers are in `blob`."""
-
-    tensor: TensorReport
-    blob: bytes
+# Questions to a child that has run a lesson. Those about tensors are in `lessons.results.tensor_questions`; the replies
+# to them in `tensor_reports`
 
 
 @message

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from lessons.engine.child_code import CodeRequest, Names
@@ -20,6 +21,7 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.reading import recorded_outputs
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
+from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from lessons.results.result import (
     AnswerComparison,
     CheckResult,
@@ -36,7 +38,9 @@ from lessons.results.result import (
 from lessons.results.summaries import Blocks, row_stats
 from lessons.results.tensor_questions import (
     BlocksQuestion,
+    BoxQuestion,
     ExplainQuestion,
+    FlowQuestion,
     FollowQuestion,
     Refusal,
     RowQuestion,
@@ -69,7 +73,8 @@ class FakeRun(Run):
 
     def ask(self, question: TensorQuestion[Any]) -> Any:
         assert question.unit is not None
-        unit = str(question.unit)
+        # The tensor of a box belongs to the step whose flow it is in.
+        unit = question.unit.of or str(question.unit)
         match question:
             case WindowQuestion(_, lead, top, left, height, width):
                 self.asked.append((lead, top, left, height, width))
@@ -82,6 +87,11 @@ class FakeRun(Run):
                 return row_stats(lead, row, [row + col / 1000 for col in range(8)], top)
             case ExplainQuestion(name, index):
                 return None if self.closed.is_set() else self._explain(unit, name, index)
+            case FlowQuestion(opened, references):
+                return self._flow(unit, opened, references)
+            case BoxQuestion(box):
+                step_id = unit if box != "start" else self.steps[0].id
+                return next(step.tensors[0] for step in self.steps if step.id == step_id and step.tensors)
             case FollowQuestion(ref):
                 return self._follow(ref) if self.explained else Refusal("no such cell")
 
@@ -94,6 +104,24 @@ class FakeRun(Run):
         ]
         grid = tuple(tuple(row + col / 1000 for row, col in line) for line in ends)
         return Blocks(question.lead, rows, cols, question.how, grid, tuple(map(tuple, ends)))
+
+    def _flow(self, unit: str, opened: tuple[str, ...], references: tuple[int, ...]) -> Flow:
+        """Return a start that leads to the tensors of a step, by way of a function that can be opened."""
+        shown = next(step.tensors for step in self.steps if step.id == unit)
+        inside = "function" in opened
+        middle = [FlowBox("inner", "inner", shape=(2,), parent="function")] if inside else []
+        function = FlowBox("function", "function", opens=True)
+        boxes = [
+            FlowBox("start", "start", shape=(2,)),
+            *(middle or [function]),
+            *(FlowBox(tensor.name, tensor.name, shape=tensor.shape, shown=(tensor.name,)) for tensor in shown),
+        ]
+        return Flow(
+            tuple(boxes),
+            tuple(FlowArrow(one.id, other.id) for one, other in pairwise(boxes)),
+            (OpenBox("function", "function"),) if inside else (),
+            ("start",) if references else (),
+        )
 
     def names(self) -> Names:
         return (("x", "(2)"),)

@@ -21,6 +21,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "a matrix": ("matrix",),
     "a number": ("number",),
     "its explanation": ("explanation",),
+    "the flow": ("tutor.flow", "flow", "flow-matrix"),
     "what if": ("step", "rows", "what-if"),
     "a training": ("training",),
     "the prompt": ("prompt-line",),

@@ -230,7 +230,7 @@ TABLE: tuple[Action, ...] = (
         hint="open",
         help="open a box with +: what its code does; inside of one: close it",
     ),
-    _action("flow.detail", Stroke("v", "detail"), hint="detail", help="boxes with pictures, or smaller"),
+    _action("flow.detail", Stroke("v", "detail"), hint="detail", help="boxes with frames and thumbnails, or smaller"),
     _action("flow.leave", Stroke("escape", "leave"), hint="back", help="back to where you were"),
     _action("flow-matrix.leave", Stroke("escape", "leave"), hint="flow", help="from a matrix back to the flow"),
     # What if

@@ -11,16 +11,16 @@ from rich.style import Style
 
 from lessons.results.flow import Flow, FlowBox
 from tui.drawings.cell_styles import ellipsis
-from tui.drawings.flow_layout import Edge, FlowLayout, Place, arrange
+from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange
 from tui.drawings.styled_line import Runs, StyledLine, over
 from tui.render.flow_text import shape_text
 from tui.render.numbers import truncated, visible
 from tui.render.palette import Palette, Scale
 
-Detail = Literal["full", "picture", "line"]
+Detail = Literal["full", "thumbnail", "line"]
 """How much a box shows: a frame with name, shape and a thumbnail; these without a frame; name and shape on one line."""
 
-DETAILS: tuple[Detail, ...] = ("full", "picture", "line")
+DETAILS: tuple[Detail, ...] = ("full", "thumbnail", "line")
 
 WIDEST_NAME = 24
 HALF = {True: "▀", False: "#"}
@@ -88,9 +88,9 @@ class FlowDrawing:
             self.arrows.get((x, y), (" ", None)) for x in range(left, left + width)
         ]
         for id in self.rows.get(y, ()):
-            place = self.layout.places[id]
-            x = place.x - left
-            for text, style in self._box_line(id, y - place.y, place, chosen == id, focused):
+            area = self.layout.rectangles[id]
+            x = area.x - left
+            for text, style in self._box_line(id, y - area.y, area, chosen == id, focused):
                 for character in text:
                     size = cell_len(character)
                     if x >= 0 and x + size <= width:
@@ -102,7 +102,7 @@ class FlowDrawing:
         return line.runs(width)
 
     def _box_line(
-        self, id: str, line: int, place: Place, chosen: bool, focused: bool
+        self, id: str, line: int, area: Rectangle, chosen: bool, focused: bool
     ) -> Iterable[tuple[str, Style | None]]:
         box, colors = self.flow.box(id), self.palette
         assert box is not None
@@ -114,16 +114,16 @@ class FlowDrawing:
             shape = f" {facts}" if (facts := shape_text(box.shape, colors.unicode)) else ""
             yield "[" if not chosen else ">", style
             yield title, style or colors.name
-            yield f"{shape}{_mark(box, colors)}".ljust(place.width - 2 - cell_len(title)), style
+            yield f"{shape}{_mark(box, colors)}".ljust(area.width - 2 - cell_len(title)), style
             yield "]" if not chosen else "<", style
             return
         shape = shape_text(box.shape, colors.unicode)
-        if self.detail == "picture":
+        if self.detail == "thumbnail":
             drawn = 0
             for text, look in self._thumbnail(box, line):
                 yield text, look
                 drawn += len(text)
-            columns = _picture_width(box)
+            columns = _thumbnail_width(box)
             yield " " * (columns - drawn + bool(columns)), None
             if line == 0:
                 yield title, style or colors.name
@@ -133,19 +133,19 @@ class FlowDrawing:
         across, corners = ("─", "╭╮╰╯│") if colors.unicode else ("-", "++++|")
         if line == 0:
             facts = f"{f' {shape}' if shape else ''}{_mark(box, colors)}"
-            fill = place.width - 4 - cell_len(title) - len(facts)
+            fill = area.width - 4 - cell_len(title) - len(facts)
             yield f"{corners[0]} ", style
             yield title, style or colors.name
             yield f"{facts} {across * fill}{corners[1]}", style
-        elif line == place.height - 1:
-            yield f"{corners[2]}{across * (place.width - 2)}{corners[3]}", style
+        elif line == area.height - 1:
+            yield f"{corners[2]}{across * (area.width - 2)}{corners[3]}", style
         else:
             yield f"{corners[4]} ", style
             drawn = 0
             for text, look in self._thumbnail(box, line - 1):
                 yield text, look
                 drawn += len(text)
-            yield " " * (place.width - 3 - drawn), None
+            yield " " * (area.width - 3 - drawn), None
             yield corners[4], style
 
     def _emphasis(self, id: str) -> Style | None:
@@ -156,7 +156,7 @@ class FlowDrawing:
         return self.palette.current if id in self.marks.current else None
 
     def _thumbnail(self, box: FlowBox, line: int) -> Iterable[tuple[str, Style | None]]:
-        """Return a line of the small picture of a tensor, which shows two of its rows."""
+        """Return a line of the thumbnail of a tensor, which shows two of its rows."""
         rows = box.thumbnail[2 * line : 2 * line + 2]
         if not rows:
             return
@@ -186,8 +186,8 @@ def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMar
     sizes = {box.id: size_of(box, detail, colors) for box in flow.boxes}
     layout = arrange(flow, sizes)
     rows: dict[int, list[str]] = {}
-    for id, place in layout.places.items():
-        for y in range(place.y, place.y + place.height):
+    for id, area in layout.rectangles.items():
+        for y in range(area.y, area.y + area.height):
             rows.setdefault(y, []).append(id)
     return FlowDrawing(
         flow, layout, detail, colors, marks, _arrows(layout, colors, marks), {y: tuple(ids) for y, ids in rows.items()}
@@ -209,8 +209,8 @@ def size_of(box: FlowBox, detail: Detail, colors: Palette) -> tuple[int, int]:
     """Return the columns and lines of a box."""
     shape, mark, title = shape_text(box.shape, colors.unicode), _mark(box, colors), cell_len(_title(box, colors))
     lines = -(-len(box.thumbnail) // 2)
-    columns = _picture_width(box)
-    if detail == "picture":
+    columns = _thumbnail_width(box)
+    if detail == "thumbnail":
         facts = len(f"{shape}{mark}".strip())
         return columns + bool(columns) + max(title, facts), max(1 + bool(facts), lines)
     text = title + (1 + len(shape) if shape else 0) + len(mark)
@@ -219,7 +219,7 @@ def size_of(box: FlowBox, detail: Detail, colors: Palette) -> tuple[int, int]:
     return max(text, columns) + 4, 2 + lines
 
 
-def _picture_width(box: FlowBox) -> int:
+def _thumbnail_width(box: FlowBox) -> int:
     return max(map(len, box.thumbnail), default=0)
 
 

@@ -21,8 +21,8 @@ Edge = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a box is: column and line of its first cell, columns and lines."""
+class Rectangle:
+    """The cells of a box: column and line of its first cell, columns and lines."""
 
     x: int
     y: int
@@ -50,7 +50,7 @@ class FlowLayout:
     """Boxes and arrows on a canvas.
 
     Attributes:
-        places: of each box, by id.
+        rectangles: of each box, by id.
         layers: the ids of the boxes in each layer, from left to right.
         arrows: the pieces of each arrow; those that lead back have none.
         heads: where each arrow ends, just above its box: column and line.
@@ -58,7 +58,7 @@ class FlowLayout:
 
     width: int
     height: int
-    places: Mapping[str, Place]
+    rectangles: Mapping[str, Rectangle]
     layers: tuple[tuple[str, ...], ...]
     arrows: Mapping[Edge, tuple[Segment, ...]]
     heads: Mapping[Edge, tuple[int, int]]
@@ -66,7 +66,7 @@ class FlowLayout:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A box, or a place where a long arrow passes a layer (`id` is then "")."""
+    """A box, or the point where a long arrow passes a layer (`id` is then "")."""
 
     id: str
     width: int
@@ -89,13 +89,18 @@ def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> FlowLayout:
     """Lay out a flow whose boxes have these columns and lines."""
     edges = [(arrow.source, arrow.target) for arrow in flow.arrows if not arrow.back]
     depth = _layers([box.id for box in flow.boxes], edges)
-    nodes = {box.id: _Node(box.id, *sizes[box.id], depth[box.id]) for box in flow.boxes}
+    # Each arrow ends in a column of its own, with one between.
+    least = {box.id: 1 + 2 * sum(target == box.id for _, target in edges) for box in flow.boxes}
+    nodes = {
+        id: _Node(id, max(columns, least[id]), lines, depth[id])
+        for id, (columns, lines) in ((box.id, sizes[box.id]) for box in flow.boxes)
+    }
     layers: list[list[_Node]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for node in nodes.values():
         layers[node.layer].append(node)
     chains = {edge: _chain(nodes[edge[0]], nodes[edge[1]], layers) for edge in edges}
     _reorder(layers)
-    _place(layers)
+    _choose_columns(layers)
     return _route(layers, chains)
 
 
@@ -159,7 +164,7 @@ def _crossings(layers: list[list[_Node]]) -> int:
     return count
 
 
-def _place(layers: list[list[_Node]]) -> None:
+def _choose_columns(layers: list[list[_Node]]) -> None:
     """Choose columns: each node near the middle of its neighbors, and none on top of another."""
     for layer in layers:
         _pack(layer, [0.0] * len(layer), [1.0] * len(layer))
@@ -226,14 +231,14 @@ class _Net:
 
 
 def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]]) -> FlowLayout:
-    places: dict[str, Place] = {}
+    rectangles: dict[str, Rectangle] = {}
     pieces: dict[tuple[_Node, _Node], list[Segment]] = {}
     top, width = 0, 0
     for number, layer in enumerate(layers):
         height = max(node.height for node in layer)
         for node in layer:
             if node.id:
-                places[node.id] = Place(node.start, top, node.width, node.height)
+                rectangles[node.id] = Rectangle(node.start, top, node.width, node.height)
                 width = max(width, node.start + node.width)
         bottom = top + height
         nets = _nets(layer)
@@ -260,7 +265,7 @@ def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]]) -> Flo
         arrows[edge] = tuple(parts)
         heads[edge] = (parts[-1].x1, parts[-1].y1)
     order = tuple(tuple(node.id for node in layer if node.id) for layer in layers)
-    return FlowLayout(width, top, places, order, arrows, heads)
+    return FlowLayout(width, top, rectangles, order, arrows, heads)
 
 
 def _nets(layer: list[_Node]) -> list[_Net]:
@@ -273,9 +278,8 @@ def _nets(layer: list[_Node]) -> list[_Net]:
     for target, sources in arriving.items():
         sources.sort(key=lambda node: node.middle)
         room = target.width - 2 if target.id else 1
-        if not target.id or room < 2 * len(sources) - 1:
-            # A box without room for all has them end in its middle.
-            columns.update(((source, target), int(target.middle)) for source in sources)
+        if not target.id:
+            columns[sources[0], target] = int(target.middle)
             continue
         # As straight down as possible.
         first, last = target.start + 1, target.start + room

@@ -51,17 +51,17 @@ def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
         chain = _chain(box.parent, opened)
         for depth, id in enumerate(chain):
             if last[depth : depth + 1] != (id,):
-                yield truncated(f"{' ' * INDENT * depth}inside {opened[id].code or opened[id].name}:", width, "...")
+                yield truncated(f"{' ' * INDENT * depth}inside {opened[id].code or opened[id].name}:", width - 2, "...")
                 last = chain[: depth + 1]
         last = chain
         sources = ", ".join(names[source] for source in flow.sources(box.id))
         head = " " * INDENT * level[box.id] + names[box.id]
         facts = box_facts(box, unicode)
         made = f"from {sources}" if sources else "from outside" if not box.code else ""
-        yield truncated("   ".join(filter(None, (head, facts, made))), width, "...")
+        yield truncated("   ".join(filter(None, (head, facts, made))), width - 2, "...")
         if box.code:
-            place = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
-            yield truncated(f"{' ' * (INDENT * level[box.id] + 2)}{place}: {box.code}", width, "...")
+            where = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
+            yield truncated(f"{' ' * (INDENT * level[box.id] + 2)}{where}: {box.code}", width - 2, "...")
     if flow.left_out:
         yield f"{flow.left_out} earlier boxes are left out."
 

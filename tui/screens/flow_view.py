@@ -112,6 +112,10 @@ class FlowView(ExplainingView):
 
     def show_flow(self, flow: Flow) -> None:
         """Show the reply to the question that was asked last."""
+        if self.question.references:
+            # The path begins where the learner asked.
+            start = [box.id for box in flow.boxes if self._subject.tensor in box.shown] if not self._loaded else []
+            flow = replace(flow, path=(*flow.path, *(start[-1:] or [self._box])))
         if not self._loaded:
             named = [box.id for box in flow.boxes if self._subject.tensor in box.shown]
             self._loaded = True

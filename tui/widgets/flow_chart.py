@@ -121,11 +121,11 @@ class FlowChart(LineWidget, can_focus=True):
     def _scroll(self, drawing: FlowDrawing) -> None:
         columns, lines = drawing.size
         width, height = self.size.width - MARGIN, self.size.height
-        place = drawing.layout.places.get(self._chosen)
-        if place is not None:
+        area = drawing.layout.rectangles.get(self._chosen)
+        if area is not None:
             # One line above and below, so that the arrows are seen.
-            self._top = min(max(self._top, place.y + place.height + 1 - height), max(0, place.y - 1))
-            self._left = min(max(self._left, place.x + place.width - width), place.x)
+            self._top = min(max(self._top, area.y + area.height + 1 - height), max(0, area.y - 1))
+            self._left = min(max(self._left, area.x + area.width - width), area.x)
         self._top = max(0, min(self._top, lines - height))
         self._left = max(0, min(self._left, columns - width))
 
@@ -159,11 +159,11 @@ class FlowChart(LineWidget, can_focus=True):
         number = layer + down
         candidates = above_or_below or (list(layers[number]) if 0 <= number < len(layers) else [])
         if candidates:
-            middle = layout.places[self._chosen].middle
+            middle = layout.rectangles[self._chosen].middle
             self.choose(
                 min(
                     candidates,
-                    key=lambda id: (abs(self._layer_of(id) - layer), abs(layout.places[id].middle - middle)),
+                    key=lambda id: (abs(self._layer_of(id) - layer), abs(layout.rectangles[id].middle - middle)),
                 )
             )
 
@@ -213,8 +213,8 @@ class FlowChart(LineWidget, can_focus=True):
             return
         drawing = self._prepared()
         x, y = event.x + self._left - MARGIN, event.y + self._top
-        for id, place in drawing.layout.places.items():
-            if place.x <= x < place.x + place.width and place.y <= y < place.y + place.height:
+        for id, area in drawing.layout.rectangles.items():
+            if area.x <= x < area.x + area.width and area.y <= y < area.y + area.height:
                 if id == self._chosen:
                     self.action_matrix()
                 self.choose(id)

@@ -9,7 +9,7 @@ from typing import Literal
 from lessons.results import code_unit
 from lessons.worker.recording.names import LONGEST
 from lessons.worker.recording.record import Site
-from lessons.worker.recording.source_positions import SourcePositions, Span, dotted
+from lessons.worker.recording.source_positions import Source, SourcePositions, Span, dotted
 
 PartKind = Literal["statement", "expression", "operation"]
 
@@ -62,10 +62,13 @@ class CodePaths:
         positions = self._positions
         span, source, node = positions.span(site), positions.source(site), positions.node(site)
         while source is not None and node is not None and not isinstance(node, ast.stmt):
+            if _element_target(source, node) is not None:
+                # In `a, b = f(x), g(x)` each element is a statement of its own.
+                break
             node = source.parents.get(node)
         if span is None:
             return None
-        if not isinstance(node, ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
+        if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
             self._nodes.setdefault(span, (site, positions.node(site)))
             return span
         found = Span(span.file, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
@@ -78,6 +81,10 @@ class CodePaths:
         if part.span is None or part.kind == "operation":
             return ""
         site, node = self._nodes[part.span]
+        source = self._positions.source(site)
+        element = _element_target(source, node) if source is not None and node is not None else None
+        if element is not None:
+            return _names(element)
         return _target(node) if isinstance(node, ast.stmt) else self._positions.assigned(site)
 
     def is_discarded(self, part: CodePart) -> bool:
@@ -118,6 +125,18 @@ class CodePaths:
 def short(code: str) -> str:
     """Shorten code to what a box can hold."""
     return code if len(code) <= LONGEST else code[: LONGEST - 3] + "..."
+
+
+def _element_target(source: Source, node: ast.AST) -> ast.expr | None:
+    """Return what an element of a tuple is assigned to: `b` for `y` in `a, b = x, y`; None for any other node."""
+    row = source.parents.get(node)
+    statement = source.parents.get(row) if isinstance(row, ast.Tuple) else None
+    if not isinstance(row, ast.Tuple) or not isinstance(statement, ast.Assign) or statement.value is not row:
+        return None
+    target = statement.targets[0]
+    if not isinstance(target, ast.Tuple) or len(target.elts) != len(row.elts) or not isinstance(node, ast.expr):
+        return None
+    return target.elts[row.elts.index(node)]
 
 
 def _target(node: ast.stmt) -> str:

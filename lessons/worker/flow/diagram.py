@@ -50,8 +50,8 @@ class Diagram:
     def flow(self, path: Iterable[int] = ()) -> Flow:
         """Return the boxes and arrows; `path` are the times of operations that an explanation leads through."""
         trace = self._trace
-        shown = self._shown()
-        wanted = self._closure([*shown, *self._results()] or trace.groups[-1:])
+        of_unit = self._groups_shown()
+        wanted = self._closure([*of_unit, *self._results()] or trace.groups[-1:])
         kept = [one for one in trace.groups if one in wanted]
         left_out = len(kept) - MOST_BOXES
         if left_out > 0:
@@ -65,7 +65,7 @@ class Diagram:
             if (readers := [one for one in dict.fromkeys(map(self._final, all_readers)) if one in positions])
         ]
         boxes = [self._outside_box(number, region) for number, region, _ in outside]
-        boxes += [self._box(one, shown.get(one, ())) for one in kept]
+        boxes += [self._box(one, of_unit.get(one, ())) for one in kept]
         arrows = [FlowArrow(f"{OUTSIDE}.{number}", reader.id) for number, _, readers in outside for reader in readers]
         pairs = [
             (source, target)
@@ -105,7 +105,7 @@ class Diagram:
         unit = code_unit.of_filename(event.sites[-1][0].co_filename)
         return unit is not None and (unit == self._unit or unit.of == str(self._unit))
 
-    def _shown(self) -> dict[Group, tuple[str, ...]]:
+    def _groups_shown(self) -> dict[Group, tuple[str, ...]]:
         """Return the groups whose results the unit shows, with the names under which it does."""
         found: dict[Group, tuple[str, ...]] = {}
         for name, region in self._explainer.shown_regions(self._unit):

@@ -1,4 +1,4 @@
-"""Small pictures of tensors: a matrix in few blocks, each with the mean of its cells."""
+"""Thumbnails of tensors: a matrix in few blocks, each with the mean of its cells."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ class Trace:
             if before is None or before.writer.group is here.group:
                 continue
             owner = self._final(before.writer.group)
-            if owner is not here.group and owner not in self._readers and owner.name == here.group.name:
+            fills = event.op in FILLS or event.info.out
+            if owner is not here.group and fills and owner not in self._readers and owner.name == here.group.name:
                 self._merged[owner] = here.group
             elif owner is not here.group and not event.info.out:
                 # A part was overwritten, or all of it was computed from what was there.

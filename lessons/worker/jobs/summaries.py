@@ -7,7 +7,7 @@ from torch.nn.functional import pad
 
 from lessons.results.summaries import How, row_stats
 from lessons.worker.jobs import values
-from lessons.worker.messages import BlocksReport, RowReport
+from lessons.worker.tensor_reports import BlocksReport, RowReport
 
 MOST_BLOCKS = 1 << 14
 

@@ -24,7 +24,8 @@ from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
 from lessons.worker.jobs.run_state import RunState, as_tensor
-from lessons.worker.messages import (
+from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.tensor_reports import (
     BlocksReport,
     BoxReport,
     ExplanationReport,
@@ -32,7 +33,6 @@ from lessons.worker.messages import (
     RowReport,
     WindowReport,
 )
-from lessons.worker.recording.element_history import ValueLost
 
 LARGEST_WINDOW = 256
 

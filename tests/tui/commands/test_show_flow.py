@@ -1,0 +1,73 @@
+"""The verb `flow`: which tensors were made from which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui.commands.command_line import Command, document
+
+STEP = ("flow", "multi-head-class", "run")
+
+
+def test_flow_as_text(command: Command) -> None:
+    status, out, err = command(*STEP)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[2:] == [
+        "batch   2×6×3   from inputs",
+        "  setup, line 13: batch = torch.stack((inputs, inputs), dim=0)",
+        "attention",
+        "  run, line 1: attention = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)",
+        "context   2×6×2   from attention, batch",
+        "  run, line 2: context = attention(batch)",
+    ]
+    inside = command(*STEP, "--open", "context")[1]
+    assert "inside context = attention(batch):" in inside
+    assert "    scores   2×2×6×6   from queries, keys" in inside
+    assert max(map(len, inside.splitlines())) <= 80
+
+
+def test_flow_as_json(command: Command) -> None:
+    data = document(command(*STEP, "--open", "context", "--json"))
+    by_id = {box["id"]: box for box in data["boxes"]}
+    weights = next(box for box in data["boxes"] if box["name"] == "weights")
+    assert [by_id[id]["name"] for id in weights["from"]] == ["masked"]
+    assert (weights["shape"], weights["dtype"], weights["high"]) == ([2, 2, 6, 6], "float32", 1.0)
+    assert (weights["file"], weights["parent"]) == ("multi_head.py", data["opened"][0]["id"])
+    assert [box["name"] for box in data["opened"]] == ["context"]
+    assert data["left_out"] == 0
+
+
+def test_flow_for_graphviz(command: Command) -> None:
+    out = command(*STEP, "--open", "context", "--dot")[1]
+    assert out.startswith("digraph flow {\n")
+    assert out.count("{") == out.count("}") == 2
+    assert out.count(" -> ") == 19
+
+
+def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text("import torch\nx = torch.ones(2, 3)\ny = x @ x.T\n")
+    assert command("flow", str(program), "-")[1].splitlines() == [
+        "x   2×3",
+        "  program, line 2: x = torch.ones(2, 3)",
+        "y   2×2   from x",
+        "  program, line 3: y = x @ x.T",
+    ]
+    program.write_text("print(1)\n")
+    assert command("flow", str(program), "-") == (3, "", "attn-tutor: nothing was computed with tensors here\n")
+    program.write_text("x = (\n")
+    assert command("flow", str(program), "-")[0] == 2
+    program.write_text("import torch\ntorch.ones(2) @ torch.ones(3)\n")
+    status, _, err = command("flow", str(program), "-")
+    assert status == 1
+    assert "line 2" in err
+
+
+def test_flow_of_what_is_not_there(command: Command) -> None:
+    status, _, err = command("flow", "causal-mask", "nowhere")
+    assert status == 2
+    assert "Its steps: " in err
+    status, _, err = command(*STEP, "--open", "weights")
+    assert status == 2
+    assert "no box 'weights' can be opened. What can be opened: attention, context" in err
+    assert command(*STEP, "--dot", "--json")[0] == 2

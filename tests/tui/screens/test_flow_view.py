@@ -1,0 +1,82 @@
+"""The flow of what has run, from key to screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.learner import tutor
+
+
+async def test_from_a_step_to_its_flow_and_back() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "context")
+        await learner.sees("live, 2 ms")
+        await learner.press("f")
+        await learner.sees("Flow: All context vectors", "╭ start 2 ╮", "╭ function + ╮", "╭ context 6×3 ╮")
+        assert learner.keys.startswith("arrows choose   enter matrix   esc back")
+        await learner.press("up")
+        await learner.sees("o open")
+        # It is no tensor, and says so.
+        await learner.press("enter")
+        await learner.sees("function is not a single tensor. o opens it")
+        await learner.press("o")
+        await learner.sees("╭ inner 2 ╮", "o close")
+        await learner.press("o", "down")
+        await learner.sees("╭ function + ╮", lambda: learner.lines[-2].startswith(" context 6×3"))
+        await learner.press("enter")
+        await learner.sees("context  6×3   rows: token", "context[0,0] = 0.44")
+        # Each number explains itself here too, and the path of the explanation is drawn.
+        await learner.press("enter")
+        await learner.sees("= context[0,0] + context[0,1]")
+        await learner.press("escape", "escape")
+        await learner.sees("╭ start 2 ╮")
+        await learner.press("escape")
+        await learner.sees(" All context vectors", "live, 2 ms", "context[0,0]")
+        assert learner.focus == "matrix0"
+
+
+async def test_the_flow_key_works_both_ways_and_steps_go_on_from_there() -> None:
+    async with tutor(size=(160, 50)) as learner:
+        await learner.goes_to("all-queries", "weights")
+        await learner.sees("live, 2 ms")
+        await learner.press("f")
+        # On a large screen the matrix is there already.
+        await learner.sees("Flow: Softmax along the rows", "╭ start 2 ╮", "weights  6×6   rows: query")
+        await learner.press("f")
+        await learner.sees(" Softmax along the rows", "live, 2 ms")
+        await learner.press("f", "f2")
+        await learner.sees("lossary")
+        await learner.press("f2")
+        await learner.sees("Flow: Softmax along the rows")
+        await learner.press("n")
+        await learner.sees(" A mistake that stays silent")
+        # The map has no flow.
+        await learner.press("m", "f")
+        await learner.sees("course map")
+
+
+async def test_a_flow_before_the_step_has_run() -> None:
+    async with tutor() as learner:
+        session = learner.app.state.async_session
+        await learner.goes_to("all-queries", "weights")
+        await learner.sees("live, 2 ms")
+        await learner.press("r")
+        assert session is not None
+        run = session._run
+        assert run is not None
+        session._run = None
+        await learner.press("f")
+        await learner.sees("The flow can be drawn as soon as the step has run here.")
+        await learner.press("escape")
+        await learner.sees(" Softmax along the rows")
+
+
+@pytest.mark.parametrize("size", [(40, 15), (80, 24), (120, 40), (200, 60)])
+async def test_every_key_at_every_size(size: tuple[int, int]) -> None:
+    async with tutor(size=size) as learner:
+        learner.opens("all-queries", 10)
+        await learner.sees("All context vectors", lambda: learner.view_has_keys)
+        await learner.press("f", "up", "o", "left", "right", "down", "down", "home", "end", "v", "v", "v", "tab", "tab")
+        await learner.sees("Flow: ")
+        await learner.press("enter", "down", "enter", "enter", "backspace", "escape", "escape", "escape", "escape")
+        await learner.sees(lambda: learner.app.frame.view_id == "map")

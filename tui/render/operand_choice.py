@@ -43,38 +43,43 @@ def choose(explanation: Explanation, most: int = MOST) -> Choice:
     """Choose the operands of the `most` terms of a sum that contribute most, and all that are outside of long sums."""
     e = explanation
     fixed: dict[int, None] = {}
-    sums: list[list[_Term]] = []
+    sums: list[tuple[str, list[_Term]]] = []
     if f.operand_positions(e.formula):
         _split(e.formula, e.values, most, fixed, sums)
     elif len(e.operands) > most:
-        sums.append([_Term((position,), value, _size(value)) for position, value in enumerate(e.values)])
+        sums.append(("", [_Term((position,), value, _size(value)) for position, value in enumerate(e.values)]))
     chosen = dict(fixed)
-    for terms in sums:
+    for _, terms in sums:
         order = sorted(range(len(terms)), key=lambda at: (-terms[at].size, at))
         nothing = [at for at in order if terms[at].size == 0]
         if len(nothing) > FEW_ZEROS:
             # The first one says why it is 0, and the others resemble it.
             order = [at for at in order if terms[at].size > 0 or at == nothing[0]]
         chosen.update(dict.fromkeys(position for at in order[:most] for position in terms[at].positions))
-    left_out = [[term for term in terms if not chosen.keys() >= set(term.positions)] for terms in sums]
-    if not any(left_out):
+    left_out = [(op, [term for term in terms if not chosen.keys() >= set(term.positions)]) for op, terms in sums]
+    left_out = [(op, terms) for op, terms in left_out if terms]
+    if not left_out:
         return Choice(tuple(range(len(e.operands))))
-    total = len([terms for terms in left_out if terms]) == 1 and bool(f.operand_positions(e.formula))
-    return Choice(tuple(chosen), _rest([term for terms in left_out for term in terms], total))
+    is_one_sum = [op for op, _ in left_out] == ["+"]
+    return Choice(tuple(chosen), _rest([term for _, terms in left_out for term in terms], is_one_sum))
+
+
+_CHOICES = ("max", "min", "median_low")
+"""Functions that give one of their numbers."""
 
 
 def _split(
-    formula: f.Formula, values: Sequence[float], most: int, fixed: dict[int, None], sums: list[list[_Term]]
+    formula: f.Formula, values: Sequence[float], most: int, fixed: dict[int, None], sums: list[tuple[str, list[_Term]]]
 ) -> None:
-    """Collect the terms of long sums, and of those with many zeros, and the operands outside of them."""
+    """Collect the terms of long sums, each with its operation, of those with many zeros, and the operands outside."""
     if isinstance(formula, f.OperandRef):
         fixed[formula.position] = None
     if not isinstance(formula, f.Op):
         return
-    if formula.op in ("+", "max", "min"):
+    if formula.op == "+" or formula.op in _CHOICES:
         terms = list(_terms(formula, values))
         if len(terms) > most or sum(term.size == 0 for term in terms) > FEW_ZEROS:
-            sums.append(terms)
+            sums.append((formula.op, terms))
             return
     for part in formula.parts:
         _split(part, values, most, fixed, sums)
@@ -82,11 +87,12 @@ def _split(
 
 def _terms(formula: f.Op, values: Sequence[float]) -> Iterator[_Term]:
     numbers = [f.evaluate(part, values) for part in formula.parts]
+    chosen = f.evaluate(formula, values)
     for part, number in zip(formula.parts, numbers, strict=True):
         size = _size(number)
         if formula.op != "+":
-            # Of a maximum the numbers that come near it say most; one that is masked by -inf says nothing.
-            distance = number - max(numbers) if formula.op == "max" else min(numbers) - number
+            # The numbers that come near the chosen one say most; one that is masked by -inf says nothing.
+            distance = -abs(number - chosen) if math.isfinite(chosen) else number - chosen
             size = 0.0 if number == -math.inf else 1 / (1 - distance) if math.isfinite(distance) else math.inf
         positions = tuple(f.operand_positions(part))
         if positions:

@@ -6,6 +6,8 @@ import math
 import random
 import re
 
+import pytest
+
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import explanation, operand
@@ -58,6 +60,14 @@ def test_masked_scores_of_a_softmax_are_folded() -> None:
     assert choice.positions[:2] == (1, 0)
     assert len(choice.positions) == 3
     assert choice.rest == "19 more terms, all 0 (--all)"
+
+
+@pytest.mark.parametrize(("name", "near"), [("max", range(29, 21, -1)), ("median_low", range(10, 18))])
+def test_of_numbers_to_choose_from_those_near_the_chosen_one_are_followed(name: str, near: range) -> None:
+    """The others add up to nothing that matters."""
+    values = [float(at + 1) for at in range(30)]
+    choice = choose(explained(f.call(name, *refs(values)), values))
+    assert (set(choice.positions), choice.rest) == (set(near), "22 more terms (--all)")
 
 
 def test_an_operation_without_a_formula_is_limited_too() -> None:

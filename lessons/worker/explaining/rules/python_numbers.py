@@ -14,6 +14,7 @@ import torch
 from lessons.results import formula as f
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index
+from lessons.worker.explaining.rules.registry import MOST_TERMS
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
@@ -38,6 +39,12 @@ _OPERATORS: dict[type[ast.operator], Callable[[f.Formula, f.Formula], f.Formula]
 _FUNCTIONS = {"sqrt", "exp", "log", "tanh", "sin", "cos", "floor", "ceil", "trunc"}
 """Functions of `math` that formulas know by the same name."""
 
+_OF_LISTS: dict[str, Callable[..., f.Formula]] = {
+    "sum": f.add,
+    "max": lambda *parts: f.call("max", *parts),
+    "min": lambda *parts: f.call("min", *parts),
+}
+"""Functions of a list of numbers."""
 
 _OWN_NAMES = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
@@ -91,7 +98,7 @@ class _Reader:
         if depth == 0:
             return None
         node, index = item_at(node, index)
-        if isinstance(node, ast.ListComp):
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
             return self._comprehension(node, index, depth)
         if isinstance(node, ast.Name) and node.id in self._rounds:
             over, count = self._rounds[node.id]
@@ -105,7 +112,7 @@ class _Reader:
             return self._call(node, index, depth)
         return None if index else self._arithmetic(node, depth)
 
-    def _comprehension(self, node: ast.ListComp, index: Index, depth: int) -> f.Formula | None:
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, index: Index, depth: int) -> f.Formula | None:
         (loop, *more) = node.generators
         if more or loop.ifs or not index or not isinstance(loop.target, ast.Name) or loop.target.id in self._rounds:
             return None
@@ -139,10 +146,42 @@ class _Reader:
             tensor = event.arg("self")
             cell = self._cell(self._derivation.element(tensor, (0,) * len(tensor.shape), event.time))
             return f.call("trunc", cell) if dotted(node.func) == "int" else cell
+        if isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+            if node.func.id in _OF_LISTS:
+                return self._of_list(node.func.id, node.args[0], depth)
+            length = self._length(node.args[0], depth) if node.func.id == "len" else None
+            if length is not None:
+                return f.Number(float(length))
         if dotted(node.func).startswith("math.") and method in _FUNCTIONS and len(node.args) == 1:
             part = self.read(node.args[0], (), depth - 1)
             return f.call(method, part) if part is not None else None
         return None
+
+    def _of_list(self, name: str, node: ast.expr, depth: int) -> f.Formula | None:
+        """Return the sum or an extreme of all numbers of a list."""
+        length = self._length(node, depth)
+        if not length or length > MOST_TERMS:
+            return None
+        parts = [self.read(node, (at,), depth - 1) for at in range(length)]
+        known = [part for part in parts if part is not None]
+        return _OF_LISTS[name](*known) if len(known) == length else None
+
+    def _length(self, node: ast.expr, depth: int) -> int | None:
+        """Return how many items a list or a tensor has; None if that is not known."""
+        if depth == 0:
+            return None
+        if isinstance(node, ast.List | ast.Tuple):
+            return None if any(isinstance(item, ast.Starred) for item in node.elts) else len(node.elts)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
+            (loop, *more) = node.generators
+            return None if more or loop.ifs else self._length(loop.iter, depth - 1)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
+            node = node.func.value
+        region = self._region(node)
+        if region is not None:
+            return region.shape[0] if region.shape else None
+        assigned = self._assigned(node) if isinstance(node, ast.Name) else None
+        return self._length(assigned, depth - 1) if assigned is not None else None
 
     def _read_in_round(self, node: ast.Call) -> ast.Name | None:
         """Return the variable of a comprehension that a call reads: `row.tolist()`, `x.item()`, `float(x)`."""
@@ -156,15 +195,19 @@ class _Reader:
 
     def _cell_of(self, node: ast.expr, index: Index) -> f.Formula | None:
         """Return a cell of the tensor that some code gives: the value of a variable, or of an operation."""
-        region = self._bound(node) if dotted(node) else None
-        if region is None and not dotted(node):
-            event = self._last(lambda event: bool(event.outs), node)
-            region = event.outs[0] if event is not None else None
+        region = self._region(node)
         if region is None or len(region.shape) != len(index):
             return None
         if not all(at < size for at, size in zip(index, region.shape, strict=True)):
             return None
         return self._cell(self._derivation.element(region, index))
+
+    def _region(self, node: ast.expr) -> Region | None:
+        """Return the tensor that some code gives; None if that is not certain."""
+        if dotted(node):
+            return self._bound(node)
+        event = self._last(lambda event: bool(event.outs), node)
+        return event.outs[0] if event is not None else None
 
     def _bound(self, node: ast.expr) -> Region | None:
         """Return the tensor that a name means; None if it has none, or may have meant another when it was read."""

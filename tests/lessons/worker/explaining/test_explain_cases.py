@@ -543,6 +543,25 @@ def test_numbers_that_go_through_python() -> None:
     assert traced.explain("b", 0).notes == ("Python read it: x.tolist().",)
 
 
+@pytest.mark.parametrize(
+    ("code", "formula"),
+    [
+        ("sum(x.tolist())", "x[0] + x[1] + x[2]"),
+        ("sum(x.tolist()) / len(x)", "(x[0] + x[1] + x[2]) / 3.0"),
+        ("sum(number * 2 for number in x.tolist())", "x[0] * 2.0 + x[1] * 2.0 + x[2] * 2.0"),
+        ("max(kept)", "max(x[0], x[1], x[2])"),
+        ("min([x[1].item(), x[2].item()])", "min(x[1], x[2])"),
+        ("max(kept, key=abs)", ""),
+        ("sum(number for number in x.tolist() if number > 2)", ""),
+    ],
+)
+def test_sums_and_extremes_that_python_computed(code: str, formula: str) -> None:
+    traced = Traced(f"x = torch.tensor([1.5, 2.0, 0.25]) * 2\nkept = x.tolist()\nr = torch.tensor([{code}])")
+    traced.check_all("r")
+    told = traced.explain("r", 0)
+    assert (x.python(told) if told.operands else "") == formula
+
+
 def test_numbers_of_python_that_cannot_be_followed() -> None:
     """If the code may have read another tensor, or did more than is understood, it is quoted."""
     traced = Traced(
@@ -558,7 +577,7 @@ def test_numbers_of_python_that_cannot_be_followed() -> None:
         total = 0.0
         for number in x:
             total += number.item()
-        c = torch.tensor([total, sum(x.tolist()), [1.0, 2.0][int(x[0]) - 1]])
+        c = torch.tensor([total, sum(x.tolist(), 1.0), [1.0, 2.0][int(x[0]) - 1]])
         def inner():
             z = torch.ones(2)
             return z * 2

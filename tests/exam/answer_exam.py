@@ -40,7 +40,8 @@ class Answer:
     Attributes:
         right: whether it must pass.
         names: the names that a verdict may give to it, each the ids of one or two mistakes joined by `+`.
-        lines: the lines on which it differs from the model answer, for a wrong answer made by edits.
+        lines: the lines on which it differs from the model answer, for a wrong answer made by edits; for another the
+            line on which it goes wrong, if it has one.
     """
 
     exercise: str
@@ -103,7 +104,9 @@ def answers(name: str) -> Iterator[Answer]:
         yield Answer(name, item["name"], _code(exercise, item), right=True)
     for item in data["wrong"]:
         code = _code(exercise, item)
-        lines = changed_lines(exercise.solution, code) if "code" not in item else ()
+        lines = (
+            (item["line"],) if "line" in item else changed_lines(exercise.solution, code) if "code" not in item else ()
+        )
         yield Answer(name, item["name"], code, False, tuple(item.get("is", ())), lines)
 
 

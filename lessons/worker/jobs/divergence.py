@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 from lessons.reading.statements import NAME, Statement, aligned, argument_names, more_names
 from lessons.worker.jobs.intermediates import IntermediateResult, Trace
-from lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive
+from lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive, is_mask
 
 SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
+
+
+PLAIN = re.compile(r"[\w.]+(\[[^()]*\])?")
+"""Code that names something and computes nothing."""
 
 
 @dataclass(slots=True)
@@ -142,8 +146,9 @@ class Comparison:
         computed = {item.line for item in self.theirs.results}
         read = set(NAME.findall(statements[at].text))
         for item in reversed(statements[:at]):
-            name, equals, _ = item.text.partition(" = ")
-            if equals and item.owner == statements[at].owner and name in read and item.line not in computed:
+            name, _, value = item.text.partition(" = ")
+            plain = PLAIN.fullmatch(value) is not None and item.line not in computed
+            if plain and item.owner == statements[at].owner and name in read:
                 return item.line
         return None
 
@@ -217,6 +222,10 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
     same = aligned(mistaken.statements, solution.statements, {})
     edited = [index for index in range(len(mistaken.statements)) if index not in same]
     edited = edited or _beside_gaps(mistaken.statements, solution.statements, same)
+    made = {index: _made_by(mistaken, mistaken.statements[index]) for index in edited}
+    # Where several statements are edited, one that computes numbers tells more than the mask that it will need.
+    edited.sort(key=lambda index: all(is_mask(mistaken.results[at].value) for at in made[index]))
+    kept = "\n".join(item.text for item in solution.statements)
     comparison = Comparison(answer, mistaken)
     theirs = {ours: index for index, ours in aligned(answer.statements, mistaken.statements, comparison.names).items()}
     for index in edited:
@@ -224,12 +233,19 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
             return answer.statements[theirs[index]].line
     partners = _partners(comparison)
     for index in edited:
-        statement = mistaken.statements[index]
-        for at in range(len(mistaken.results) - 1, -1, -1):
-            line = mistaken.results[at].line
-            if line is not None and statement.line <= line <= statement.end and at in partners:
-                return find_line(Comparison(answer, solution), answer.results[partners[at]].line)
+        found = [at for at in made[index] if at in partners]
+        if found:
+            # What is one statement here may be several in an answer: the first part that the edit has changed counts.
+            parts = (at for at in found if not mistaken.results[at].named and mistaken.results[at].name not in kept)
+            at = next(parts, found[-1])
+            return find_line(Comparison(answer, solution), answer.results[partners[at]].line)
     return None
+
+
+def _made_by(trace: Trace, statement: Statement) -> list[int]:
+    """Return the results that a statement computed, in order."""
+    lines = range(statement.line, statement.end + 1)
+    return [at for at, item in enumerate(trace.results) if item.line in lines]
 
 
 def _partners(comparison: Comparison) -> dict[int, int]:

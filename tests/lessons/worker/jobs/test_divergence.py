@@ -189,3 +189,22 @@ def test_the_line_of_a_known_mistake_is_that_of_its_edit() -> None:
     ):
         assert line_of_edit(trace(code), trace(mistake), trace(MODEL)) in (line, None)
     assert line_of_edit(trace(mistake), trace(mistake), trace(MODEL)) == 3
+
+
+def test_the_line_of_a_mistake_is_found_where_its_statement_is_taken_in_several() -> None:
+    mistake = MODEL.replace("scores / 2", "scores / 3")
+    answer = RENAMED.replace("w = torch.softmax(scores / 2, dim=-1)", "s = scores * 3**-1\n    w = s.softmax(-1)")
+    assert line_of_edit(trace(answer), trace(mistake), trace(MODEL)) == 6
+    mistake = MODEL.replace("torch.softmax(scores / 2, dim=-1)", "torch.softmax(scores / 2, dim=-1) * 3")
+    answer = RENAMED.replace(
+        "w = torch.softmax(scores / 2, dim=-1)", "s = scores / 2\n    w = s.softmax(-1)\n    w = w * 3"
+    )
+    assert line_of_edit(trace(answer), trace(mistake), trace(MODEL)) == 8
+
+
+def test_what_computes_one_number_is_no_other_name_for_something() -> None:
+    model = "def attention(x, q, k, v):\n    e = torch.exp(x - x.max())\n    return e / e.sum()\n"
+    answer = "def attention(x, q, k, v):\n    m = x.max()\n    e = torch.exp(x) - m\n    return e / e.sum()\n"
+    found = Comparison(trace(answer), trace(model)).diverge()
+    assert found is not None
+    assert found.line == 3

@@ -309,7 +309,7 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
             pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
     if is_too_much:
-        yield "Not everything is told: there are too many numbers behind this one."
+        yield "  Not everything is told: there are too many numbers behind this one."
 
 
 def verdict_word(verdict: str) -> str:

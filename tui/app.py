@@ -23,6 +23,7 @@ from tui.controllers.frame import MAP, Frame
 from tui.controllers.map_controller import MapController
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
+from tui.state.purpose import Purpose
 from tui.tty.exit_codes import ExitCode
 from tui.tty.input_queue import OrderedInputApp
 from tui.tty.terminal import Terminal, theme
@@ -153,11 +154,14 @@ class TutorApp(OrderedInputApp):
         self.frame.show_title()
 
     @work(exclusive=True, group="open")
-    async def open_when_made(self, lesson: Lesson, step: str, review: bool = False) -> None:
+    async def open_when_made(self, lesson: Lesson, step: str, purpose: Purpose = Purpose.WORK) -> None:
         """Open a step as soon as the views are assembled; hold the keys that are pressed before that."""
         with self.input_held():
             await self.assembled.wait()
-        self.parts.steps.open(lesson, lesson.index(step), review=review)
+        if purpose is Purpose.WORK:
+            self.parts.steps.open(lesson, lesson.index(step))
+        else:
+            self.parts.steps.jump(lesson, lesson.index(step), purpose)
 
     # Messages ----------------------------------------------------------------------------------------------------
 
@@ -261,6 +265,8 @@ class TutorApp(OrderedInputApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: some need a step, the glossary needs the views to be assembled."""
+        if action == "jump_back":
+            return self.assembled.is_set() and self.parts.steps.jumped and self.parts.steps.is_visible
         if action in STEP_ACTIONS:
             return self.frame.view_id != MAP
         return action != "glossary" or self.assembled.is_set()
@@ -272,6 +278,10 @@ class TutorApp(OrderedInputApp):
     def action_previous(self) -> None:
         """Go back to the previous step."""
         self.parts.steps.previous()
+
+    def action_jump_back(self) -> None:
+        """Go back to where the learner was before they jumped to a step."""
+        self.parts.steps.jump_back()
 
     def action_map(self) -> None:
         """Go back to the course map."""

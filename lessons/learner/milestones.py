@@ -35,7 +35,7 @@ def first_open(lesson: Lesson, progress: Progress) -> str:
 
 
 def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
-    """Return the state of a lesson, and the words for it."""
+    """Return the state of a lesson, and the words for it: parts separated by a comma, the least important last."""
     states = _states(lesson, progress)
     done = f"{states.count('done')}/{len(states)}"
     if all(state == "done" for state in states):
@@ -48,31 +48,41 @@ def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
         state, word = "seen", done
     else:
         return "new", ""
-    if any(is_due(progress, lesson, step) for step in lesson.exercises):
+    if any(is_due(progress, step) for step in lesson.exercises):
         return "due", f"{word}, review"
     return state, word
 
 
 def tested_out(lesson: Lesson, progress: Progress) -> bool:
-    """Return whether the learner passed the challenge of a lesson instead of its other steps."""
+    """Return whether the learner passed the challenge of a lesson instead of its other steps.
+
+    Only then is a step skipped that is no exercise: one that a learner goes on from is done.
+    """
     challenge = lesson.challenge
+    states = _states(lesson, progress)
     return (
         challenge is not None
         and progress.state(lesson.id, challenge.id) == "done"
-        and all(state in BEHIND for state in _states(lesson, progress))
+        and all(state in BEHIND for state in states)
+        and any(state == "skipped" and not step.is_exercise for step, state in zip(lesson.steps, states, strict=True))
     )
 
 
-def complete(progress: Progress, lesson: Lesson, exercise: Exercise) -> str:
+def complete(progress: Progress, lesson: Lesson, exercise: Exercise, *, challenged: bool = False) -> str:
     """Record that an exercise was passed, with all that follows; return that as a sentence, "" if nothing follows.
 
-    A learner who passes the challenge without having been through the steps before it has tested out of the lesson.
+    A learner who has come to the challenge as such (`challenged`), rather than on the way through the lesson, and
+    passes it with steps before it that are not done, has tested out of the lesson.
     """
     progress.set_state(lesson.id, exercise.id, "done")
     index = lesson.index(exercise.id)
     states = _states(lesson, progress)
-    if not exercise.challenge or all(state == "done" for state in states[:index]):
+    if not (challenged and exercise.challenge) or all(state == "done" for state in states[:index]):
         return ""
+    position = progress.position()
+    if position is not None and position[0] == lesson.id:
+        # What the learner was working on there is behind them now.
+        progress.set_position(lesson.id, exercise.id)
     left = [step for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
     for step in left:
         progress.set_state(lesson.id, step.id, "skipped")
@@ -98,14 +108,11 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
 
 def due(course: Course, progress: Progress) -> list[tuple[Lesson, Exercise]]:
     """Return the exercises that are due for review now, in the order of the course."""
-    return [(lesson, step) for lesson in course.lessons for step in lesson.exercises if is_due(progress, lesson, step)]
+    return [(lesson, step) for lesson in course.lessons for step in lesson.exercises if is_due(progress, step)]
 
 
-def is_due(progress: Progress, lesson: Lesson, step: Exercise) -> bool:
-    """Return whether an exercise is due for review now. One that the learner works on for the first time never is."""
-    first = progress.state(lesson.id, step.id) in ("new", "seen") and not progress.gave_up(step.exercise)
-    if first:
-        return False
+def is_due(progress: Progress, step: Exercise) -> bool:
+    """Return whether an exercise is due for review now."""
     return review.is_due(progress.attempts(step.exercise), progress.give_ups(step.exercise), datetime.now(UTC))
 
 

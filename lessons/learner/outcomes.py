@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from lessons.results.result import Judgement
 
 
-def record(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judgement: Judgement) -> str:
+def record(
+    progress: Progress, lesson: Lesson, exercise: Exercise, code: str, judgement: Judgement, *, challenged: bool = False
+) -> str:
     """Record an answer and its verdict, and apply the consequences.
 
-    A check that was stopped is no attempt. A learner who passes the challenge of a lesson may have tested out of it.
+    A check that was stopped is no attempt. A learner who takes the challenge of a lesson and passes it tests out of it.
 
     Args:
         progress: the learner's progress.
@@ -23,6 +25,7 @@ def record(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, ju
         exercise: an exercise or a question.
         code: the answer.
         judgement: the judge's verdict.
+        challenged: whether the learner has come to the exercise as the challenge of its lesson.
 
     Returns:
         Further consequences, as a sentence for the learner; "" if there are none.
@@ -31,4 +34,4 @@ def record(progress: Progress, lesson: Lesson, exercise: Exercise, code: str, ju
         return ""
     mistakes = ",".join(mistake.id for mistake in judgement.mistakes)
     progress.add_attempt(exercise.exercise, code, judgement.verdict, mistakes, judgement.message)
-    return milestones.complete(progress, lesson, exercise) if judgement.passed else ""
+    return milestones.complete(progress, lesson, exercise, challenged=challenged) if judgement.passed else ""

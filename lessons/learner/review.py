@@ -1,8 +1,9 @@
 """Spaced review: which exercises come back, and when.
 
-An exercise is missed when an answer to it does not pass, and when the learner gives up. From then on it is due until
-it is passed. After that pass it is due again when the first of `INTERVALS` has elapsed, and after each further pass
-while it is due, when the next one has; after the last interval it does not come back. A new miss starts over.
+An exercise is missed when an answer to it does not pass, and when the learner gives up. One that was neither passed nor
+given up is still being learned and does not come back. Otherwise a miss has it come back when the first of `INTERVALS`
+has elapsed since the miss, or since the pass that follows it by then. After each further pass while it is due it comes
+back when the next interval has elapsed; after the last one it does not. A new miss starts over.
 
 Clocks can be set back. An event later than now did happen, but nobody knows when: a miss counts as the oldest of
 all, and a pass does not count, so that an exercise comes back too often rather than never.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from enum import IntEnum
 
 from lessons.learner.records import Attempt
 
@@ -31,14 +33,21 @@ def due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> d
     """
     now = now.astimezone(UTC)
     when: datetime | None = None
-    passes = 0
-    for time, missed in sorted(_events(attempts, gave_up, now)):
-        if missed:
-            when, passes = time, 0
-        elif when is not None and time >= when:
-            when = time + INTERVALS[passes] if passes < len(INTERVALS) else None
-            passes += 1
-    return now if when == _EARLIEST else when
+    passes, learned = 0, False
+    # Whether an answer has failed, or the learner has given up, since the last pass.
+    missed = False
+    for time, event in sorted(_events(attempts, gave_up, now)):
+        if event is _Event.PASSED:
+            if missed:
+                passes = 0
+            if missed or (when is not None and time >= when):
+                when = time + INTERVALS[passes] if passes < len(INTERVALS) else None
+                passes += 1
+            missed, learned = False, True
+        else:
+            missed, learned = True, learned or event is _Event.GAVE_UP
+            when = time + INTERVALS[0] if learned else None
+    return now if when is not None and when <= _EARLIEST + INTERVALS[0] else when
 
 
 def is_due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> bool:
@@ -47,17 +56,23 @@ def is_due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -
     return when is not None and when <= now
 
 
-def _events(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> Iterator[tuple[datetime, bool]]:
-    """Yield the times of misses (True) and passes (False); sorted, a miss follows a pass of the same time."""
+class _Event(IntEnum):
+    """What has happened to an exercise; of events at the same time, a miss follows a pass."""
+
+    PASSED, FAILED, GAVE_UP = range(3)
+
+
+def _events(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> Iterator[tuple[datetime, _Event]]:
+    """Yield what has happened to an exercise, with the times."""
     for attempt in attempts:
         time = _past_time(attempt.time, now)
         if attempt.verdict == "passed":
             if time is not None:
-                yield time, False
+                yield time, _Event.PASSED
         else:
-            yield time or _EARLIEST, True
+            yield time or _EARLIEST, _Event.FAILED
     for text in gave_up:
-        yield _past_time(text, now) or _EARLIEST, True
+        yield _past_time(text, now) or _EARLIEST, _Event.GAVE_UP
 
 
 def _past_time(text: str, now: datetime) -> datetime | None:

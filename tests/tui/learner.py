@@ -20,6 +20,7 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.training_view import TrainingView
 from tui.screens.workbench import Workbench
+from tui.state.purpose import Purpose
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -152,9 +153,9 @@ class Learner:
         await self.pilot.resize_terminal(columns, lines)
         await self.sees(lambda: len(self.lines) == lines)
 
-    def opens(self, lesson: str, index: int, *, review: bool = False) -> None:
+    def opens(self, lesson: str, index: int, *, purpose: Purpose = Purpose.WORK) -> None:
         """Open a step directly, without the keys that lead there."""
-        self.app.parts.steps.open(self.app.state.course.lesson(lesson), index, review=review)
+        self.app.parts.steps.open(self.app.state.course.lesson(lesson), index, purpose=purpose)
 
     @property
     def view_has_keys(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tui.actions.key_names import full_keys
@@ -10,6 +12,9 @@ from tui.actions.table import ACTIONS, of_context
 
 LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7
 """Columns of the keys, of the beginning of a second action in a line, and of its keys, at least."""
+
+NARROW = 48
+"""Columns below which the sentences do not start in a column of their own."""
 
 GAP = 3
 NESTED = "  "
@@ -63,36 +68,63 @@ def sentence(text: str) -> str:
     return ID.sub(lambda found: full_keys(found[1], alternatives=False), text)
 
 
-def rendered(page: Page) -> str:
-    """Lay out a page. Second entries of neighboring rows are aligned."""
+def rendered(page: Page, width: int = 80) -> str:
+    """Lay out a page for so many columns, so that no line is wrapped between keys and their sentence.
+
+    Second entries of neighboring rows are aligned, and go below the first ones where there is no room beside them.
+    """
     lines: list[str] = []
     block: list[Row] = []
     for line in (*page, ""):
         if isinstance(line, Row):
             block.append(line)
             continue
-        lines += [*_laid_out(block), line]
+        lines += _laid_out(block, width)
+        lines += textwrap.wrap(line, width, drop_whitespace=True) if len(line) > width else [line]
         block = []
     return "\n".join(lines)
 
 
-def _laid_out(block: list[Row]) -> list[str]:
+def _laid_out(block: list[Row], width: int) -> Iterator[str]:
     """Lay out neighboring rows."""
-    firsts = [_first_entry(row) for row in block]
-    doubles = [(row, first) for row, first in zip(block, firsts, strict=True) if len(row.entries) > 1]
-    column = max((SECOND_COLUMN, *(len(first) + GAP for _, first in doubles)))
-    width = max((SECOND_WIDTH, *(len(row.entries[1].fewer_keys) + 1 for row, _ in doubles)))
-    return [
-        first.ljust(column) + row.entries[1].fewer_keys.ljust(width) + row.entries[1].sentence
-        if len(row.entries) > 1
-        else first
-        for row, first in zip(block, firsts, strict=True)
-    ]
+    starts = [_entry_line(row.entries[0], row.nested) for row in block]
+    doubles = [(row, start) for row, start in zip(block, starts, strict=True) if len(row.entries) > 1]
+    column = max((SECOND_COLUMN, *(len(start) + GAP for _, start in doubles)))
+    keys = max((SECOND_WIDTH, *(len(row.entries[1].fewer_keys) + 1 for row, _ in doubles)))
+    beside = {
+        start: start.ljust(column) + row.entries[1].fewer_keys.ljust(keys) + row.entries[1].sentence
+        for row, start in doubles
+    }
+    if any(len(line) > width for line in beside.values()):
+        beside = {}
+    for row, start in zip(block, starts, strict=True):
+        if start in beside:
+            yield beside[start]
+        else:
+            for entry in row.entries:
+                yield from _wrapped(entry, row.nested, width)
 
 
-def _first_entry(row: Row) -> str:
-    keys = (NESTED if row.nested else "") + row.entries[0].keys
-    return keys.ljust(LABEL_WIDTH - 1) + " " + row.entries[0].sentence
+def _entry_line(entry: Entry, nested: bool) -> str:
+    return _keys(entry, nested).ljust(LABEL_WIDTH - 1) + " " + entry.sentence
+
+
+def _keys(entry: Entry, nested: bool) -> str:
+    return (NESTED if nested else "") + entry.keys
+
+
+def _wrapped(entry: Entry, nested: bool, width: int) -> list[str]:
+    """Wrap an entry; lines after the first one begin below the sentence, or a little indented on a narrow screen."""
+    line = _entry_line(entry, nested)
+    if len(line) <= width and width >= NARROW:
+        return [line]
+    keys = _keys(entry, nested)
+    start = line[: len(line) - len(entry.sentence)] if width >= NARROW else f"{keys}  "
+    indent = " " * (LABEL_WIDTH if width >= NARROW else 2 * len(NESTED))
+    # The keys and the first word stay together, because what comes first is never split off.
+    words = textwrap.wrap(entry.sentence, max(8, width - len(indent)), initial_indent="-" * (len(start) - len(indent)))
+    words[0] = words[0][max(0, len(start) - len(indent)) :]
+    return [start + words[0], *(indent + each for each in words[1:])]
 
 
 def says(help: str, *actions: str) -> Entry:
@@ -116,6 +148,7 @@ def _rows_of(context: str) -> tuple[Row, ...]:
 
 NEXT_ANYWHERE = says("next, previous step", "tutor.next-anywhere", "tutor.back-anywhere")
 PANE_OF_EXERCISE = says("next pane: task, verdict, editor", "tutor.pane-anywhere")
+JUMP_BACK = says("back from a jump", "tutor.jump-back")
 BACK_TO_EDITOR = either("back to the editor", "exercise.run", "step.close")
 READING = says("what to read on: papers by title, authors, year; again: the terms", "screen.pane")
 
@@ -143,6 +176,7 @@ LESSON: Page = (
     _row("tutor.rerun", "tutor.stop"),
     _row("tutor.prompt"),
     _row("tutor.flow"),
+    _row("tutor.jump-back"),
     _row(says("glossary: the terms of this step, and all others", "tutor.glossary")),
     "",
     "In a matrix",
@@ -214,9 +248,9 @@ EXERCISE: Page = (
     _row("exercise.hint"),
     _row("exercise.difference"),
     _row("exercise.fold", PANE_OF_EXERCISE),
-    _row("tutor.glossary"),
+    _row("tutor.glossary", JUMP_BACK),
     _row("exercise.reset"),
-    _row(NEXT_ANYWHERE, says("stop the check (not in the editor)", "tutor.stop")),
+    _row(NEXT_ANYWHERE, says("stop (not in the editor)", "tutor.stop")),
     _row("exercise.outside"),
     "",
     "In the editor",
@@ -237,7 +271,7 @@ QUESTION: Page = (
     _row("question.explain"),
     _row("question.leave"),
     _row(NEXT_ANYWHERE, "tutor.rerun"),
-    _row("tutor.glossary"),
+    _row("tutor.glossary", JUMP_BACK),
     "",
     "What you answer is kept. A question that you pass over is marked skipped.",
 )

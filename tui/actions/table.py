@@ -64,6 +64,12 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.next-anywhere", Stroke("f8", "next", priority=True), hint="next"),
     _action("tutor.back-anywhere", Stroke("f7", "previous", priority=True), hint="back"),
     _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="course map"),
+    _action(
+        "tutor.jump-back",
+        Stroke("j", "jump_back"),
+        hint="jump back",
+        help="back from a jump (glossary, challenge, review)",
+    ),
     _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
     _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
     _action("tutor.prompt", Stroke("p", "prompt"), help="a Python prompt with the variables of this step"),

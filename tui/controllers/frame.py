@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from textual.worker import Worker
 
-from tui.actions.hints import mention
+from tui.actions.hints import hint, mention
 from tui.render import title_text
 from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
@@ -41,6 +41,7 @@ class CoursePosition:
         step, of: the number of the step, from 1, and how many the lesson has.
         remark: a message that stays in the title while the step is shown, "" for none.
         changed: whether the learner's changes to the lesson apply to this step.
+        jumped: whether the learner has jumped here, so that a key leads back.
     """
 
     lesson: int
@@ -48,6 +49,7 @@ class CoursePosition:
     of: int
     remark: str = ""
     changed: bool = False
+    jumped: bool = False
 
 
 class Frame:
@@ -124,6 +126,7 @@ class Frame:
         else:
             position = f"lesson {here.lesson}   step {here.step} of {here.of} "
             words += ["what if"] if here.changed else []
+            words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
         self.rule.set(title_text.rule(width, here.step, here.of, unicode=self._terminal.unicode))

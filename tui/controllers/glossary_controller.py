@@ -10,6 +10,7 @@ from lessons.reading.findings import LessonError
 from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.glossary_view import GlossaryView
+from tui.state.purpose import Purpose
 
 
 class GlossaryController:
@@ -48,4 +49,4 @@ class GlossaryController:
         """Go to a step, named as `lesson/step`."""
         lesson, _, step = step_path.partition("/")
         found = self._course.lesson(lesson)
-        self._steps.open(found, found.index(step))
+        self._steps.jump(found, found.index(step), Purpose.LOOK)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lessons.learner import milestones
 from tui.controllers.frame import Frame
 from tui.screens.map_view import MapView
+from tui.state.purpose import Purpose
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
@@ -23,9 +24,9 @@ class MapController:
         frame: Frame,
         state: MapState,
         view: MapView,
-        open_step: Callable[[Lesson, str, bool], object],
+        open_step: Callable[[Lesson, str, Purpose], object],
     ) -> None:
-        """Initialize; `open_step` opens a step of a lesson by its id, as a review if the last argument is true."""
+        """Initialize; `open_step` opens a step of a lesson by its id, for a purpose."""
         self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
 
     def show(self) -> None:
@@ -45,20 +46,20 @@ class MapController:
 
     def open(self, lesson: Lesson, step: str) -> None:
         """Open a lesson at the step with this id."""
-        self._open_step(lesson, step, False)
+        self._open_step(lesson, step, Purpose.WORK)
 
     def open_challenge(self, lesson: Lesson) -> None:
         """Open the challenge of a lesson, or say that there is none."""
         if lesson.challenge is None:
             self._frame.notify("This lesson has no challenge.", timeout=4)
         else:
-            self._open_step(lesson, lesson.challenge.id, False)
+            self._open_step(lesson, lesson.challenge.id, Purpose.CHALLENGE)
 
     def open_review(self) -> None:
         """Open the next exercise that is due for review, or say that nothing is due."""
         due = milestones.due(self._state.course, self._state.progress)
         if due:
             lesson, exercise = due[0]
-            self._open_step(lesson, exercise.id, True)
+            self._open_step(lesson, exercise.id, Purpose.REVIEW)
         else:
             self._frame.notify("Nothing is due for review.", timeout=4)

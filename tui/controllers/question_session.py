@@ -12,6 +12,7 @@ from lessons.results.result import WorkerError
 from lessons.what_if.changes import ChangeHistory
 from tui.screens.question_view import QuestionView
 from tui.screens.step_view import QuietStepView, ViewContext
+from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.tty.terminal import Terminal
 
@@ -31,11 +32,16 @@ class QuestionSession(QuietStepView, QuestionView):
         return cls(context.terminal, context.code_theme, context.progress, id="question")
 
     def open_step(
-        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
+        self,
+        lesson: Lesson,
+        step: Step,
+        content: StepContent,
+        history: ChangeHistory,
+        purpose: Purpose = Purpose.WORK,
     ) -> None:
         """Show a question with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, Question)
-        if review:
+        if purpose is Purpose.REVIEW:
             self._under_review.add(step.exercise)
             self._lesson = None
         self._show_question(lesson, step, content)

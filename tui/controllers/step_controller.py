@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from lessons.format.lesson import Lesson, Step
@@ -13,9 +14,20 @@ from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
 from tui.controllers.step_kinds import STEP_KINDS, Runner
 from tui.screens.step_view import StepView
+from tui.state.purpose import Purpose
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
+
+    lesson: Lesson
+    index: int
+    purpose: Purpose
+    history: ChangeHistory
 
 
 class StepController:
@@ -30,6 +42,9 @@ class StepController:
         self.index = 0
         self._remark = ""
         self._history = ChangeHistory()
+        self._purpose = Purpose.WORK
+        # What the learner has jumped away from, the latest last; None is the map.
+        self._origins: list[Origin | None] = []
 
     @property
     def changes(self) -> Changes:
@@ -68,25 +83,38 @@ class StepController:
 
     # Opening and running ---------------------------------------------------------------------------------------------
 
-    def open(self, lesson: Lesson, index: int, *, remark: str = "", review: bool = False) -> None:
+    def open(
+        self,
+        lesson: Lesson,
+        index: int,
+        *,
+        remark: str = "",
+        purpose: Purpose = Purpose.WORK,
+        history: ChangeHistory | None = None,
+    ) -> None:
         """Show a step with its recorded results at once, then with live ones.
 
         Args:
             lesson, index: the step.
             remark: a message that stays in the title while this step is shown.
-            review: whether the step is an exercise to be done again from the start.
+            purpose: why the learner opens the step.
+            history: the learner's changes to the lesson, if they come back to it; else those of before hold, and none
+                in another lesson.
         """
         self._state.async_session.close_prompt()
         if lesson is not self._lesson:
-            self._history = ChangeHistory()
+            self._history = history or ChangeHistory()
             self._state.results.forget()
-        self._lesson, self.index, self._remark = lesson, index, remark
-        self._state.progress.visit(lesson.id, self.step.id)
+        self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
+        if purpose is Purpose.WORK:
+            self._state.progress.visit(lesson.id, self.step.id)
+        else:
+            self._state.progress.set_state(lesson.id, self.step.id, "seen")
         if self.runner is Runner.ON_REQUEST:
             self._state.async_session.stop()
         self._frame.show(self.view)
         content = self._state.results.at_once(lesson, self.step)
-        self.view.open_step(lesson, self.step, content, self._history, review=review)
+        self.view.open_step(lesson, self.step, content, self._history, purpose)
         self._show_position()
         self._frame.show_keys()
         if self.runner is not Runner.ON_REQUEST:
@@ -139,7 +167,7 @@ class StepController:
         """Show the learner's position in the title."""
         changed = self.runner is Runner.WITH_CHANGES and bool(self.changes)
         number, steps = self.lesson.number, len(self.lesson.steps)
-        self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed)
+        self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed, self.jumped)
         self._frame.show_title()
 
     # From step to step -----------------------------------------------------------------------------------------------
@@ -159,28 +187,64 @@ class StepController:
             return
         remark = milestones.leave(self._state.progress, self.lesson, self.step)
         if self.index + 1 < len(self.lesson.steps):
-            self.open(self.lesson, self.index + 1, remark=remark)
+            self._go_on(self.lesson, self.index + 1, remark)
             return
         number = self._state.course.lessons.index(self.lesson)
         if number + 1 < len(self._state.course.lessons):
-            self.open(self._state.course.lessons[number + 1], 0, remark=remark)
+            self._go_on(self._state.course.lessons[number + 1], 0, remark)
         else:
-            self._show_map()
+            self._to_map()
+
+    def _go_on(self, lesson: Lesson, index: int, remark: str = "") -> None:
+        """Open a neighbor of the current step. After a jump, one that is done is only looked at."""
+        done = self._state.progress.state(lesson.id, lesson.steps[index].id) == "done"
+        self.open(lesson, index, remark=remark, purpose=Purpose.LOOK if self.jumped and done else Purpose.WORK)
 
     def previous(self) -> None:
         """Go back to the previous step, which may be the last one of the previous lesson."""
         if not self.may_leave():
             return
         if self.index > 0:
-            self.open(self.lesson, self.index - 1)
+            self._go_on(self.lesson, self.index - 1)
             return
         number = self._state.course.lessons.index(self.lesson)
         if number > 0:
             before = self._state.course.lessons[number - 1]
-            self.open(before, len(before.steps) - 1)
+            self._go_on(before, len(before.steps) - 1)
 
     def leave(self) -> None:
         """Stop what is running and go back to the course map, if the learner may leave the step."""
         if self.may_leave():
             self._state.async_session.stop()
-            self._show_map()
+            self._to_map()
+
+    def _to_map(self) -> None:
+        """Show the map, from which every step can be reached."""
+        self._origins.clear()
+        self._show_map()
+
+    # Jumps -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def jumped(self) -> bool:
+        """Whether there is a way back to where the learner was before a jump."""
+        return bool(self._origins)
+
+    def jump(self, lesson: Lesson, index: int, purpose: Purpose) -> None:
+        """Open a step away from where the learner is, if they may leave; `jump_back` leads back."""
+        if not self.may_leave():
+            return
+        at_map = self._lesson is None or self._frame.main_view_id == MAP
+        self._origins.append(None if at_map else Origin(self.lesson, self.index, self._purpose, self._history))
+        self.open(lesson, index, purpose=purpose)
+
+    def jump_back(self) -> None:
+        """Go back to where the learner was before the last jump, with the changes that held there."""
+        if not self.jumped or not self.may_leave():
+            return
+        origin = self._origins.pop()
+        if origin is None:
+            self._state.async_session.stop()
+            self._to_map()
+        else:
+            self.open(origin.lesson, origin.index, purpose=origin.purpose, history=origin.history)

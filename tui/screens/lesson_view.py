@@ -36,6 +36,7 @@ from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
+from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
@@ -113,7 +114,12 @@ class LessonView(QuietStepView, ExplainingView):
         return self._step.title if self._step is not None else ""
 
     def open_step(
-        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
+        self,
+        lesson: Lesson,
+        step: Step,
+        content: StepContent,
+        history: ChangeHistory,
+        purpose: Purpose = Purpose.WORK,
     ) -> None:
         """Show a step with the learner's changes to its lesson, and take the focus."""
         assert isinstance(step, FilledStep)

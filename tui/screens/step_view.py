@@ -10,6 +10,7 @@ from lessons.learner.progress import Progress
 from lessons.what_if.changes import ChangeHistory
 from tui.screens.flow_subject import FlowSubject
 from tui.state.async_session import AsyncSession
+from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent, TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
@@ -64,7 +65,12 @@ class StepView(View, Protocol):
         """Return a view that does not show a step yet."""
 
     def open_step(
-        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
+        self,
+        lesson: Lesson,
+        step: Step,
+        content: StepContent,
+        history: ChangeHistory,
+        purpose: Purpose = Purpose.WORK,
     ) -> None:
         """Show a step that the learner has opened, and take the focus.
 
@@ -72,7 +78,7 @@ class StepView(View, Protocol):
             lesson, step: the step and its lesson, without the learner's changes.
             content: the results that are known before the step has run.
             history: the learner's changes to the lesson.
-            review: whether the step is an exercise to be done again from the start.
+            purpose: why the learner opens the step.
         """
 
     def show_result(self, content: StepContent) -> None:

@@ -34,6 +34,7 @@ from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.drafts import Drafts
 from tui.state.exercise_help import ExerciseHelp
+from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
@@ -78,6 +79,7 @@ class Workbench(QuietStepView, Box):
         self._openings = 0
         self._lesson: Lesson | None = None
         self._step: ExerciseStep | None = None
+        self._challenged = False
         self._judgement: Judgement | None = None
         self._word: tuple[Text, str | None, int | None] = (Text(), None, None)
         self._help = ExerciseHelp(context.progress)
@@ -165,13 +167,19 @@ class Workbench(QuietStepView, Box):
     # Opening -----------------------------------------------------------------------------------------------------
 
     def open_step(
-        self, lesson: Lesson, step: Step, content: StepContent, history: ChangeHistory, *, review: bool = False
+        self,
+        lesson: Lesson,
+        step: Step,
+        content: StepContent,
+        history: ChangeHistory,
+        purpose: Purpose = Purpose.WORK,
     ) -> None:
         """Show an exercise with the learner's code or, for a review, with the starter."""
         assert isinstance(step, ExerciseStep)
-        if review and self._help.begin_review(step):
+        if purpose is Purpose.REVIEW and self._help.begin_review(step):
             self._drafts.begin_again(step)
         self._openings += 1
+        self._challenged = purpose is Purpose.CHALLENGE
         self._lesson, self._step, self._judgement = lesson, step, None
         self._help.open(step)
         self._show(self.writing)
@@ -208,7 +216,7 @@ class Workbench(QuietStepView, Box):
             reviewed=self._help.under_review,
             passed=self._progress.passed(name),
             gave_up=self._progress.gave_up(name),
-            skips=step.challenge and milestones.first_open(lesson, self._progress) != step.id,
+            skips=self._challenged and milestones.first_open(lesson, self._progress) != step.id,
         )
 
     def _show(self, view: View) -> None:
@@ -289,6 +297,7 @@ class Workbench(QuietStepView, Box):
     async def check(self) -> None:
         """Judge the code in the editor and show the verdict."""
         lesson, step, opened, code = self._lesson, self._step, self._openings, self.writing.code
+        challenged = self._challenged
         assert lesson is not None
         assert step is not None
         self._say_meanwhile("checking")
@@ -298,7 +307,7 @@ class Workbench(QuietStepView, Box):
             if self._openings == opened:
                 self._say(Text(f"This could not be checked: {error}"))
             return
-        more = outcomes.record(self._progress, lesson, step, code, judgement)
+        more = outcomes.record(self._progress, lesson, step, code, judgement, challenged=challenged)
         if judgement.passed:
             self._help.forget(step.exercise)
         if self._openings == opened:

@@ -21,7 +21,7 @@ class HelpPane(TextPane):
             self.display = False
             return
         room = max(1, height - 3)
-        text = help_pages.rendered(help_pages.PAGES[topic])
+        text = help_pages.rendered(help_pages.PAGES[topic], max(20, width - 2))
         self.show(Text(text + help_pages.ANY_KEY))
         if self.lines_at(width) > room:
             self.show(Text(help_pages.SCROLL + text))

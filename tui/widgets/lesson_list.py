@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -30,6 +31,18 @@ class LessonEntry:
     text: str
     word: str = ""
     strong: bool = False
+
+
+def fitting_word(entry: LessonEntry, width: int) -> str:
+    """Return the word at the right end of a line: without its last parts, or none, where it would cut the text off.
+
+    The glyph says the same in short, and a title says it nowhere else. A count (`3/17`) stays.
+    """
+    parts = entry.word.split(", ")
+    room = width - cell_len(f" {entry.glyph} {entry.text}")
+    while parts and len(", ".join(parts)) + 2 > room and not (len(parts) == 1 and parts[0][:1].isdecimal()):
+        parts.pop()
+    return f" {', '.join(parts)} " if any(parts) else " "
 
 
 class LessonList(LineWidget, can_focus=True):
@@ -93,7 +106,7 @@ class LessonList(LineWidget, can_focus=True):
         if index >= len(self._entries):
             return Strip([Segment(" " * width, base)], width)
         entry = self._entries[index]
-        word = f" {entry.word} " if entry.word else " "
+        word = fitting_word(entry, width)
         left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)), self._ellipsis)
         text = left.ljust(width - len(word))
         if index == self.cursor:

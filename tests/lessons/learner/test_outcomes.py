@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lessons.format.lesson import ExerciseStep
-from lessons.learner import outcomes
+from lessons.learner import milestones, outcomes
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, NamedMistake
 from tests.course import COURSE
@@ -51,11 +51,44 @@ def test_a_passed_exercise_is_done(progress: Progress) -> None:
 
 def test_a_passed_challenge_tests_out_of_the_lesson(progress: Progress) -> None:
     assert CHALLENGED.challenge is not None
-    said = outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED)
+    progress.visit(CHALLENGED.id, CHALLENGED.steps[1].id)
+    said = outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED, challenged=True)
     left = len(CHALLENGED.steps) - 1
     assert said == f"You have tested out of this lesson: its other {left} steps are marked skipped."
     assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.steps} == {"done", "skipped"}
+    assert milestones.tested_out(CHALLENGED, progress)
+    assert milestones.state_of(CHALLENGED, progress) == ("done", "tested out")
+    # The step where they were is behind them.
+    assert progress.position() == (CHALLENGED.id, CHALLENGED.challenge.id)
+    assert outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED, challenged=True) == ""
+
+
+def test_the_challenge_of_another_lesson_leaves_the_learner_where_they_work(progress: Progress) -> None:
+    assert CHALLENGED.challenge is not None
+    other = next(lesson for lesson in COURSE.lessons if lesson is not CHALLENGED)
+    progress.visit(other.id, other.steps[1].id)
+    outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED, challenged=True)
+    assert milestones.current_step(COURSE, progress) == (other, other.steps[1].id)
+
+
+def test_a_challenge_met_on_the_way_tests_nobody_out(progress: Progress) -> None:
+    """Also if an exercise before it was skipped; then the lesson is not done, and not tested out of."""
+    assert CHALLENGED.challenge is not None
+    skipped = next(step for step in CHALLENGED.exercises if step is not CHALLENGED.challenge)
+    for step in CHALLENGED.steps:
+        if step not in (skipped, CHALLENGED.challenge, CHALLENGED.steps[-1]):
+            progress.set_state(CHALLENGED.id, step.id, "done")
+    assert milestones.leave(progress, CHALLENGED, skipped)
     assert outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED) == ""
+    last = CHALLENGED.steps[-1]
+    assert last is not CHALLENGED.challenge
+    assert progress.state(CHALLENGED.id, last.id) == "new"
+    milestones.leave(progress, CHALLENGED, last)
+    count = len(CHALLENGED.steps)
+    assert milestones.state_of(CHALLENGED, progress) == ("skipped", f"{count - 1}/{count}, rest skipped")
+    assert not milestones.tested_out(CHALLENGED, progress)
+    progress.set_state(CHALLENGED.id, skipped.id, "done")
+    assert milestones.state_of(CHALLENGED, progress) == ("done", "done")
 
 
 def test_a_challenge_after_all_earlier_steps_skips_none(progress: Progress) -> None:
@@ -64,5 +97,5 @@ def test_a_challenge_after_all_earlier_steps_skips_none(progress: Progress) -> N
     index = CHALLENGED.index(challenge.id)
     for step in CHALLENGED.steps[:index]:
         progress.set_state(CHALLENGED.id, step.id, "done")
-    assert outcomes.record(progress, CHALLENGED, challenge, "y", PASSED) == ""
+    assert outcomes.record(progress, CHALLENGED, challenge, "y", PASSED, challenged=True) == ""
     assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.steps[index + 1 :]} <= {"new"}

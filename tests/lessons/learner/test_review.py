@@ -36,13 +36,21 @@ def test_an_exercise_that_was_never_missed_is_never_due() -> None:
 
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in get_args(Verdict) if verdict != "passed"])
-def test_a_miss_is_due_until_it_is_passed(verdict: Verdict) -> None:
-    missed = [attempt(0, verdict)]
-    assert due(missed, [], NOW) == at(0)
-    assert is_due(missed, [], at(0))
+def test_a_miss_is_due_after_a_day_until_it_is_passed(verdict: Verdict) -> None:
+    missed = [attempt(-5), attempt(0, verdict)]
+    assert due(missed, [], NOW) == at(1)
+    assert not is_due(missed, [], at(0.9))
+    assert is_due(missed, [], at(50))
+    assert due([*missed, attempt(40)], [], NOW) == at(41)
     assert due([*missed, attempt(0.1)], [], at(0.1)) == at(1.1)
     assert not is_due([*missed, attempt(0.1)], [], at(1.09))
     assert is_due([*missed, attempt(0.1)], [], at(1.1))
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in get_args(Verdict) if verdict != "passed"])
+def test_what_was_never_passed_is_not_due(verdict: Verdict) -> None:
+    assert due([attempt(0, verdict), attempt(3, verdict)], [], NOW) is None
+    assert due([attempt(0, verdict), attempt(3)], [], NOW) == at(4)
 
 
 def test_intervals_grow_with_each_pass_that_was_due() -> None:
@@ -66,13 +74,15 @@ def test_a_pass_before_the_due_date_changes_nothing() -> None:
 
 def test_a_miss_goes_back_to_the_first_interval() -> None:
     attempts = [attempt(-1, "failed"), attempt(0), attempt(1), attempt(4), attempt(5, "error")]
-    assert due(attempts, [], NOW) == at(5)
+    assert due(attempts, [], NOW) == at(6)
     assert due([*attempts, attempt(6)], [], NOW) == at(7)
 
 
 def test_giving_up_is_a_miss() -> None:
-    assert due([], [at(2).isoformat()], NOW) == at(2)
-    assert due([attempt(1)], [at(2).isoformat()], NOW) == at(2)
+    assert due([], [at(2).isoformat()], NOW) == at(3)
+    assert due([attempt(1)], [at(2).isoformat()], NOW) == at(3)
+    # Who tries again after giving up, and fails, has a day as well.
+    assert due([attempt(5, "failed")], [at(2).isoformat()], NOW) == at(6)
     assert due([attempt(3)], [at(2).isoformat()], NOW) == at(4)
 
 
@@ -81,21 +91,22 @@ def test_times_may_have_any_zone_or_none() -> None:
     missed = replace(attempt(0, "failed"), time=at(0).astimezone(zone).isoformat())
     naive = replace(attempt(0, "failed"), time=at(0).replace(tzinfo=None).isoformat())
     for one in (missed, naive):
-        assert due([one], [], NOW.astimezone(zone)) == at(0)
+        assert due([one, attempt(-1)], [], NOW.astimezone(zone)) == at(1)
 
 
 def test_a_miss_in_the_future_can_be_passed() -> None:
     ahead = [attempt(1000, "failed")]
-    assert due(ahead, [], NOW) == NOW
+    assert due(ahead, [], NOW) is None
     assert due([*ahead, attempt(99)], [], NOW) == at(100)
     # A pass in the future does not say when it happened.
-    assert due([*ahead, attempt(1001)], [], NOW) == NOW
+    assert due([*ahead, attempt(1001)], [], NOW) is None
     assert due([], [at(1000).isoformat()], NOW) == NOW
 
 
 @pytest.mark.parametrize("time", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
 def test_an_invalid_time_is_ignored(time: str) -> None:
-    assert due([Attempt("code", "failed", time)], [], NOW) == NOW
+    assert due([Attempt("code", "failed", time)], [], NOW) is None
+    assert due([], [time], NOW) == NOW
     assert due([Attempt("code", "passed", time)], [], NOW) is None
     assert due([attempt(0)], [time], NOW) == at(1)
 
@@ -132,9 +143,10 @@ def test_only_missed_exercises_are_due(attempts: list[Attempt], gave_up: list[st
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)
-def test_a_new_miss_is_due_at_once(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
+def test_a_new_miss_is_not_due_before_a_day(attempts: list[Attempt], gave_up: list[str], days: float) -> None:
     """Whatever happened before, and however often clocks were set back."""
-    assert due([*attempts, attempt(days, "failed")], gave_up, at(days)) == at(days)
+    when = due([*attempts, attempt(days, "failed")], gave_up, at(days))
+    assert when in (None, at(days) + INTERVALS[0])
 
 
 @given(ATTEMPTS, GIVE_UPS, DAYS)

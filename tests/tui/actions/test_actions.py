@@ -267,6 +267,20 @@ def test_a_help_page_is_laid_out() -> None:
     assert "o, v            overview of blocks; in numbers, or in shades" in rendered(PAGES["training"])
 
 
+@pytest.mark.parametrize("width", [38, 58, 78])
+@pytest.mark.parametrize("topic", PAGES)
+def test_no_line_of_the_help_breaks_keys_from_their_words(topic: str, width: int) -> None:
+    lines = rendered(PAGES[topic], width).splitlines()
+    assert max(map(len, lines)) <= width
+    for row in PAGES[topic]:
+        for number, entry in enumerate(row.entries if isinstance(row, Row) else ()):
+            keys = entry.keys if number == 0 else entry.fewer_keys
+            first = re.escape(entry.sentence.split()[0])
+            assert any(
+                re.search(f"{re.escape(entry.keys)} +{first}|{re.escape(keys)} +{first}", line) for line in lines
+            )
+
+
 def test_the_readme_has_the_keys_of_the_table() -> None:
     text = readme.README.read_text(encoding="utf-8")
     assert readme.with_table(text) == text, "python -m tui.actions.readme writes the table"

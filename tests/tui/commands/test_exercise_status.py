@@ -42,8 +42,8 @@ def test_statuses(progress: Progress) -> None:
     assert set(statuses) == {step.exercise for lesson in COURSE.lessons for step in lesson.exercises}
     assert statuses["same-numbers"] == ExerciseStatus("new", False, False, None)
     status = statuses["two-wide"]
-    assert (status.state, status.passed, status.due) == ("skipped", False, True)
+    assert (status.state, status.passed, status.due) == ("skipped", False, False)
     assert status.review is not None
     assert status.document["review"] == status.review.isoformat()
     progress.take_back_give_up("two-wide")
-    assert not exercise_statuses(COURSE, progress)["two-wide"].due
+    assert exercise_statuses(COURSE, progress)["two-wide"].review is None

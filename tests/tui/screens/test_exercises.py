@@ -16,6 +16,7 @@ from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
 from tui.screens.workbench import Workbench
+from tui.state.purpose import Purpose
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
@@ -506,6 +507,7 @@ async def test_a_finished_lesson_is_not_tested_out_of() -> None:
             learner.progress.set_state(lesson.id, step.id, "done")
         await learner.goes_to(lesson.id, exercise.id)
         assert "challenge" not in learner.verdict
+        assert "jump back" not in learner.text
         await learner.writes(exercise.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.", lambda: "tested out" not in learner.text)
@@ -532,7 +534,7 @@ async def test_a_missed_exercise_comes_back_for_review() -> None:
     failed_and_passed_long_ago()
     async with tutor() as learner:
         about = learner.app.query_one("#about", TextPane)
-        await learner.sees("review", "↻", lambda: "v: open the next one" in about.text)
+        await learner.sees("↻  4. Attention as a class", lambda: "v: open the next one" in about.text)
         assert "↻ 4. Make v2 agree with v1" in about.text
         await learner.press("v")
         await learner.sees("Once more, from the starter", lambda: learner.code == EXERCISE.starter)
@@ -547,8 +549,11 @@ async def test_a_missed_exercise_comes_back_for_review() -> None:
         await learner.writes(EXERCISE.solution)
         await learner.press("f5")
         await learner.sees("✓ Passed.   f3: why it works")
-        await learner.press("m")
-        await learner.sees("course map", lambda: "review" not in learner.text)
+        # A review is not where the learner works.
+        assert learner.progress.position() is None
+        assert "j jump back" in learner.text
+        await learner.press("escape", "j")
+        await learner.sees("course map", lambda: "↻" not in learner.text)
         await learner.press("v")
         await learner.sees("Nothing is due for review.")
 
@@ -559,7 +564,7 @@ async def test_an_exercise_in_progress_is_not_due_for_review() -> None:
         await learner.press("f5")
         await learner.sees("✗ Not yet.")
         await learner.press("m")
-        await learner.sees("course map", lambda: "review" not in learner.text)
+        await learner.sees("course map", lambda: "↻" not in learner.text)
 
 
 async def test_an_answer_to_a_question_is_recorded() -> None:
@@ -608,7 +613,7 @@ async def test_a_question_under_review_starts_afresh() -> None:
         await learner.press("abcdefghi"[right])
         await learner.sees("✓")
         await learner.press("m")
-        learner.opens(lesson.id, lesson.index(step.id), review=True)
+        learner.opens(lesson.id, lesson.index(step.id), purpose=Purpose.REVIEW)
         await learner.sees("live, 2 ms", "a-d", lambda: "✓" not in learner.text)
         await learner.press("abcdefghi"[right])
         await learner.sees("✓")

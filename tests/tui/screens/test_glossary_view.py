@@ -48,6 +48,31 @@ async def test_search_and_go_to_the_step() -> None:
         await learner.sees(position_text(lesson, step))
 
 
+async def test_a_jump_is_no_work_and_has_a_way_back() -> None:
+    term = WORDS.find("dot product")
+    assert term is not None
+    lesson, step = term.step.split("/")
+    at = COURSE.lesson(lesson).index(step)
+    async with tutor() as learner:
+        await learner.goes_to("attention-classes", "v1")
+        assert "jump back" not in learner.text
+        await learner.press("f2", *"dot pro", "enter")
+        await learner.sees(position_text(lesson, step), "j jump back")
+        assert learner.progress.position() == ("attention-classes", "v1")
+        # A jump from a jump: each has its way back.
+        await learner.press("f2", *"tensor", "enter")
+        await learner.sees(lambda: (learner.app.parts.steps.lesson.id, learner.app.parts.steps.index) != (lesson, at))
+        await learner.press("j")
+        await learner.sees(position_text(lesson, step), "j jump back")
+        await learner.press("j")
+        await learner.sees(position_text("attention-classes", "v1"), lambda: "jump back" not in learner.text)
+        # Who goes on from there to what they have not done works there.
+        await learner.press("f2", *"dot pro", "enter")
+        await learner.sees(position_text(lesson, step))
+        await learner.press("n")
+        await learner.sees(lambda: learner.progress.position() == (lesson, COURSE.lesson(lesson).steps[at + 1].id))
+
+
 async def test_escape_ends_the_search_first() -> None:
     async with tutor() as learner:
         await learner.press("f2", *"zzzz")

@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 
 from tests.tui.painted import painted_lines, painted_strips
-from tui.widgets.lesson_list import LessonEntry, LessonList
+from tui.widgets.lesson_list import LessonEntry, LessonList, fitting_word
 
 ENTRIES = (
     LessonEntry("▶", "Continue: 2. Softmax", strong=True),
@@ -134,3 +134,13 @@ async def test_fewer_lines_and_none() -> None:
         app.list.show(())
         await pilot.press("enter", "down")
         assert (app.list.cursor, app.chosen) == (0, [])
+
+
+def test_a_word_never_eats_a_title() -> None:
+    for word, short in (("tested out, review", "tested out"), ("27/29, rest skipped", "27/29"), ("done", "done")):
+        entry = LessonEntry("●", " 4. Attention as a class", word)
+        full = len(f" ● {entry.text} {word} ")
+        assert fitting_word(entry, full) == f" {word} "
+        assert fitting_word(entry, full - 1) == (f" {short} " if short != word else " ")
+    # A count is short, and nothing else says it.
+    assert fitting_word(LessonEntry("◐", "12. The attention layer of PyTorch", "3/26, review"), 20) == " 3/26 "

@@ -368,7 +368,8 @@ class MatrixView(LineWidget, can_focus=True):
         if self._face is None:
             return 0
         lines = self.natural_size()[1]
-        return lines + int(self._drawing.layout(self._face, width, lines, 0, 0).hint >= 0)
+        first = (0,) * len(self._face.tensor.lead_shape)
+        return lines + int(self._drawing.layout(self._face, width, lines, 0, 0, at=first).hint >= 0)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Return the natural width, for `width: auto`."""

@@ -249,6 +249,11 @@ class TutorApp(OrderedInputApp):
         """Fetch the tensor of a box of the flow from the worker."""
         await self.parts.flow.fetch_tensor(event.question)
 
+    @work(exclusive=True, group="flow-panel", exit_on_error=False)
+    async def on_lesson_view_flow_wanted(self, event: LessonView.FlowWanted) -> None:
+        """Fetch the flow of a step, to be shown beside its matrices."""
+        await self.parts.flow.fetch_for(event.view, event.question)
+
     def on_flow_view_closed(self) -> None:
         """Close the flow and go back to where the learner was."""
         self.parts.flow.close()

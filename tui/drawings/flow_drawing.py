@@ -181,10 +181,10 @@ def scale_of(box: FlowBox, colors: Palette) -> Scale:
     return colors.scale(kind, box.low, box.high)
 
 
-def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMarks()) -> FlowDrawing:
-    """Lay a flow out and draw its arrows."""
+def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMarks(), height: int = 0) -> FlowDrawing:
+    """Lay a flow out and draw its arrows, a little longer where there are `height` lines for it."""
     sizes = {box.id: size_of(box, detail, colors) for box in flow.boxes}
-    layout = arrange(flow, sizes)
+    layout = arrange(flow, sizes, height)
     rows: dict[int, list[str]] = {}
     for id, area in layout.rectangles.items():
         for y in range(area.y, area.y + area.height):
@@ -200,9 +200,9 @@ def fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMar
     for detail in DETAILS[1:]:
         columns, lines = drawing.size
         if columns <= width and lines <= height:
-            return drawing
+            break
         drawing = draw(flow, detail, colors, marks)
-    return drawing
+    return draw(flow, drawing.detail, colors, marks, height)
 
 
 def size_of(box: FlowBox, detail: Detail, colors: Palette) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from lessons.results.flow import Flow
 GAP = 2
 """Columns between neighbors."""
 
+STRETCH = 2
 SWEEPS = 8
 
 Edge = tuple[str, str]
@@ -85,8 +86,11 @@ class _Node:
         return int(self.x)
 
 
-def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> FlowLayout:
-    """Lay out a flow whose boxes have these columns and lines."""
+def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]], height: int = 0) -> FlowLayout:
+    """Lay out a flow whose boxes have these columns and lines.
+
+    With `height`, arrows are up to `STRETCH` lines longer than they need to be, as far as there are so many lines.
+    """
     edges = [(arrow.source, arrow.target) for arrow in flow.arrows if not arrow.back]
     depth = _layers([box.id for box in flow.boxes], edges)
     # Each arrow ends in a column of its own, with one between.
@@ -101,7 +105,10 @@ def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> FlowLayout:
     chains = {edge: _chain(nodes[edge[0]], nodes[edge[1]], layers) for edge in edges}
     _reorder(layers)
     _choose_columns(layers)
-    return _route(layers, chains)
+    found = _route(layers, chains)
+    channels = len(layers) - 1
+    stretch = min(STRETCH, (height - found.height) // channels) if channels > 0 else 0
+    return _route(layers, chains, stretch) if stretch > 0 else found
 
 
 def _layers(ids: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
@@ -230,7 +237,7 @@ class _Net:
         return min(columns), max(columns)
 
 
-def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]]) -> FlowLayout:
+def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]], stretch: int = 0) -> FlowLayout:
     rectangles: dict[str, Rectangle] = {}
     pieces: dict[tuple[_Node, _Node], list[Segment]] = {}
     top, width = 0, 0
@@ -244,11 +251,11 @@ def _route(layers: list[list[_Node]], chains: Mapping[Edge, list[_Node]]) -> Flo
         nets = _nets(layer)
         tracks = _assign_tracks(nets)
         # One more line for the heads of the arrows.
-        following = bottom + tracks + 1
+        following = bottom + tracks + 1 + stretch
         for net in nets:
             begin = top + net.node.height if net.node.id else top
             for target, end in net.ends.items():
-                track = bottom + net.track
+                track = bottom + net.track + stretch // 2
                 parts = [Segment(net.start, begin, net.start, following - 1 if end == net.start else track)]
                 if end != net.start:
                     parts += [

@@ -13,8 +13,14 @@ WIDE = 110
 """From this many columns on, prose and code are on the left and matrices on the right."""
 
 NARROWEST_TEXT = 52
+WIDEST_TEXT = 100
+"""Columns of text that has nothing beside it."""
+
 PANEL = 9
 """Lines of an explanation or of the what-if panel, where there is room."""
+
+LEAST_FLOW = 6
+"""Lines below which a flow is not shown beside the matrices."""
 
 CODE = -1
 """The number of the pane of code and output; matrices are panes 0, 1, ..."""
@@ -31,6 +37,8 @@ class Needs:
         widest: columns of the widest line, including what may stand beside the code.
         panel: whether an explanation or the what-if panel is open.
         narrowest: columns that the text needs beside matrices.
+        flow: columns and lines of the flow; none if it is not known.
+        explained: lines of the explanation that is open, at the width beside the text.
     """
 
     prose: int
@@ -41,6 +49,8 @@ class Needs:
     widest: int = 0
     panel: bool = False
     narrowest: int = NARROWEST_TEXT
+    flow: tuple[int, int] = (0, 0)
+    explained: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,7 @@ class Arrangement:
     output: int
     matrices: tuple[int, ...]
     panel: int = 0
+    flow: int = 0
 
 
 def with_gap(lines: int) -> int:
@@ -73,7 +84,7 @@ def text_width(width: int, needs: Needs) -> int:
     The text gets no more than it can use, at most half, and beyond its code only what the matrices leave.
     """
     if width < WIDE or not needs.matrices:
-        return width
+        return width if not needs.flow[1] or width < WIDE else min(width, WIDEST_TEXT)
     figures = max(columns for columns, _ in needs.matrices)
     least = max(needs.code_width, needs.narrowest)
     return min(max(least, min(needs.widest, width - figures)), width // 2)
@@ -84,9 +95,14 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     if active not in panes(needs):
         active = 0 if needs.matrices else CODE
     if not needs.panel:
-        lay = _wide if width >= WIDE and needs.matrices else _narrow
+        lay = _wide if width >= WIDE and (needs.matrices or needs.flow[1]) else _narrow
         return lay(width, height, needs, active)
     if width >= WIDE and needs.matrices:
+        if needs.explained:
+            # The explanation stands below its matrix, beside the text.
+            lines = min(max(needs.explained, PANEL), height // 2)
+            heights = _matrices(height - lines, needs, active)
+            return replace(_wide(width, height, needs, active), matrices=heights, panel=height - sum(heights))
         # The panel goes below everything else, at full width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
@@ -99,7 +115,10 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     prose, code, output = _text(height, needs)
-    return Arrangement(True, text_width(width, needs), prose, code, output, _matrices(height, needs, active))
+    left = height - prose - code - output
+    flow = left if needs.flow[1] and left >= LEAST_FLOW else 0
+    columns = text_width(width, needs)
+    return Arrangement(True, columns, prose, code, output, _matrices(height, needs, active), flow=flow)
 
 
 def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:

@@ -19,8 +19,10 @@ from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep,
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
+from lessons.results.tensor_questions import FlowQuestion
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import ChangeHistory, apply
@@ -33,13 +35,15 @@ from tui.render.code_text import marked, rich_code
 from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
-from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
+from tui.render.step_layout import CODE, WIDE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
+from tui.widgets.explanation_pane import ExplanationPane
+from tui.widgets.flow_chart import FlowChart
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_pane import TextPane
@@ -63,6 +67,13 @@ class LessonView(QuietStepView, ExplainingView):
             self.lesson, self.history = lesson, history
             super().__init__()
 
+    class FlowWanted(Message):
+        """Posted when there is room for the flow of the step beside its matrices."""
+
+        def __init__(self, view: LessonView, question: FlowQuestion) -> None:
+            self.view, self.question = view, question
+            super().__init__()
+
     def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
         super().__init__(terminal, "matrix", most=most, id=id)
         self._code_theme = code_theme
@@ -72,8 +83,10 @@ class LessonView(QuietStepView, ExplainingView):
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
-        self._text = Box(*self._parts(), id="text")
-        self._body = Box(self._text, Box(*self._matrices, id="figures"), id="body")
+        self._flow = FlowChart(terminal, cursor=False, id="flow-panel")
+        self._flow.display = False
+        self._text = Box(*self._parts(), self._flow, id="text")
+        self._body = Box(self._text, Box(*self._matrices, self._explanation, id="figures"), id="body")
         self._whatif = WhatIfPanel(terminal, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
@@ -87,6 +100,8 @@ class LessonView(QuietStepView, ExplainingView):
         self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
         self._text_layout = (False, 0)
+        self._flow_question: FlowQuestion | None = None
+        self._flow_lesson: Lesson | None = None
 
     def _parts(self) -> tuple[Widget, ...]:
         """Return the widgets of the text column, from top to bottom."""
@@ -94,7 +109,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def compose(self) -> ComposeResult:
         """Compose the text at the top or left, the matrices below or right, and the detail line at the bottom."""
-        yield from (self._explanation, self._whatif)
+        yield self._whatif
         yield self._body
         yield self._detail
 
@@ -131,6 +146,7 @@ class LessonView(QuietStepView, ExplainingView):
         """Show the results of a run of the step that was opened last."""
         if self._lesson is not None and self._step is not None:
             self._show(self._lesson, self._step, content)
+            self._ask_for_flow()
 
     def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
@@ -143,6 +159,7 @@ class LessonView(QuietStepView, ExplainingView):
             self._mode = "after"
             # The changes stay, but the panel must not cover the text of a different step.
             self._whatif_open = False
+            self._clear_flow(lesson)
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         if other_code:
@@ -248,6 +265,32 @@ class LessonView(QuietStepView, ExplainingView):
             text.append(("\n" if text.plain else "") + clean(note), BOLD)
         return text
 
+    # The flow ----------------------------------------------------------------------------------------------------
+
+    @property
+    def has_flow(self) -> bool:
+        """Whether the flow of the step can stand beside its matrices."""
+        return self.room.width >= WIDE and isinstance(self._step, FilledStep)
+
+    def _ask_for_flow(self) -> None:
+        """Ask for the flow of the step, and for the path of the explanation that is open, if there is room for it."""
+        if self.has_flow and self.unit is not None:
+            self._flow_question = FlowQuestion((), self._explanation.references, self.unit)
+            self.post_message(self.FlowWanted(self, self._flow_question))
+
+    def show_flow(self, question: FlowQuestion, flow: Flow) -> None:
+        """Show the flow that was asked for last."""
+        if question is self._flow_question:
+            self._flow.show(flow)
+            self._arrange()
+
+    def _clear_flow(self, lesson: Lesson) -> None:
+        """Keep the flow of the step before, without what is lit; that of a different lesson goes."""
+        self._flow_question = None
+        known = self._flow.flow if lesson is self._flow_lesson else Flow((), ())
+        self._flow_lesson = lesson
+        self._flow.show(replace(known, boxes=tuple(replace(box, shown=()) for box in known.boxes), path=()))
+
     # Layout ------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
@@ -263,6 +306,7 @@ class LessonView(QuietStepView, ExplainingView):
         if (layout.wide, layout.text_width) != self._text_layout:
             self._text_layout = (layout.wide, layout.text_width)
             self._text.styles.width = layout.text_width
+        set_height(self._flow, layout.flow)
         for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
         for index, view in enumerate(self._matrices):
@@ -280,12 +324,16 @@ class LessonView(QuietStepView, ExplainingView):
             code=with_gap(self._code.lines_at(columns)),
             output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
+            flow=self._flow.natural_size("line") if self.has_flow and self._flow.flow.boxes else (0, 0),
+            explained=self._explanation.wanted(beside) if self.explaining and beside > 0 else 0,
         )
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes for the new size of the view."""
         if self._step is not None:
             self._show_code(keep=True)
+            if not self._flow.flow.boxes:
+                self._ask_for_flow()
             self._arrange()
             self._describe()
 
@@ -409,6 +457,11 @@ class LessonView(QuietStepView, ExplainingView):
         """Undo all changes and close the what-if panel."""
         event.stop()
         self._end_what_if()
+
+    def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
+        """Highlight the operands, and draw the path of the explanation into the flow."""
+        super().on_explanation_pane_changed(event)
+        self._ask_for_flow()
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 

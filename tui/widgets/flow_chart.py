@@ -53,8 +53,10 @@ class FlowChart(LineWidget, can_focus=True):
     class Left(Message):
         """Posted when the learner goes back to where they were."""
 
-    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, *, cursor: bool = True, id: str | None = None) -> None:
+        """Initialize the chart; without a cursor it cannot be focused, and scrolls to what is lit."""
         super().__init__(id=id)
+        self.can_focus = self._has_cursor = cursor
         self._palette = palette(terminal)
         self._flow = EMPTY
         self._marks = FlowMarks()
@@ -84,7 +86,8 @@ class FlowChart(LineWidget, can_focus=True):
         around = {box.id for box in flow.opened}
         # A box that was opened is replaced by those inside: the last of them gives its result.
         inside = [box.id for box in flow.boxes if box.parent == self._chosen] if self._chosen in around else []
-        known = [id for id in (chosen, self._chosen, *inside[-1:]) if flow.box(id) is not None]
+        wanted = (chosen, self._chosen, *inside[-1:]) if self._has_cursor else ()
+        known = [id for id in wanted if flow.box(id) is not None]
         shown = [box.id for box in flow.boxes if box.shown]
         last = [box.id for box in flow.boxes][-1:]
         self._flow, self._marks = flow, FlowMarks(current, frozenset(flow.path))
@@ -134,9 +137,8 @@ class FlowChart(LineWidget, can_focus=True):
         width = self.size.width
         if not self._flow.boxes or width <= MARGIN:
             return Strip.blank(width, self.ground)
-        drawing = self._prepared()
-
-        runs = drawing.line(y + self._top, self._left, width - MARGIN, self._chosen, focused=self.has_focus)
+        drawing, chosen = self._prepared(), self._chosen if self._has_cursor else ""
+        runs = drawing.line(y + self._top, self._left, width - MARGIN, chosen, focused=self.has_focus)
         segments = [Segment(" " * MARGIN, self.ground), *(Segment(text, self.over(style)) for text, style in runs)]
         return Strip(segments).adjust_cell_length(width, self.ground).simplify()
 

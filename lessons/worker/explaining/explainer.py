@@ -118,6 +118,11 @@ class Explainer:
         """List the tensors that a step or an input shows, by name."""
         return [(name, shown.region) for (shown_by, name), shown in self._shown.items() if shown_by == unit]
 
+    def last_shown(self) -> list[tuple[str, Region]]:
+        """List the tensors that a step or an input has shown last."""
+        units = [unit for unit, _ in self._shown if unit is not None and unit.kind != "expression"]
+        return self.shown_regions(units[-1]) if units else []
+
     def path_of(self, references: Iterable[int]) -> list[int]:
         """Return the times of the operations that wrote the operands of these references."""
         elements = [self._asked[ref][0] for ref in references if ref in self._asked]

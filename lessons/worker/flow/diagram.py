@@ -51,7 +51,8 @@ class Diagram:
         """Return the boxes and arrows; `path` are the times of operations that an explanation leads through."""
         trace = self._trace
         of_unit = self._groups_shown()
-        wanted = self._closure([*of_unit, *self._results()] or trace.groups[-1:])
+        # A step that computes nothing has the flow of what was shown before it.
+        wanted = self._closure([*of_unit, *self._results()] or self._makers_of_last() or trace.groups[::-1])
         kept = [one for one in trace.groups if one in wanted]
         left_out = len(kept) - MOST_BOXES
         if left_out > 0:
@@ -113,6 +114,11 @@ class Diagram:
             if made is not None:
                 found[made] = (*found.get(made, ()), name)
         return found
+
+    def _makers_of_last(self) -> list[Group]:
+        """Return the groups whose results were shown last."""
+        makers = (self._trace.maker(region) for _, region in self._explainer.last_shown())
+        return list(dict.fromkeys(made for made in makers if made is not None))
 
     def _results(self) -> list[Group]:
         """Return the groups of the unit that give a result a name, latest first."""

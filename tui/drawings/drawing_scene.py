@@ -31,6 +31,7 @@ class Face:
         row_labels, col_labels: for every row and column; `..._width` is that of the widest, as far as it is drawn.
         shape: the shape that the header shows.
         shades: whether cells are two columns of shade, without digits.
+        tall: the lines of a row of a matrix: one with its digits, the others filled with its colors or shades.
     """
 
     tensor: Tensor
@@ -42,6 +43,7 @@ class Face:
     col_label_width: int
     shape: tuple[int, ...]
     shades: bool = False
+    tall: int = 1
 
     @property
     def least_period(self) -> int:
@@ -85,6 +87,7 @@ class GridLayout:
         period: cells that a column takes.
         top, left: the first row and column that are drawn.
         rows, cols: how many are drawn.
+        tall: the lines of a row.
     """
 
     width: int
@@ -100,14 +103,17 @@ class GridLayout:
     left: int
     rows: int
     cols: int
+    tall: int = field(default=1, kw_only=True)
 
     def row_y(self, row: int) -> int:
-        """Return the y of a row, -1 if it is not drawn."""
-        return self.first + row - self.top if self.top <= row < self.top + self.rows else -1
+        """Return the y of the digits of a row, -1 if it is not drawn."""
+        if not self.top <= row < self.top + self.rows:
+            return -1
+        return self.first + (row - self.top) * self.tall + (self.tall - 1) // 2
 
     def cell_at(self, x: int, y: int) -> tuple[int, int] | None:
         """Return row and column of the cell at x and y, None if there is none."""
-        row, col = y - self.first, (x - self.gutter) // self.period
+        row, col = (y - self.first) // self.tall, (x - self.gutter) // self.period
         if 0 <= row < self.rows and 0 <= col < self.cols and y < self.height:
             return self.top + row, self.left + col
         return None

@@ -22,6 +22,8 @@ OVERVIEW = GAP + hint("matrix.overview")
 """The hint on how to see all of a matrix that is only partly visible."""
 
 UNIT = "cell"
+SHADES = " ░▒▓█.:*#@·■"
+"""Glyphs that can fill a cell. An alarm stands once, beside its digits."""
 
 
 def layout(
@@ -49,6 +51,7 @@ def layout(
     if (shown_rows < rows or shown_cols < cols) and height >= 7:
         shown_rows = min(rows, height - y - 1)
         hint = y + shown_rows
+    everything = shown_rows == rows and shown_cols == cols and not face.shades
     return GridLayout(
         width=width,
         height=height,
@@ -63,6 +66,7 @@ def layout(
         left=scrolled(left, shown_cols, cols, col),
         rows=shown_rows,
         cols=shown_cols,
+        tall=face.tall if everything and y + rows * face.tall <= height else 1,
     )
 
 
@@ -112,8 +116,9 @@ def draw(scene: Scene, y: int) -> Runs:
         _draw_labels(scene, line)
     elif y == layout.hint:
         _draw_hint(scene, line)
-    elif layout.first <= y < layout.first + layout.rows:
-        _draw_row(scene, line, layout.top + y - layout.first)
+    elif layout.first <= y < layout.first + layout.rows * layout.tall:
+        row = layout.top + (y - layout.first) // layout.tall
+        (_draw_row if y == layout.row_y(row) else _draw_filling)(scene, line, row)
     return line.runs(layout.width)
 
 
@@ -170,6 +175,19 @@ def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
             line.add(before, mark)
         line.add(digits, colors.cursor if scene.focused else look.style)
         line.add(after, mark)
+
+
+def _draw_filling(scene: Scene, line: StyledLine, row: int) -> None:
+    """Draw a line of a tall row that has no digits: each cell in its color or shade."""
+    layout = scene.layout
+    line.pad_to(layout.gutter)
+    for value in values_of(scene, row):
+        look = scene.face.scale.look(value)
+        glyph = look.glyph if look.glyph in SHADES else " "
+        if scene.palette.colored:
+            line.add(" " * layout.period, background(look.style))
+        else:
+            line.add(" " + glyph * (layout.period - 1), look.style)
 
 
 def _draw_shades(

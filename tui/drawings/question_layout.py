@@ -54,6 +54,7 @@ class QuestionLayout:
         panel: lines of the explanation.
         figures: lines of all matrices together; if `wide`, they get what there is.
         answer: lines of the answer box; if `wide`, it gets what the text leaves.
+        tall: lines of a row of a matrix.
     """
 
     wide: bool
@@ -64,6 +65,7 @@ class QuestionLayout:
     matrices: tuple[int, ...]
     figures: int
     answer: int
+    tall: int = 1
 
 
 def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: int) -> QuestionLayout:
@@ -91,7 +93,8 @@ def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: 
     # Leave an empty line below the matrices if there is room.
     spare = height - lay.panel - lay.prose - lay.code - figures - lines
     figures += int(spare > 0)
-    return QuestionLayout(wide, text_width(width, needs), lay.panel, lay.prose, lay.code, lay.matrices, figures, lines)
+    columns = text_width(width, needs)
+    return QuestionLayout(wide, columns, lay.panel, lay.prose, lay.code, lay.matrices, figures, lines, lay.tall)
 
 
 def _below(height: int, wanted: int, needs: Needs) -> int:

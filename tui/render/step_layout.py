@@ -19,6 +19,9 @@ WIDEST_TEXT = 100
 PANEL = 9
 """Lines of an explanation or of the what-if panel, where there is room."""
 
+TALLEST = 5
+"""Lines that a row of a matrix may have where there is room."""
+
 LEAST_FLOW = 6
 """Lines below which a flow is not shown beside the matrices."""
 
@@ -39,6 +42,7 @@ class Needs:
         narrowest: columns that the text needs beside matrices.
         flow: columns and lines of the flow; none if it is not known.
         explained: lines of the explanation that is open, at the width beside the text.
+        rows: of each matrix, as far as a row may be several lines high.
     """
 
     prose: int
@@ -51,6 +55,7 @@ class Needs:
     narrowest: int = NARROWEST_TEXT
     flow: tuple[int, int] = (0, 0)
     explained: int = 0
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class Arrangement:
     matrices: tuple[int, ...]
     panel: int = 0
     flow: int = 0
+    tall: int = 1
 
 
 def with_gap(lines: int) -> int:
@@ -101,8 +107,9 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
         if needs.explained:
             # The explanation stands below its matrix, beside the text.
             lines = min(max(needs.explained, PANEL), height // 2)
-            heights = _matrices(height - lines, needs, active)
-            return replace(_wide(width, height, needs, active), matrices=heights, panel=height - sum(heights))
+            tall, heights = _tall_matrices(height - lines, needs, active)
+            found = _wide(width, height, needs, active)
+            return replace(found, matrices=heights, tall=tall, panel=height - sum(heights))
         # The panel goes below everything else, at full width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
@@ -118,7 +125,18 @@ def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     left = height - prose - code - output
     flow = left if needs.flow[1] and left >= LEAST_FLOW else 0
     columns = text_width(width, needs)
-    return Arrangement(True, columns, prose, code, output, _matrices(height, needs, active), flow=flow)
+    tall, heights = _tall_matrices(height, needs, active)
+    return Arrangement(True, columns, prose, code, output, heights, flow=flow, tall=tall)
+
+
+def _tall_matrices(height: int, needs: Needs, active: int) -> tuple[int, tuple[int, ...]]:
+    """Return the lines of a row, as many as let all matrices fit, and the heights of the matrices."""
+    for tall in range(TALLEST, 1, -1):
+        sizes = zip(needs.matrices, needs.rows, strict=False)
+        stretched = [lines + (tall - 1) * rows for (_, lines), rows in sizes]
+        if any(needs.rows) and sum(stretched) + len(stretched) - 1 <= height:
+            return tall, stacked(height, stretched, active)
+    return 1, _matrices(height, needs, active)
 
 
 def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:

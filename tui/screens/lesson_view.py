@@ -236,7 +236,8 @@ class LessonView(QuietStepView, ExplainingView):
         ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
         indices = range(min(len(self._result.tensors), len(self._matrices)))
         sizes = tuple(self._matrices[index].natural_size() for index in indices)
-        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0))
+        rows = tuple(self._matrices[index].rows for index in indices)
+        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0), rows=rows)
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         text = Text()
@@ -310,6 +311,7 @@ class LessonView(QuietStepView, ExplainingView):
         for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
         for index, view in enumerate(self._matrices):
+            view.make_tall(layout.tall)
             set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
 
     def _needs(self) -> Needs:

@@ -83,6 +83,7 @@ class QuestionPanes(Box):
         set_height(self.code, layout.code)
         self._figures.display = matrices > 0
         for index, view in enumerate(self._matrices):
+            view.make_tall(layout.tall)
             set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
         self.answer.display = layout.answer > 0
         self._figures.styles.height = "1fr" if layout.wide else layout.figures
@@ -96,4 +97,5 @@ class QuestionPanes(Box):
         widest = self.code.widest
         columns = text_width(width, Needs(0, 0, 0, sizes, widest, widest))
         prose, code = with_gap(self.prose.lines_at(columns)), with_gap(self.code.lines_at(columns))
-        return Needs(prose, code, 0, sizes, widest, widest, panel=panel)
+        rows = tuple(view.rows for view in self._matrices[:matrices])
+        return Needs(prose, code, 0, sizes, widest, widest, panel=panel, rows=rows)

@@ -139,6 +139,7 @@ class MatrixView(LineWidget, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._palette = palette(terminal)
         self._face: Face | None = None
+        self._tall = 1
         self._drawing: Drawing = MATRIX
         self._blank = False
         self._note = ""
@@ -214,7 +215,7 @@ class MatrixView(LineWidget, can_focus=True):
             self.refresh()
             return
         drawing, self._drawing = self._drawing, drawing_of(tensor)
-        self._face = Face.of(tensor, self._palette)
+        self._face = replace(Face.of(tensor, self._palette), tall=self._tall)
         if blank:
             # Treat all numbers as missing; the columns keep the width that they will have.
             hidden = replace(tensor, values=None, window=None, low=None, high=None)
@@ -358,6 +359,20 @@ class MatrixView(LineWidget, can_focus=True):
         if self._statistics and (stats := self._row_stats(cells)):
             return row_text(face.tensor, stats, room, self._palette.unicode)
         return self._drawing.describe(face, self.lead, *self.cursor, self.value)
+
+    @property
+    def rows(self) -> int:
+        """The rows of a matrix whose rows can be several lines high; 0 for other drawings."""
+        return self._face.tensor.matrix_shape[0] if self._face is not None and self._drawing is MATRIX else 0
+
+    def make_tall(self, lines: int) -> None:
+        """Give each row of a matrix this many lines, where all rows fit then."""
+        if lines == self._tall:
+            return
+        self._tall = lines
+        if self._face is not None:
+            self._face, self._cells, self._scene = replace(self._face, tall=lines), None, None
+            self.refresh()
 
     def natural_size(self) -> tuple[int, int]:
         """Return the columns and lines that show everything, not counting the axes in the header."""

@@ -55,6 +55,32 @@ async def test_the_flow_key_works_both_ways_and_steps_go_on_from_there() -> None
         await learner.sees("course map")
 
 
+async def test_a_large_screen_shows_the_flow_beside_the_matrices() -> None:
+    async with tutor(size=(160, 50)) as learner:
+        await learner.goes_to("all-queries", "weights")
+        await learner.sees("live, 2 ms", "╭ start 2 ╮", "╭ weights 6×6 ╮")
+        plain = learner.text
+        # The explanation stands below its matrix, and its path is drawn into the flow.
+        await learner.press("enter")
+        await learner.sees("= weights[0,0] + weights[0,1]", lambda: learner.text != plain)
+        [at] = [y for y, line in enumerate(learner.lines) if "step   " in line and "0." in line]
+        [below] = [y for y, line in enumerate(learner.lines) if "weights[0,0] = weights[0,0]" in line]
+        assert 0 < below - at < 16
+        await learner.press("escape", "n")
+        await learner.sees("A mistake that stays silent", "╭ start 2 ╮")
+        # Text without code has the flow of what was shown last.
+        await learner.goes_to("all-queries", "remember")
+        await learner.resizes(80, 24)
+        assert "╭" not in learner.text
+
+
+async def test_memory_with_leading_axes_on_a_large_screen() -> None:
+    """It ended the tutor."""
+    async with tutor(size=(160, 50)) as learner:
+        await learner.goes_to("weight-split", "memory")
+        await learner.sees("How a tensor lies in memory", "row")
+
+
 async def test_a_flow_before_the_step_has_run() -> None:
     async with tutor() as learner:
         session = learner.app.state.async_session

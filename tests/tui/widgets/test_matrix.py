@@ -99,6 +99,29 @@ def scene(
     return Scene(face, grid_layout, colors, given, row, col, note, focused, dict(enumerate(windows)))
 
 
+def tall_scene(lines: int, height: int, terminal: Terminal = PLAIN) -> Scene:
+    """Return the scene of a small matrix whose rows are several lines high."""
+    example, colors = scores(), palette(terminal)
+    face = replace(Face.of(example, colors), tall=lines)
+    return Scene(face, layout(face, 60, height, 1, 0), colors, (), 1, 0)
+
+
+def test_rows_of_several_lines() -> None:
+    rows = scores().matrix_shape[0]
+    drawing = tall_scene(3, 2 + 3 * rows)
+    lines = text(drawing).splitlines()
+    digits = [drawing.layout.row_y(row) for row in range(rows)]
+    assert digits == [3 + 3 * row for row in range(rows)]
+    assert text(scene(scores(), 60, 2 + rows, 1, 0)).splitlines()[2:] == [lines[y] for y in digits]
+    # The other lines repeat no digits, and belong to the same cells.
+    assert not any(character.isdigit() for y in range(2, len(lines)) if y not in digits for character in lines[y])
+    for y in range(2, 2 + 3 * rows):
+        assert drawing.layout.cell_at(drawing.layout.gutter, y) == ((y - 2) // 3, 0)
+    assert drawing.layout.row_y(rows) == -1
+    # Where there is not room for all, rows are one line high.
+    assert tall_scene(3, 1 + 3 * rows).layout.tall == 1
+
+
 def text(drawing: Scene) -> str:
     lines = ("".join(part for part, _ in draw(drawing, y)) for y in range(drawing.layout.height))
     return "\n".join(line.rstrip() for line in lines).rstrip()

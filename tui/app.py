@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tui.screens.lesson_view import LessonView
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
+    from tui.widgets.flow_panel import FlowPanel
 
 STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
 """The actions that need a step and therefore do nothing on the map."""
@@ -250,9 +251,9 @@ class TutorApp(OrderedInputApp):
         await self.parts.flow.fetch_tensor(event.question)
 
     @work(exclusive=True, group="flow-panel", exit_on_error=False)
-    async def on_lesson_view_flow_wanted(self, event: LessonView.FlowWanted) -> None:
+    async def on_flow_panel_wanted(self, event: FlowPanel.Wanted) -> None:
         """Fetch the flow of a step, to be shown beside its matrices."""
-        await self.parts.flow.fetch_for(event.view, event.question)
+        await self.parts.flow.fetch_for(event.panel, event.question)
 
     def on_flow_view_closed(self) -> None:
         """Close the flow and go back to where the learner was."""

@@ -15,8 +15,8 @@ from tui.controllers.frame import FLOW, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.flow_subject import FlowSubject
 from tui.screens.flow_view import FlowView
-from tui.screens.lesson_view import LessonView
 from tui.state.async_session import AsyncSession
+from tui.widgets.flow_panel import FlowPanel
 
 NOT_YET = "The flow can be drawn as soon as the step has run here."
 
@@ -60,11 +60,11 @@ class FlowController:
         else:
             self._view.refuse(NOT_YET if reply is None else reply.reason)
 
-    async def fetch_for(self, view: LessonView, question: FlowQuestion) -> None:
-        """Fetch the flow of a step for its own view. What cannot be had is left out there."""
+    async def fetch_for(self, panel: FlowPanel, question: FlowQuestion) -> None:
+        """Fetch the flow of a step for a panel, which shows none if there is none."""
         reply = await self._async_session.ask(question)
         if isinstance(reply, Flow):
-            view.show_flow(question, reply)
+            panel.show_reply(question, reply)
 
     async def fetch_tensor(self, question: BoxQuestion) -> None:
         """Fetch the tensor of a box, and label its axes as the lesson does."""

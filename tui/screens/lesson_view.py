@@ -19,10 +19,8 @@ from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep,
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow
 from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
-from lessons.results.tensor_questions import FlowQuestion
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import ChangeHistory, apply
@@ -43,7 +41,7 @@ from tui.state.step_results import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.flow_chart import FlowChart
+from tui.widgets.flow_panel import FlowPanel
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_pane import TextPane
@@ -67,13 +65,6 @@ class LessonView(QuietStepView, ExplainingView):
             self.lesson, self.history = lesson, history
             super().__init__()
 
-    class FlowWanted(Message):
-        """Posted when there is room for the flow of the step beside its matrices."""
-
-        def __init__(self, view: LessonView, question: FlowQuestion) -> None:
-            self.view, self.question = view, question
-            super().__init__()
-
     def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
         super().__init__(terminal, "matrix", most=most, id=id)
         self._code_theme = code_theme
@@ -83,8 +74,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
-        self._flow = FlowChart(terminal, cursor=False, id="flow-panel")
-        self._flow.display = False
+        self._flow = FlowPanel(terminal, id="flow-panel")
         self._text = Box(*self._parts(), self._flow, id="text")
         self._body = Box(self._text, Box(*self._matrices, self._explanation, id="figures"), id="body")
         self._whatif = WhatIfPanel(terminal, id="whatif")
@@ -100,8 +90,6 @@ class LessonView(QuietStepView, ExplainingView):
         self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
         self._text_layout = (False, 0)
-        self._flow_question: FlowQuestion | None = None
-        self._flow_lesson: Lesson | None = None
 
     def _parts(self) -> tuple[Widget, ...]:
         """Return the widgets of the text column, from top to bottom."""
@@ -159,7 +147,7 @@ class LessonView(QuietStepView, ExplainingView):
             self._mode = "after"
             # The changes stay, but the panel must not cover the text of a different step.
             self._whatif_open = False
-            self._clear_flow(lesson)
+            self._flow.leave_step(lesson.id)
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         if other_code:
@@ -270,27 +258,17 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def has_flow(self) -> bool:
-        """Whether the flow of the step can stand beside its matrices."""
-        return self.room.width >= WIDE and isinstance(self._step, FilledStep)
+        """Whether there is room for the flow of the step."""
+        return self.room.width >= WIDE
 
     def _ask_for_flow(self) -> None:
-        """Ask for the flow of the step, and for the path of the explanation that is open, if there is room for it."""
-        if self.has_flow and self.unit is not None:
-            self._flow_question = FlowQuestion((), self._explanation.references, self.unit)
-            self.post_message(self.FlowWanted(self, self._flow_question))
+        if self.has_flow:
+            self._flow.ask(self.unit, self._explanation.references)
 
-    def show_flow(self, question: FlowQuestion, flow: Flow) -> None:
-        """Show the flow that was asked for last."""
-        if question is self._flow_question:
-            self._flow.show(flow)
-            self._arrange()
-
-    def _clear_flow(self, lesson: Lesson) -> None:
-        """Keep the flow of the step before, without what is lit; that of a different lesson goes."""
-        self._flow_question = None
-        known = self._flow.flow if lesson is self._flow_lesson else Flow((), ())
-        self._flow_lesson = lesson
-        self._flow.show(replace(known, boxes=tuple(replace(box, shown=()) for box in known.boxes), path=()))
+    def on_flow_panel_changed(self, event: FlowPanel.Changed) -> None:
+        """Give the flow its room."""
+        event.stop()
+        self._arrange()
 
     # Layout ------------------------------------------------------------------------------------------------------
 
@@ -326,7 +304,7 @@ class LessonView(QuietStepView, ExplainingView):
             code=with_gap(self._code.lines_at(columns)),
             output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
-            flow=self._flow.natural_size("line") if self.has_flow and self._flow.flow.boxes else (0, 0),
+            flow=self._flow.needs if self.has_flow else (0, 0),
             explained=self._explanation.wanted(beside) if self.explaining and beside > 0 else 0,
         )
 

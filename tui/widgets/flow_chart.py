@@ -54,9 +54,9 @@ class FlowChart(LineWidget, can_focus=True):
         """Posted when the learner goes back to where they were."""
 
     def __init__(self, terminal: Terminal, *, cursor: bool = True, id: str | None = None) -> None:
-        """Initialize the chart; without a cursor it cannot be focused, and scrolls to what is lit."""
+        """Initialize the chart; without a cursor it scrolls to what is lit."""
         super().__init__(id=id)
-        self.can_focus = self._has_cursor = cursor
+        self._has_cursor = cursor
         self._palette = palette(terminal)
         self._flow = EMPTY
         self._marks = FlowMarks()

@@ -208,7 +208,7 @@ class Diagram:
         if region.size > LARGEST_PAST and self._history.is_overwritten_since(region.storage, time):
             return known
         try:
-            tensor = self._history.tensor(region, time)
+            tensor = self._history.tensor(region, time, copy=False)
         except ValueLost:
             return known
         low, high = bounds(tensor)

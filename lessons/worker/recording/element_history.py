@@ -187,13 +187,16 @@ class ElementHistory:
                 values[position] = exact_number(number)
         return values
 
-    def tensor(self, region: Region, time: int) -> torch.Tensor:
-        """Return a copy of a region as it was at a time. Raises `ValueLost`."""
+    def tensor(self, region: Region, time: int, *, copy: bool = True) -> torch.Tensor:
+        """Return a copy of a region as it was at a time; without `copy` the region itself if it has not changed since.
+
+        Raises `ValueLost`.
+        """
         later = [event for event in self._record.writes.get(region.storage, ()) if event.time >= time]
         if not any(event.info.written for event in later):
             self._check(region.storage, time)
             self._bring_back(region)
-            return region.tensor.clone()
+            return region.tensor.clone() if copy else region.tensor
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
         values = self.values(elements)

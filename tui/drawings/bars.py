@@ -26,6 +26,7 @@ WANTED_LABEL = 32
 """The maximum width of a label."""
 
 WANTED_BAR, LONGEST_BAR = 32, 60
+SHORT_BAR = 16
 """The preferred and the maximum length of a bar, in cells."""
 
 
@@ -98,6 +99,11 @@ def natural_size(face: Face) -> tuple[int, int]:
     group, label = _labels(face)
     grid = group + label + 4 + face.numbers.width + 3 + WANTED_BAR
     return max(grid, cell_len(title(face)) + 2), 1 + bool(face.tensor.lead_shape) + prod(face.tensor.matrix_shape)
+
+
+def least_width(face: Face) -> int:
+    """Return the columns in which labels, numbers and short bars fit, where the drawing stands beside another."""
+    return max(natural_size(face)[0] - WANTED_BAR + SHORT_BAR, cell_len(title(face)) + 2)
 
 
 def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:

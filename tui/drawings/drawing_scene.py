@@ -32,6 +32,7 @@ class Face:
         shape: the shape that the header shows.
         shades: whether cells are two columns of shade, without digits.
         tall: the lines of a row of a matrix: one with its digits, the others filled with its colors or shades.
+        least_label: cells that a row label keeps where columns need the room.
     """
 
     tensor: Tensor
@@ -44,6 +45,7 @@ class Face:
     shape: tuple[int, ...]
     shades: bool = False
     tall: int = 1
+    least_label: int = 4
 
     @property
     def least_period(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, isnan
 
 from rich.cells import cell_len
@@ -14,7 +15,7 @@ from tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, val
 from tui.drawings.header import axes_short, axes_text, describe, draw_header, draw_lead, legend_runs, legend_text, title
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
-from tui.render.numbers import truncated
+from tui.render.numbers import fewer_digits, truncated
 
 __all__ = ["UNIT", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
 
@@ -78,6 +79,46 @@ def natural_size(face: Face) -> tuple[int, int]:
     header = 2 + sum(map(cell_len, parts)) + 3 * (len(parts) - 1)
     lines = 1 + bool(face.tensor.lead_shape) + bool(face.tensor.shape) + rows
     return max(grid, header), lines
+
+
+def forms(face: Face) -> tuple[tuple[Face, int], ...]:
+    """Return a face in forms that need less and less room, each with the columns that show all of the matrix.
+
+    The last form has shades in place of digits, the others have fewer digits.
+    """
+    numbers, tensor = face.numbers, face.tensor
+    two, tight = fewer_digits(numbers, tensor.low, tensor.high)
+    faces = (
+        face,
+        replace(face, numbers=two),
+        replace(face, numbers=tight),
+        replace(face, numbers=tight, least_label=2),
+        replace(face, shades=True, numbers=replace(numbers, width=1)),
+    )
+    cols = tensor.matrix_shape[1]
+
+    def columns(form: Face) -> int:
+        label = min(face.row_label_width, form.least_label if not form.shades else 8)
+        return (label + 2 if label else 1) + cols * form.least_period
+
+    return tuple((form, columns(form)) for form in faces)
+
+
+def form_at(face: Face, width: int, shades: bool) -> Face:
+    """Return the form that shows all of the matrix in `width` columns with the most digits.
+
+    If none does, or only one in shades where these are not wanted, the face stays as it is, and scrolls.
+    """
+    if cols_fit(face, width):
+        return face
+    return next((form for form, columns in forms(face) if columns <= width and (shades or not form.shades)), face)
+
+
+def cols_fit(face: Face, width: int) -> bool:
+    """Return whether all columns of a matrix fit into `width` cells."""
+    cols = face.tensor.matrix_shape[1]
+    period, gutter = _column_widths(face, width, cols)
+    return gutter + cols * period <= width
 
 
 def lines(scene: Scene) -> int:
@@ -263,7 +304,7 @@ def _column_widths(face: Face, width: int, cols: int) -> tuple[int, int]:
     label = face.row_label_width
     if label:
         label = min(label, max(3, width // 4))
-        if 4 <= width - 2 - cols * least < label:
+        if face.least_label <= width - 2 - cols * least < label:
             label = width - 2 - cols * least
         label = max(0, min(label, width - 2 - least))
     gutter = label + 2 if label else 1

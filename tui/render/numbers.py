@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -23,16 +24,25 @@ _VARIATION_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How the numbers of one tensor are written: all of them `width` cells wide, so that their digits align."""
+    """How the numbers of one tensor are written: all of them `width` cells wide, so that their digits align.
+
+    `tight` numbers have no zero before the point, and only as many of the decimals as fit: `.25`, `1.0`, `-.5`.
+    """
 
     style: Literal["integer", "fixed", "scientific"]
     decimals: int
     width: int
+    tight: bool = False
 
     def text(self, value: float) -> str:
         """Format a number, right-justified. A number that does not fit becomes `#`s, since a cut one would be wrong."""
-        text = self._bare(value)
+        text = self._tight(value) if self.tight else self._bare(value)
         return text.rjust(self.width) if len(text) <= self.width else "#" * self.width
+
+    def _tight(self, value: float) -> str:
+        texts = (replace(self, decimals=decimals)._bare(value) for decimals in range(self.decimals, -1, -1))
+        shorter = (re.sub(r"^(-?)0\.", r"\1.", text) for text in texts)
+        return next((text for text in shorter if len(text) <= self.width), "#" * self.width)
 
     def _bare(self, value: float) -> str:
         if not isfinite(value):
@@ -81,6 +91,20 @@ def number_format(
             break
     form = NumberFormat("fixed", decimals, 0)
     return replace(form, width=max(len(form._bare(low)), len(form._bare(high)), special))
+
+
+def fewer_digits(form: NumberFormat, low: float | None, high: float | None) -> tuple[NumberFormat, ...]:
+    """Return shorter forms of the numbers between `low` and `high`: two decimals, then about two digits.
+
+    The digits of whole numbers, and of those with an exponent, are all needed.
+    """
+    if form.style != "fixed" or low is None or high is None or form.decimals > DECIMALS:
+        return (form, form)
+    two = replace(form, decimals=min(2, form.decimals))
+    special = form.width > max(len(form._bare(low)), len(form._bare(high)))
+    two = replace(two, width=max(len(two._bare(low)), len(two._bare(high)), 4 if special else 0))
+    whole = max(len(f"{low:.0f}"), len(f"{high:.0f}"))
+    return two, replace(two, width=min(two.width, max(4 if special or low < 0 else 3, whole)), tight=True)
 
 
 def nonfinite(value: float) -> str:

@@ -1,12 +1,12 @@
 """The layout of a step on a screen of a given size: prose, code, output, matrices.
 
-Everything is shown at once if it fits. Otherwise the prose stays, and below it one pane at a time, chosen with Tab.
-Code stays above the matrix as long as both fit.
+Everything is shown at once if it fits: matrices below each other, or else beside each other, with fewer digits. What
+does not fit is shown in part and scrolls; the pane that was chosen with Tab gets the most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 WIDE = 110
@@ -28,6 +28,21 @@ LEAST_FLOW = 6
 CODE = -1
 """The number of the pane of code and output; matrices are panes 0, 1, ..."""
 
+TALL = 16
+"""From this many lines on, some code is shown above the matrices."""
+
+CODE_LINES = 5
+"""Lines of code that are shown there at least, with the one that says how many more there are."""
+
+FEWEST = 3
+"""Lines of a matrix that is worth showing in part: its heading, the names of its columns, one row."""
+
+SHADES = 60
+"""From this many columns on, matrices without digits are worth standing beside each other."""
+
+ROWS = 6
+"""Lines that a matrix gets at least if it is shown in part below all of the text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:
@@ -43,6 +58,7 @@ class Needs:
         flow: columns and lines of the flow; none if it is not known.
         explained: lines of the explanation that is open, at the width beside the text.
         rows: of each matrix, as far as a row may be several lines high.
+        forms: columns of each matrix in each of its forms, from all digits to shades; empty if each stands alone.
     """
 
     prose: int
@@ -56,11 +72,15 @@ class Needs:
     flow: tuple[int, int] = (0, 0)
     explained: int = 0
     rows: tuple[int, ...] = ()
+    forms: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The height of each part in lines; 0 for parts that are not shown."""
+    """The height of each part in lines; 0 for parts that are not shown.
+
+    `beside` matrices stand beside each other; then `widths` are their columns.
+    """
 
     wide: bool
     text_width: int
@@ -71,6 +91,27 @@ class Arrangement:
     panel: int = 0
     flow: int = 0
     tall: int = 1
+    beside: int = 1
+    widths: tuple[int, ...] = ()
+
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Return x and y of each matrix, counted from the first."""
+        found, y = [], 0
+        for start in range(0, len(self.matrices), self.beside):
+            row = slice(start, start + self.beside)
+            found += [(sum(self.widths[start:index]), y) for index, _ in enumerate(self.matrices[row], start)]
+            y += max(self.matrices[row])
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of `beside` matrices: the lines that each row needs, and the columns of each matrix."""
+
+    beside: int
+    lines: tuple[int, ...]
+    widths: tuple[int, ...] = ()
+    shades: bool = False
 
 
 def with_gap(lines: int) -> int:
@@ -117,7 +158,7 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     lines = needs.matrices[active][1] if active >= 0 else 0
     free = height - needs.code - needs.output - lines
     panel = min(max(needs.prose, min(max(PANEL - 2, free), PANEL + 2)), max(height // 3, height - min(lines, 10)))
-    return replace(_below(width, height, panel, needs, active), prose=0, panel=panel)
+    return replace(_narrow(width, height, needs, active, panel), prose=0, panel=panel)
 
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
@@ -139,29 +180,97 @@ def _tall_matrices(height: int, needs: Needs, active: int) -> tuple[int, tuple[i
     return 1, _matrices(height, needs, active)
 
 
-def _narrow(width: int, height: int, needs: Needs, active: int) -> Arrangement:
-    wanted = sum(lines for _, lines in needs.matrices)
-    if not needs.matrices:
-        prose, code, output = _text(height, needs)
-        return Arrangement(False, width, prose, code, output, ())
+def _narrow(width: int, height: int, needs: Needs, active: int, panel: int = 0) -> Arrangement:
+    """Lay out text above matrices; a `panel` of so many lines takes the place of the prose."""
+    wanted = panel or needs.prose
     text = needs.code + needs.output
-    if needs.prose + text + wanted <= height:
-        heights = _matrices(height - needs.prose - text, needs, active)
-        return Arrangement(False, width, needs.prose, needs.code, needs.output, heights)
-    prose = min(needs.prose, max(height // 3, height - text - wanted))
-    return _below(width, height, prose, needs, active)
-
-
-def _below(width: int, height: int, prose: int, needs: Needs, active: int) -> Arrangement:
-    """Lay out `prose` lines of text and, below them, the chosen pane with whatever fits beside it."""
-    below = height - prose
+    if not needs.matrices:
+        prose, code, output = _text(height - panel, replace(needs, prose=0) if panel else needs)
+        return Arrangement(False, width, prose, code, output, ())
+    rows, fits = _rows_for(width, height - wanted - text, needs, int(needs.prose > 0 and not panel) + int(text > 0))
+    if fits:
+        spare = height - wanted - text - sum(rows.lines)
+        # Without room for the empty lines below the text, the lines themselves come first.
+        code = needs.code - int(spare < 0 and not needs.output and needs.code > 0)
+        output = needs.output - int(spare < 0 and needs.output > 0)
+        prose = min(wanted, height - code - output - sum(rows.lines))
+        return _placed(width, prose, code, output, needs, rows, max(0, spare), active)
+    least_prose = panel or min(needs.prose, max(height // 3, 1))
     if active == CODE:
-        _, code, output = _text(below, Needs(0, needs.code, needs.output))
-        return Arrangement(False, width, prose, code, output, (0,) * len(needs.matrices))
-    lines = needs.matrices[active][1]
-    code = needs.code if needs.code + min(lines, 10) <= below else 0
-    output = needs.output if code and code + needs.output + lines <= below else 0
-    return Arrangement(False, width, prose, code, output, _matrices(below - code - output, needs, active))
+        figures = height - least_prose - min(text, height - least_prose)
+    else:
+        least_text = min(text, CODE_LINES) if height >= TALL and not panel else 0
+        most = max(min(ROWS, height - least_prose), height - least_prose - least_text)
+        rows, fits = _rows_for(width, most, needs, 0)
+        figures = sum(rows.lines) if fits else min(most, max(height // 3, ROWS, height - wanted - text))
+        if not least_text and not fits:
+            figures = most
+    figures = figures if figures >= FEWEST or active != CODE else 0
+    below = min(text, height - least_prose - figures)
+    if active != CODE and below < min(text, 2):
+        below = 0
+    prose = panel or min(wanted, height - figures - below)
+    below = min(text, height - prose - figures)
+    if active != CODE and below < min(text, 2):
+        below = 0
+    _, code, output = _text(below, Needs(0, needs.code, needs.output))
+    left = height - prose - code - output
+    rows, _ = _rows_for(width, left, needs, 0)
+    return _placed(width, prose, code, output, needs, rows, left - sum(rows.lines), active)
+
+
+def _placed(
+    width: int, prose: int, code: int, output: int, needs: Needs, rows: _Rows, spare: int, active: int
+) -> Arrangement:
+    """Return the arrangement of text and of `rows`, which have `spare` lines more than they need, or fewer."""
+    chosen = max(active, 0) // rows.beside
+    per_row = stacked(sum(rows.lines) + spare, rows.lines, chosen, in_part=True)
+    heights = []
+    for index, (_, lines) in enumerate(needs.matrices):
+        row = per_row[index // rows.beside]
+        last = index // rows.beside + 1 == len(per_row)
+        # The empty line below a row is part of its highest matrix.
+        heights.append(min(row, lines + (0 if last else max(0, row - rows.lines[index // rows.beside]))))
+    return Arrangement(False, width, prose, code, output, tuple(heights), beside=rows.beside, widths=rows.widths)
+
+
+def _rows_for(width: int, height: int, needs: Needs, gaps: int) -> tuple[_Rows, bool]:
+    """Return the rows of matrices that fit into `height` lines, if need be into `gaps` more, and whether they do.
+
+    Matrices stand below each other if they fit; digits are kept if they fit anyhow. If nothing fits, the rows are the
+    lowest with digits.
+    """
+    choices = list(_choices(width, needs))
+    for shades in (False, True):
+        for extra in (0, gaps):
+            for rows in choices:
+                if rows.shades == shades and sum(rows.lines) <= height + extra:
+                    return rows, True
+    return min((rows for rows in choices if not rows.shades), key=lambda rows: sum(rows.lines)), False
+
+
+def _choices(width: int, needs: Needs) -> Iterator[_Rows]:
+    """Yield the ways to stand matrices below and beside each other."""
+    lines = [lines for _, lines in needs.matrices]
+    yield _Rows(1, tuple(lines))
+    if not needs.forms:
+        return
+    for beside in range(2, len(lines) + 1):
+        for form in range(len(needs.forms[0])):
+            starts = range(0, len(lines), beside)
+            groups = [[forms[form] for forms in needs.forms[start : start + beside]] for start in starts]
+            shades = form + 1 == len(needs.forms[0])
+            if all(sum(group) <= width for group in groups) and (width >= SHADES or not shades):
+                heights = tuple(max(lines[start : start + beside]) for start in starts)
+                widths = tuple(columns for group in groups for columns in _spread(group, width))
+                yield _Rows(beside, heights, widths, shades)
+                break
+
+
+def _spread(columns: Sequence[int], width: int) -> list[int]:
+    """Widen columns evenly to `width`; the last gets the rest."""
+    more, rest = divmod(width - sum(columns), len(columns))
+    return [*(each + more for each in columns[:-1]), columns[-1] + more + rest]
 
 
 def _text(height: int, needs: Needs) -> tuple[int, int, int]:
@@ -177,8 +286,11 @@ def _matrices(height: int, needs: Needs, active: int) -> tuple[int, ...]:
     return stacked(height, [lines for _, lines in needs.matrices], active)
 
 
-def stacked(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
-    """Return the heights of matrices stacked vertically: all if they fit, else the active one and what else fits."""
+def stacked(height: int, wanted: Sequence[int], active: int, *, in_part: bool = False) -> tuple[int, ...]:
+    """Return the heights of matrices stacked vertically: all if they fit, else the active one and what else fits.
+
+    With `in_part`, what does not fit is cut rather than left out, if a row of it can be seen.
+    """
     if sum(wanted) <= height:
         # Separate them by an empty line if there is room.
         gap = int(sum(wanted) + len(wanted) - 1 <= height)
@@ -188,7 +300,7 @@ def stacked(height: int, wanted: Sequence[int], active: int) -> tuple[int, ...]:
     heights[active] = min(wanted[active], height)
     left = height - heights[active]
     for index, lines in enumerate(wanted):
-        if index != active and lines <= left:
-            heights[index] = lines
-            left -= lines
+        if index != active and (min(lines, FEWEST) if in_part else lines) <= left:
+            heights[index] = min(lines, left)
+            left -= heights[index]
     return tuple(heights)

@@ -13,14 +13,18 @@ from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
 from tui.actions.bindings import bindings
+from tui.render.numbers import truncated, visible
+from tui.render.step_layout import Arrangement
 from tui.screens.flow_subject import FlowSubject
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.line_widget import Box
+from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
 
 MATRICES = 4
+NAME_WIDTH = 12
+"""The maximum width of a pane's name in the line of keys."""
 
 
 class ExplainingView(Box):
@@ -88,6 +92,26 @@ class ExplainingView(Box):
     def _arrange(self) -> None:
         """Arrange the parts of the view in its room."""
         raise NotImplementedError
+
+    def _place_matrices(self, layout: Arrangement) -> None:
+        """Give the matrices their heights and, where some stand beside others, their columns."""
+        before = 0
+        places = layout.places() if layout.beside > 1 else ()
+        for index, view in enumerate(self._matrices):
+            view.make_tall(layout.tall)
+            lines = layout.matrices[index] if index < len(layout.matrices) else 0
+            x, y = places[index] if index < len(places) else (0, before)
+            view.squeeze(bool(places))
+            view.styles.width = layout.widths[index] if index < len(places) else "1fr"
+            # The figures are laid out from top to bottom; the offset is from there.
+            view.styles.offset = (x, y - before)
+            set_height(view, lines)
+            before += lines
+
+    def _pane_name(self, pane: int) -> str:
+        """Return what the line of keys calls a pane: the name of its tensor."""
+        tensor = self._matrices[pane].tensor if pane >= 0 else None
+        return truncated(visible(tensor.name), NAME_WIDTH, self._terminal.ellipsis) if tensor is not None else "code"
 
     def _describe(self) -> None:
         """Show the cell under the cursor in the detail line, and post that the panes may have changed."""

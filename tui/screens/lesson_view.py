@@ -225,7 +225,8 @@ class LessonView(QuietStepView, ExplainingView):
         indices = range(min(len(self._result.tensors), len(self._matrices)))
         sizes = tuple(self._matrices[index].natural_size() for index in indices)
         rows = tuple(self._matrices[index].rows for index in indices)
-        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0), rows=rows)
+        forms = tuple(self._matrices[index].forms() for index in indices)
+        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0), rows=rows, forms=forms)
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         text = Text()
@@ -288,9 +289,7 @@ class LessonView(QuietStepView, ExplainingView):
         set_height(self._flow, layout.flow)
         for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
-        for index, view in enumerate(self._matrices):
-            view.make_tall(layout.tall)
-            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
+        self._place_matrices(layout)
 
     def _needs(self) -> Needs:
         columns, sizes = self._text_width(), self._sizes()
@@ -489,7 +488,6 @@ class LessonView(QuietStepView, ExplainingView):
         """Return the hints for the keys that switch panes; a step without panes has none."""
         if not self._panes:
             return []
-        hidden = [index for index in self._panes if not (self._matrices[index] if index >= 0 else self._code).display]
-        to = "code" if CODE in hidden else "more" if hidden else "pane"
-        tab = [hint("screen.pane", to)] if len(self._panes) > 1 else []
+        following = self._panes[(self._panes.index(self._active) + 1) % len(self._panes)]
+        tab = [hint("screen.pane", self._pane_name(following))] if len(self._panes) > 1 else []
         return [*tab, *(self._matrices[self._active].hints if self._active >= 0 else [hint("text.scroll")])]

@@ -26,8 +26,10 @@ from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, then
-from tui.drawings.drawing import MATRIX, Drawing, drawing_of
+from tui.drawings import bars
+from tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
 from tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, value_at
+from tui.drawings.grid import form_at, forms
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
 from tui.drawings.styled_line import Runs, differing_width, over
@@ -141,7 +143,7 @@ class MatrixView(LineWidget, can_focus=True):
         self._face: Face | None = None
         self._tall = 1
         self._drawing: Drawing = MATRIX
-        self._blank = False
+        self._blank = self._squeezed = False
         self._note = ""
         self._windows: OrderedDict[object, Window] = OrderedDict()
         self._asked: set[object] = set()
@@ -378,13 +380,34 @@ class MatrixView(LineWidget, can_focus=True):
         """Return the columns and lines that show everything, not counting the axes in the header."""
         return self._drawing.natural_size(self._face) if self._face else (0, 0)
 
+    def forms(self) -> tuple[int, ...]:
+        """Return the columns that show all of the tensor, from those of all digits to those of shades."""
+        if self._face is None:
+            return ()
+        natural, shorter = self.natural_size()[0], [columns for _, columns in forms(self._face)]
+        if self._drawing is not MATRIX:
+            least = bars.least_width(self._face) if self._drawing is BARS else natural
+            shorter = [least] * len(shorter)
+        return natural, *(min(natural, columns) for columns in shorter)
+
     def lines_at(self, width: int) -> int:
         """Return the lines that show all rows at a width: one more where a line says that there are more columns."""
         if self._face is None:
             return 0
         lines = self.natural_size()[1]
         first = (0,) * len(self._face.tensor.lead_shape)
-        return lines + int(self._drawing.layout(self._face, width, lines, 0, 0, at=first).hint >= 0)
+        return lines + int(self._drawing.layout(self._form(width), width, lines, 0, 0, at=first).hint >= 0)
+
+    def squeeze(self, squeezed: bool) -> None:
+        """Allow shades in place of digits where these do not fit, since the matrix stands beside others."""
+        if squeezed != self._squeezed:
+            self._squeezed = squeezed
+            self._update(lines=None)
+
+    def _form(self, width: int) -> Face:
+        """Return the face in the form that suits a width."""
+        assert self._face is not None
+        return form_at(self._face, width, self._squeezed) if self._drawing is MATRIX else self._face
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Return the natural width, for `width: auto`."""
@@ -637,9 +660,10 @@ class MatrixView(LineWidget, can_focus=True):
             return None
         width, height = self.size if self.size else Size(80, 24)
         row, col = self.cursor
-        layout = self._drawing.layout(self._face, width, height, row, col, *self._corner, self.lead)
+        face = self._form(width)
+        layout = self._drawing.layout(face, width, height, row, col, *self._corner, self.lead)
         return Scene(
-            self._face,
+            face,
             layout,
             self._palette,
             self.lead,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.render.numbers import exact, number_format, short, truncated, visible
+from tui.render.numbers import exact, fewer_digits, number_format, short, truncated, visible
 
 
 @pytest.mark.parametrize(
@@ -152,3 +152,31 @@ def test_truncated(text: str, width: int, cut: str) -> None:
 
 def test_truncated_in_ascii() -> None:
     assert truncated("journey", 4, "~") == "jou~"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "values", "two", "tight"),
+    [
+        (0.0, 1.0, (0.1666, 1.0, 0.0, 0.996), ["0.17", "1.00", "0.00", "1.00"], [".17", "1.0", ".00", "1.0"]),
+        (-0.5, 1.25, (-0.5, 1.25, -0.004), ["-0.50", " 1.25", " 0.00"], ["-.50", "1.25", " .00"]),
+        (-31.4, 5.0, (-31.4, 0.333), ["-31.40", "  0.33"], ["-31", ".33"]),
+    ],
+)
+def test_numbers_with_fewer_digits(
+    low: float, high: float, values: tuple[float, ...], two: list[str], tight: list[str]
+) -> None:
+    forms = fewer_digits(number_format("float32", "score", low, high, values), low, high)
+    assert [form.text(value).strip() for form in forms for value in values] == [text.strip() for text in (*two, *tight)]
+    assert all(len(form.text(value)) == form.width for form in forms for value in values)
+
+
+@given(st.integers(-(10**8), 10**8), st.integers(-(10**8), 10**8), st.sampled_from((1e4, 1e6, 1e8)))
+def test_fewer_digits_are_rounded_and_never_cut(one: int, other: int, unit: float) -> None:
+    low, high = min(one, other) / unit, max(one, other) / unit
+    full = number_format("float32", "score", low, high, (low, high))
+    for form in fewer_digits(full, low, high):
+        for value in (low, high, (low + high) / 2):
+            shown = form.text(value).strip()
+            decimals = len(shown.partition(".")[2].partition("e")[0])
+            assert form.width <= full.width
+            assert "e" in shown or abs(float(shown) - value) <= 0.5000001 * 10.0**-decimals

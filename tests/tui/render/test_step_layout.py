@@ -32,7 +32,8 @@ sizes = st.tuples(st.integers(20, 250), st.integers(1, 80))
 def column_heights(layout: Arrangement) -> list[int]:
     """Return the number of lines that each column of the screen takes."""
     text = layout.prose + layout.code + layout.output
-    below = sum(layout.matrices)
+    rows = range(0, len(layout.matrices), layout.beside)
+    below = sum(max(layout.matrices[row : row + layout.beside]) for row in rows)
     return [text + layout.panel, below + layout.panel] if layout.wide else [text + below + layout.panel]
 
 
@@ -78,29 +79,75 @@ def test_everything_is_shown_at_once_if_it_fits(size: tuple[int, int], wanted: N
     assert all(got >= asked for got, (_, asked) in zip(layout.matrices, wanted.matrices, strict=True))
 
 
-@given(sizes, needs, st.integers(-2, 5))
-def test_a_matrix_that_does_not_fit_is_hidden_unless_chosen(size: tuple[int, int], wanted: Needs, active: int) -> None:
-    """Only the chosen matrix may be cut, because it scrolls."""
-    layout = arrange(*size, wanted, active)
-    cut = [
-        index
-        for index, (got, (_, asked)) in enumerate(zip(layout.matrices, wanted.matrices, strict=True))
-        if 0 < got < asked
-    ]
-    assert cut in ([], [active if active in range(len(wanted.matrices)) else 0])
+FORMS = (64, 57, 45, 39, 20)
+"""The columns of a matrix of six by six, from all its digits to shades."""
 
 
-def test_an_ssh_screen() -> None:
+def six(count: int) -> Needs:
+    """Return what a step with matrices of six by six needs."""
+    return Needs(5, 3, 0, ((64, 8),) * count, forms=(FORMS,) * count)
+
+
+def parts(layout: Arrangement) -> list[tuple[int, int, int, int]]:
+    """Return where matrices stand: x, y, columns and lines."""
+    places, widths = layout.places(), layout.widths
+    return [(*at, width, lines) for at, width, lines in zip(places, widths, layout.matrices, strict=True)]
+
+
+@given(st.integers(20, 109), st.integers(1, 60), needs, st.integers(-2, 5))
+def test_no_rows_stay_empty_below_a_pane_that_is_cut(width: int, height: int, wanted: Needs, active: int) -> None:
+    layout = arrange(width, height, wanted, active)
+    shown = (layout.prose, layout.code, layout.output, *layout.matrices)
+    asked = (wanted.prose, wanted.code, wanted.output, *(lines for _, lines in wanted.matrices))
+    empty = height - column_heights(layout)[0]
+    # Two lines are too few for a matrix, and one for code.
+    assert empty < 3 or all(got >= lines - 1 for got, lines in zip(shown, asked, strict=True))
+
+
+@given(st.lists(st.tuples(st.integers(4, 90), st.integers(3, 20)), min_size=2, max_size=4), st.integers(10, 60))
+def test_matrices_beside_each_other_do_not_overlap(matrices: list[tuple[int, int]], height: int) -> None:
+    forms = tuple((columns, columns, columns, columns, max(3, columns // 3)) for columns, _ in matrices)
+    layout = arrange(80, height, Needs(3, 3, 0, tuple(matrices), forms=forms))
+    if layout.beside == 1:
+        return
+    placed = parts(layout)
+    taken = [(x + dx, y + dy) for x, y, columns, lines in placed for dx in range(columns) for dy in range(lines)]
+    assert len(set(taken)) == len(taken)
+    assert all(x < 80 and y < height for x, y in taken)
+    assert all(columns >= least[-1] for (_, _, columns, _), least in zip(placed, forms, strict=True))
+
+
+def test_matrices_that_do_not_fit_below_each_other_stand_side_by_side() -> None:
+    assert parts(arrange(80, 20, six(2))) == [(0, 0, 40, 8), (40, 0, 40, 8)]
+    # Only in shades do three of them fit.
+    three = arrange(80, 20, six(3))
+    assert (three.beside, three.widths, three.code) == (3, (26, 26, 28), 3)
+    # Of three narrow matrices in shades, a screen of 40 columns would show too little.
+    assert arrange(40, 20, replace(six(3), forms=((64, 57, 45, 39, 13),) * 3)).beside == 1
+    # Where the screen is high enough, all digits are shown.
+    assert arrange(80, 30, six(2)).beside == 1
+
+
+def test_code_stays_above_the_matrices() -> None:
     """A screen of 80x24 leaves 20 lines to a step."""
     assert arrange(80, 20, Needs(4, 3, 0, (SIX,))) == Arrangement(False, 80, 4, 3, 0, (9,))
-    # The second matrix does not fit, but the code does.
-    two = Needs(4, 3, 0, (SIX, SIX))
-    assert arrange(80, 20, two) == Arrangement(False, 80, 4, 3, 0, (9, 0))
-    assert arrange(80, 20, two, 1) == Arrangement(False, 80, 4, 3, 0, (0, 9))
-    # If the code is long, the matrix comes first, and the code is shown when it is chosen.
-    long = Needs(4, 12, 2, (SIX,))
-    assert arrange(80, 20, long) == Arrangement(False, 80, 4, 0, 0, (9,))
-    assert arrange(80, 20, long, CODE) == Arrangement(False, 80, 4, 12, 2, (0,))
+    # Long code is shown in part; it has the focus to be read in full.
+    long = Needs(5, 12, 0, ((64, 8),), forms=(FORMS,))
+    assert (arrange(80, 20, long).code, arrange(80, 20, long).matrices) == (7, (8,))
+    assert (arrange(80, 20, long, CODE).code, arrange(80, 20, long, CODE).matrices) == (12, (3,))
+    # Of a matrix with a thousand rows some are shown, below all of the code.
+    large = arrange(80, 20, Needs(5, 8, 0, ((9000, 1027),)))
+    assert (large.prose, large.code, large.matrices) == (5, 8, (7,))
+
+
+def test_a_step_loses_the_empty_lines_below_its_text_before_anything_else() -> None:
+    tight = arrange(80, 20, Needs(5, 5, 0, ((75, 6), (80, 6))))
+    assert (tight.prose, tight.code, tight.matrices) == (4, 4, (6, 6))
+
+
+def test_on_a_small_screen_the_matrix_comes_before_the_code() -> None:
+    layout = arrange(40, 11, Needs(9, 8, 0, ((37, 8),)))
+    assert (layout.prose, layout.code, layout.matrices) == (3, 0, (8,))
 
 
 def test_a_large_screen() -> None:

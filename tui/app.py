@@ -7,6 +7,7 @@ import gc
 import signal
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -70,6 +71,7 @@ class TutorApp(OrderedInputApp):
         self.assembled = asyncio.Event()
         self._session = session
         self._farewell = ""
+        self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
         self.map_view = MapView(terminal, id=MAP)
@@ -273,6 +275,9 @@ class TutorApp(OrderedInputApp):
         """Return whether an action applies now: some need a step, the glossary needs the views to be assembled."""
         if action == "jump_back":
             return self.assembled.is_set() and self.parts.steps.jumped and self.parts.steps.is_visible
+        if action == "export":
+            # Elsewhere only while the title says so, because the progress cannot be saved.
+            return self.frame.view_id == MAP or (self.loaded.is_set() and not self.progress.saved)
         if action in STEP_ACTIONS:
             return self.frame.view_id != MAP
         return action != "glossary" or self.assembled.is_set()
@@ -327,7 +332,7 @@ class TutorApp(OrderedInputApp):
     async def action_export(self) -> None:
         """Write the learner's progress and code to a file."""
         if self.loaded.is_set():
-            await progress_export.export(self.frame, self.progress)
+            self._exported = await progress_export.export(self.frame, self.progress, self._exported)
 
     def action_help(self) -> None:
         """Show the help for the current view, or hide it."""
@@ -358,4 +363,4 @@ class TutorApp(OrderedInputApp):
         if self.ready_to_run.is_set():
             self.state.async_session.close()
         self.progress.close()
-        return progress_export.farewell(self.progress)
+        return progress_export.farewell(self.progress, self._exported)

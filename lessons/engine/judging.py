@@ -419,7 +419,8 @@ def _difference(
     found = report.difference
     if found is None:
         return report.line, None
-    yours, expected = (_tensor(tensor, report.blob) for tensor in (found.yours, found.expected))
+    yours = _tensor(found.yours, report.blob)
+    expected = _tensor(found.expected, report.blob) if found.expected is not None else None
     return report.line, AnswerDifference(found.name, found.line, yours, expected, found.agreed)
 
 

@@ -58,9 +58,13 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
     return rows
 
 
-def export_to_temporary_file(progress: Exportable) -> Path:
-    """Write everything to a new file in the directory for temporary files, and return it. Raises `OSError`."""
+def export_to_temporary_file(progress: Exportable, earlier: Path | None = None) -> Path:
+    """Write everything to a new file in the directory for temporary files, and return it. Raises `OSError`.
+
+    The file takes the place of an `earlier` export of the same progress, if there is one.
+    """
     data = json.dumps(progress.export(), indent=1)
     with tempfile.NamedTemporaryFile("w", prefix="attn-tutor-progress-", suffix=".json", delete=False) as file:
         file.write(data)
-    return Path(file.name)
+    written = Path(file.name)
+    return written if earlier is None else written.replace(earlier)

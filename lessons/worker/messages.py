@@ -400,7 +400,7 @@ class Difference:
     name: str
     line: int | None
     yours: TensorReport
-    expected: TensorReport
+    expected: TensorReport | None
     agreed: tuple[str, ...]
 
 

@@ -256,6 +256,7 @@ EXERCISE: Page = (
     "In the editor",
     _row("editor.indent"),
     _row("editor.undo", "editor.comment"),
+    _row(says("first line, last line, everything", "editor.ends", "editor.select-all")),
     "",
     "Your code is kept as you type. The check runs it on inputs made for it alone.",
     "An exercise that you pass over is marked skipped.",

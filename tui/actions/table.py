@@ -75,7 +75,9 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.prompt", Stroke("p", "prompt"), help="a Python prompt with the variables of this step"),
     _action("tutor.flow", Stroke("f", "flow"), hint="flow", help="the flow of the numbers: what was made from what"),
     _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="glossary"),
-    _action("tutor.export", Stroke("x", "export"), hint="export", help="write your progress and code to a file"),
+    _action(
+        "tutor.export", Stroke("x", "export"), hint="export", help="on the map: write your progress and code to a file"
+    ),
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
     _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="help for where you are"),
     _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
@@ -328,8 +330,11 @@ TABLE: tuple[Action, ...] = (
     _action(
         "exercise.difference",
         Stroke("d", "difference"),
+        Stroke("ctrl+d", "difference", "difference-anywhere", priority=True),
         hint="difference",
-        help="where the first result differs (not in the editor)",
+        help="where the first result differs (in the editor ctrl+d)",
+        label="d, ctrl+d",
+        short="d",
     ),
     _action("exercise.fold", Stroke("ctrl+t", "fold", priority=True), hint="fold", help="fold task and hints"),
     _action(
@@ -349,6 +354,14 @@ TABLE: tuple[Action, ...] = (
         "editor.indent", Stroke("tab"), Stroke("shift+tab", "dedent", "dedent"), help="indent, dedent what is selected"
     ),
     _action("editor.undo", Stroke("ctrl+z"), Stroke("ctrl+y"), help="undo, redo"),
+    _action(
+        "editor.ends",
+        Stroke("ctrl+home", "to_end(-1)"),
+        Stroke("ctrl+end", "to_end(1)"),
+        help="first, last line",
+        label="ctrl+home, ctrl+end",
+    ),
+    _action("editor.select-all", Stroke("ctrl+a", "select_all"), help="select all"),
     # Terminals send the second for the first.
     _action("editor.comment", Stroke("ctrl+slash,ctrl+underscore", "comment"), help="comment out", label="ctrl+/"),
     # What an exercise leads to: the difference, the solution

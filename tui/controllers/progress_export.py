@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.controllers.frame import Frame
@@ -11,26 +12,37 @@ if TYPE_CHECKING:
     from lessons.learner.progress import Progress
 
 
-async def export(frame: Frame, progress: Progress) -> None:
-    """Write progress and code to a temporary file, and notify the learner of its path or of the error."""
+async def export(frame: Frame, progress: Progress, earlier: Path | None) -> Path | None:
+    """Write progress and code to a temporary file, and notify the learner of its path or of the error.
+
+    Args:
+        frame: where the learner is notified.
+        progress: the progress.
+        earlier: the file that this session has exported to before, which is replaced.
+
+    Returns:
+        The file that this session has exported to, None if there is none.
+    """
     from lessons.learner.exports import export_to_temporary_file
 
     try:
         # In a thread, because keys must not wait for a disk.
-        file = await asyncio.to_thread(export_to_temporary_file, progress)
-        frame.notify(f"Written to {file}", timeout=15)
+        earlier = await asyncio.to_thread(export_to_temporary_file, progress, earlier)
+        frame.notify(f"Written to {earlier}", timeout=15)
     except OSError as error:
         frame.notify(f"Could not be written: {error}", "error")
+    return earlier
 
 
-def farewell(progress: Progress) -> str:
+def farewell(progress: Progress, earlier: Path | None = None) -> str:
     """Export progress and code if they could not be saved; return the message to print on exit, "" if there is none."""
     from lessons.learner.exports import export_to_temporary_file
 
     if progress.saved:
         return ""
     try:
-        where = f"It was written to {export_to_temporary_file(progress)}: bring it back with 'attn-tutor import FILE'."
+        file = export_to_temporary_file(progress, earlier)
+        where = f"It was written to {file}: bring it back with 'attn-tutor import FILE'."
     except OSError as error:
         where = f"It could not be exported either: {error}"
     return f"{progress.problem}\n{where}"

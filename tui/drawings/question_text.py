@@ -12,6 +12,7 @@ from lessons.format import template
 from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
+from lessons.results.explanation import label
 from lessons.results.result import StepResult, WorkerError
 from tui.actions.hints import mention
 from tui.actions.key_names import short_keys
@@ -142,3 +143,8 @@ class QuestionText:
     @property
     def _no(self) -> str:
         return "✗" if self.unicode else "x"
+
+
+def confirm(name: str, index: tuple[int, ...]) -> str:
+    """Ask for a second key before a cell on which the cursor stood from the start is taken as the answer."""
+    return f"{short_keys('question.enter')} again: answer with {label(name, index)}. Arrows: another cell."

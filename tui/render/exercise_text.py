@@ -6,6 +6,7 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.format.exercises import ExerciseStep
+from lessons.results.result import Judgement
 from tui.actions.hints import key_line, mention
 from tui.actions.key_names import short_keys
 
@@ -60,3 +61,12 @@ def after_giving_up() -> Text:
     """Return the text below the editor after the learner has given up."""
     keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
     return Text(f"You gave up; your code is as it was.   {keys}", DIM)
+
+
+def nothing_to_compare(judgement: Judgement | None) -> str:
+    """Say why there is no difference to show after a verdict, or before the first one (None)."""
+    if judgement is None or judgement.stopped:
+        return f"Nothing has been checked yet.   {mention('exercise.check')}"
+    if judgement.passed:
+        return "There is nothing to compare: this code has passed."
+    return "There is nothing to compare: the check has found no result to set beside one of the model answer."

@@ -26,7 +26,7 @@ from tui.widgets.text_pane import AFTER_F4, TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 
-EDITOR_LINES = 8
+EDITOR_LINES = 10
 """The minimum number of lines for the editor, as long as half of the screen has that many."""
 
 
@@ -132,6 +132,9 @@ class ExerciseView(Box):
         self._verdict.show(text)
         self._arrange()
         self._editor.mark(line)
+        if of is not None:
+            # Only after the editor has its new height.
+            self.call_after_refresh(self._editor.show_marked)
         self._dim_stale_feedback()
 
     def show_hints(self, hints: int) -> None:

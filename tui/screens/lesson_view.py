@@ -384,8 +384,10 @@ class LessonView(QuietStepView, ExplainingView):
         if not isinstance(self._step, RunningStep) or self._lesson is None:
             return
         self._close_explanation()
-        self._whatif_open = True
         self._whatif.show(self._lesson, self._step.id, self._spot())
+        if not self._whatif_open:
+            self._whatif.choose_spot()
+        self._whatif_open = True
         self._arrange()
         self._whatif.focus_rows()
 

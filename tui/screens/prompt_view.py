@@ -31,7 +31,7 @@ from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.prompt_input import PromptInput
+from tui.widgets.prompt_input import FIRST, GOES_ON, PromptInput
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import AFTER_F4, TextPane
 
@@ -42,6 +42,10 @@ OUTPUT_LINES = 40
 """The number of lines that the transcript keeps of one output: the last ones, which usually say most."""
 
 ENTRIES = 100
+GAP = 3
+FEW = 6
+"""The number of variables that are listed in one column."""
+
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
@@ -49,7 +53,7 @@ def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> 
     """Return an input and its result as text for the transcript."""
     text = Text()
     for index, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
-        text.append("... " if index else ">>> ", DIM)
+        text.append(GOES_ON if index else FIRST, DIM)
         text.append_text(line)
         text.append("\n")
     printed = clean(result.stdout).rstrip("\n").split("\n") if result.stdout else []
@@ -73,15 +77,24 @@ def outline(tensor: Tensor, unicode: bool = True) -> str:
     return f"{visible(tensor.name)}  {shape} {tensor.dtype}"
 
 
-def welcome(names: Names) -> Text:
-    """Return the text of an empty transcript: the names that inputs can use."""
+def welcome(names: Names, width: int = 80) -> Text:
+    """Return the text of an empty transcript: a table of the names that inputs can use, with shapes."""
     text = Text("Python with the variables of this step. The lesson stays as it is, whatever you do here.\n")
-    variables = [(name, kind) for name, kind in names if kind != "module"]
-    for index, (name, kind) in enumerate(variables):
-        text.append("   " if index else "")
-        text.append(visible(name), BOLD)
-        text.append(f" {visible(kind)}", DIM)
-    return text.append("\n" if variables else "")
+    variables = [(visible(name), visible(kind)) for name, kind in names if kind != "module"]
+    if not variables:
+        return text
+    name_width = max(len(name) for name, _ in variables) + GAP
+    cell_width = name_width + max(len(kind) for _, kind in variables) + GAP
+    # In columns from the top down where there are many.
+    columns = max(1, min(-(-len(variables) // FEW), (width - 2 + GAP) // cell_width))
+    rows = -(-len(variables) // columns)
+    for row in range(rows):
+        for name, kind in variables[row::rows]:
+            text.append(name.ljust(name_width), BOLD)
+            text.append(kind.ljust(cell_width - name_width), DIM)
+        text.rstrip()
+        text.append("\n")
+    return text
 
 
 def heights(room: int, wanted: list[int], active: int) -> list[int]:
@@ -194,7 +207,7 @@ class PromptView(ExplainingView):
     def show_names(self, names: Names) -> None:
         """Show the names that inputs can use at the start."""
         self._prompt.names = tuple(name for name, _ in names)
-        self._welcome = welcome(names)
+        self._welcome = welcome(names, self.size.width or 80)
         self._show_transcript()
 
     def show_result(self, result: PromptResult) -> None:

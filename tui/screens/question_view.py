@@ -19,6 +19,7 @@ from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
 from tui.actions.key_names import short_keys
+from tui.drawings import question_text
 from tui.drawings.marks import Cells, Marks
 from tui.drawings.question_text import QuestionText, code_text
 from tui.render.code_text import marked
@@ -79,6 +80,8 @@ class QuestionView(ExplainingView):
         self._code_plain = Text()
         self._tensors: tuple[Tensor, ...] = ()
         self._focused: Widget | None = None
+        # The cell under the cursor when the question was opened, until the learner does something about it.
+        self._untouched_cell: tuple[int, ...] | None = None
 
         self._body = QuestionPanes(terminal, self._matrices, id="asked")
         self._prose, self._code, self._answer = self._body.prose, self._body.code, self._body.answer
@@ -127,6 +130,7 @@ class QuestionView(ExplainingView):
             self._active = CODE
         self._show_all()
         if fresh:
+            self._untouched_cell = self._pointed.index if self._pointed is not None else None
             self._go_to(self._first_pane())
 
     @property
@@ -232,6 +236,11 @@ class QuestionView(ExplainingView):
         """Answer with the cell under the cursor, or ask how its number was computed."""
         view = self._pointed
         if self._state.is_open and view is not None and view.has_focus:
+            if view.index == self._untouched_cell:
+                # The enter that led here, pressed once too often, is no answer.
+                self._untouched_cell = None
+                self.say(question_text.confirm(view.tensor.name if view.tensor else "", view.index))
+                return
             self._post_answer(", ".join(map(str, view.index)))
         else:
             self.action_explain()
@@ -241,6 +250,7 @@ class QuestionView(ExplainingView):
         view = self._pointed
         if event.chain == 2 and view is not None and view.has_focus and not view.overview:
             event.stop()
+            self._untouched_cell = None
             self.action_enter()
 
     # Hints and giving up -----------------------------------------------------------------------------------------

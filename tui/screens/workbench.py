@@ -328,7 +328,7 @@ class Workbench(QuietStepView, Box):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now."""
         if action == "difference":
-            return self._difference_known and self._current_view is self.writing
+            return self._current_view is self.writing
         return True
 
     @property
@@ -337,10 +337,14 @@ class Workbench(QuietStepView, Box):
         return self._judgement is not None and self._judgement.difference is not None
 
     def action_difference(self) -> None:
-        """Show the first difference between the answer and the model answer."""
+        """Show the first difference between the answer and the model answer, or say why there is none to show."""
         if self._judgement is not None and self._judgement.difference is not None:
             self._difference.show(self._judgement.difference)
             self._show(self._difference)
+            return
+        text, of, line = self._word
+        why = Text(exercise_text.nothing_to_compare(self._judgement), DIM)
+        self.writing.say(Text.assemble(why, "\n", text) if text else why, of, line)
 
     # Hints and the solution --------------------------------------------------------------------------------------
 
@@ -452,7 +456,12 @@ class Workbench(QuietStepView, Box):
             self._swap(name, self._other_code)
             return
         last = self._drafts.last_archived(name)
-        aside = self.writing.reset(last)
+        before, aside = self.writing.code, self.writing.reset(last)
+        if self._lesson is not None and self._judgement is not None and self.writing.code != before:
+            # The verdict is about code that is gone.
+            self._judgement = None
+            self._say(self._welcome(self._lesson, self._step))
+            self.post_message(self.Changed())
         if aside is not None and aside != last:
             self._progress.archive(name, aside, "reset")
 

@@ -45,6 +45,14 @@ def commented(lines: list[str]) -> list[str]:
     return [f"{line[:edge]}# {line[edge:]}" if line.strip() else line for line in lines]
 
 
+def marked_in_sight(top: int, height: int, marked: int, cursor: int) -> int:
+    """Return the first visible line for which a marked line is visible, and the line of the cursor if both fit."""
+    first, last = min(marked, cursor), max(marked, cursor)
+    if last - first < height:
+        return max(0, min(top, first), last - height + 1)
+    return top if top <= marked < top + height else max(0, marked - height // 2)
+
+
 @dataclass(frozen=True, slots=True)
 class _Left:
     """The state of an editor when its text was closed, to be resumed if the text is still the same."""
@@ -93,6 +101,16 @@ class CodeEditor(Editor):
             self._line_cache.clear()
             self.refresh()
 
+    def show_marked(self) -> None:
+        """Scroll to the marked line, and to the cursor, if they are out of sight; the cursor stays where it is."""
+        if not self.size.height:
+            return
+        row = self.cursor_location[0]
+        marked = row if self._marked is None else self._marked - 1
+        top = marked_in_sight(self.scroll_offset.y, self.size.height, marked, row)
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+
     def _render_line(self, y: int) -> Strip:
         strip = super()._render_line(y)
         if self._marked is None or y + self.scroll_offset.y != self._marked - 1:
@@ -110,6 +128,10 @@ class CodeEditor(Editor):
             event.stop()
             event.prevent_default()
             self._change(indented)
+
+    def action_to_end(self, way: int) -> None:
+        """Move the cursor to the end of the code, or with `way` -1 to its beginning."""
+        self.move_cursor(self.document.end if way > 0 else (0, 0))
 
     def action_dedent(self) -> None:
         """Dedent the line of the cursor, or all selected lines, by one level."""

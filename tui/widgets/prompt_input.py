@@ -10,9 +10,12 @@ import warnings
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
+from textual.strip import Strip
 
 from tui.actions.bindings import bindings
 from tui.widgets.editor import Editor
@@ -32,6 +35,10 @@ COMPOUND = (
 )
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$")
 INDENT = "    "
+FIRST, GOES_ON = ">>> ", "... "
+"""What stands before the lines of an input, as Python has it."""
+
+SIGN = Style(dim=True)
 BUILTINS = tuple(name for name in dir(builtins) if name[0].islower())
 MOST_HISTORY = 500
 
@@ -90,7 +97,7 @@ class PromptInput(Editor):
             super().__init__()
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__("", language="python", show_line_numbers=False, soft_wrap=False, id=id)
+        super().__init__("", language="python", show_line_numbers=True, soft_wrap=False, id=id)
         self.names: tuple[str, ...] = ()
         self.held = False
         self._history: list[str] = []
@@ -107,6 +114,18 @@ class PromptInput(Editor):
         """Replace the text, with the cursor at its end."""
         self.replace(code, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
+
+    @property
+    def gutter_width(self) -> int:
+        """The width of the signs before the lines."""
+        return len(FIRST)
+
+    def _render_line(self, y: int) -> Strip:
+        strip = super()._render_line(y)
+        line = y + self.scroll_offset.y
+        if line >= self.document.line_count:
+            return strip
+        return Strip.join([Strip([Segment(GOES_ON if line else FIRST, SIGN)], len(FIRST)), strip.crop(len(FIRST))])
 
     async def _on_key(self, event: events.Key) -> None:
         """Complete or indent on Tab; the editor handles all other keys."""

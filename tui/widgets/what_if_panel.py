@@ -224,6 +224,11 @@ class WhatIfPanel(Box):
         self._refresh()
         self._say("")
 
+    def choose_spot(self) -> None:
+        """Choose the row of the cell under the cursor, the first one if there is such a cell."""
+        if self._spot is not None:
+            self._rows.choose(self._spot.label)
+
     def set_spot(self, spot: Spot | None) -> None:
         """Take over the new cell under the cursor."""
         self._spot = spot
@@ -286,6 +291,9 @@ class WhatIfPanel(Box):
             self._input.value = row.value
         self._input.placeholder = "inputs[1,0] = 0.9" if row.kind == "new" else row.label
         self._input.cursor_position = len(self._input.value)
+        if event.text is None:
+            # What is typed replaces the value; an arrow key keeps it.
+            self._input.select_all()
         set_height(self._input, 1)
         self._input.focus(scroll_visible=False)
 

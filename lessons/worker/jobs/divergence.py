@@ -73,6 +73,18 @@ class Comparison:
         agreed = tuple(sorted(index for index in self._ours_before[found] if self.matched[index] is not None))
         return Divergence(found, strange, agreed, self._blamed(strange, found))
 
+    def is_alike(self, found: Divergence) -> bool:
+        """Return whether the two results of a divergence mean the same, as far as can be told.
+
+        They have the same name, or share two of these: the shape, the operation, something that both were
+        computed from.
+        """
+        theirs, ours = self.theirs.results[found.theirs], self.ours.results[found.ours]
+        if theirs.named and ours.named and self.names.get(theirs.name, theirs.name) == ours.name:
+            return True
+        same_parent = any(self._has_parent(found.theirs, each) for each in ours.parents)
+        return (theirs.value.shape == ours.value.shape) + (theirs.op == ours.op) + same_parent >= 2
+
     def _strange(self) -> Iterator[int]:
         for index, item in enumerate(self.theirs.results):
             if not (item.fixed or self._agrees[index] or index in self._bypassed) and is_distinctive(item.value):

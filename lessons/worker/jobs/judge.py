@@ -367,7 +367,8 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
         yours.name,
         yours.line,
         yours=tensor_entries.entry(yours.name, yours.value, blob),
-        expected=tensor_entries.entry(expected.name, expected.value, blob),
+        # Tensors that mean different things are not set side by side.
+        expected=tensor_entries.entry(expected.name, expected.value, blob) if comparison.is_alike(found) else None,
         agreed=tuple(ours[index].name for index in found.agreed if ours[index].named),
     )
     return DifferenceReport(difference, line, bytes(blob))

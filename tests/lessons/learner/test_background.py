@@ -252,3 +252,13 @@ def test_only_the_owner_can_read_an_export() -> None:
         where = exports.export_to_temporary_file(progress)
     assert where.stat().st_mode & 0o077 == 0
     where.unlink()
+
+
+def test_a_second_export_of_a_session_replaces_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with closing(open_in_background()) as progress:
+        where = exports.export_to_temporary_file(progress)
+        progress.visit("one-query", "why")
+        assert exports.export_to_temporary_file(progress, where) == where
+    assert list(tmp_path.glob("*.json")) == [where]
+    assert json.loads(where.read_text(encoding="utf-8"))["position"]

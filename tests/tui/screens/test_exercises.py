@@ -15,6 +15,7 @@ from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMi
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
+from tui.render import exercise_text
 from tui.screens.workbench import Workbench
 from tui.state.purpose import Purpose
 from tui.tty import external_editor
@@ -108,15 +109,18 @@ async def test_the_first_difference_is_shown(size: tuple[int, int]) -> None:
     session.wrong_judgement = PARTING
     async with tutor(session, size=size) as learner:
         await learner.goes_to(LESSON, STEP_ID)
-        # Before a check has found a difference, the key does nothing.
         await learner.press("d")
+        await learner.sees("Nothing has been checked yet.")
         assert view(learner) == "exercise"
         await learner.press("enter", "down", "f5")
         await learner.sees("d: see where it differs", "The first result that differs: weights, line 5")
         cursor = editor(learner).cursor_location
         await learner.press("d", "backspace", "f5")
         await learner.sees("d: see where it differs", lambda: "earlier" not in learner.text)
-        await learner.press("escape", "d")
+        # In the editor, by a key that types nothing.
+        await learner.press("ctrl+d")
+        await learner.sees("Where it differs")
+        await learner.press("escape", "escape", "d")
         await learner.sees("Where it differs", "weights  2×2", "yours", "2.0000", "expected")
         # The cursor is on the first wrong cell; equal and nearly equal cells are not marked.
         await learner.sees("weights[0,1]: yours 2.0   expected 2.5   difference -0.5", "•")
@@ -130,6 +134,13 @@ async def test_the_first_difference_is_shown(size: tuple[int, int]) -> None:
         await learner.sees(lambda: view(learner) == "exercise", lambda: learner.focus == "verdict")
         await learner.press("enter")
         assert editor(learner).cursor_location == cursor
+
+
+def test_there_may_be_nothing_to_compare() -> None:
+    passed = Judgement(NAME, "passed", "All checks pass.")
+    assert "has passed" in exercise_text.nothing_to_compare(passed)
+    assert "found no result" in exercise_text.nothing_to_compare(Judgement(NAME, "failed", "no"))
+    assert "Nothing has been checked yet" in exercise_text.nothing_to_compare(None)
 
 
 async def test_a_result_that_the_model_answer_lacks() -> None:
@@ -619,11 +630,41 @@ async def test_a_question_under_review_starts_afresh() -> None:
         await learner.sees("✓")
 
 
-async def test_c_and_v_do_nothing_outside_the_map() -> None:
+async def test_keys_of_the_map_do_nothing_elsewhere() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, "v1")
-        await learner.press("c")
+        await learner.press("c", "x")
         await learner.sees(position_text(LESSON, "v1"))
+        assert learner.app._exported is None
+
+
+async def test_an_export_replaces_that_of_before_and_its_path_is_whole() -> None:
+    async with tutor() as learner:
+        await learner.press("x")
+        await learner.sees("Written to")
+        file = learner.app._exported
+        assert file is not None
+        try:
+            await learner.sees(str(file))
+            # It does not cover the two lines where a cell is read out and keys are named.
+            assert max(index for index, line in enumerate(learner.lines) if "Written to" in line) < 22
+            await learner.press("x")
+            await learner.pilot.pause()
+            assert learner.app._exported == file
+        finally:
+            file.unlink()
+
+
+async def test_a_letter_that_is_no_option_does_what_it_does_elsewhere() -> None:
+    lesson = COURSE.lesson("all-queries")
+    step = lesson.step("sums-to-one")
+    assert isinstance(step, ChoiceStep)
+    assert len(step.options) < 6
+    async with tutor() as learner:
+        learner.opens(lesson.id, lesson.index(step.id))
+        await learner.sees("Question: ", "live, 2 ms")
+        await learner.press("f")
+        await learner.sees(lambda: learner.app.frame.view_id == "flow")
 
 
 @pytest.mark.parametrize("terminal", [SSH, Terminal(depth="none", unicode=False)])

@@ -81,7 +81,15 @@ def test_ascii() -> None:
 
 
 def test_welcome() -> None:
-    assert welcome(NAMES).plain.endswith("inputs (6,3)   scores (6,6)\n")
+    assert welcome(NAMES).plain.endswith("\ninputs   (6,3)\nscores   (6,6)\n")
+    many = tuple((f"v{number}", f"({number},{number})") for number in range(7))
+    assert welcome(many).plain.splitlines()[1:] == [
+        "v0   (0,0)   v4   (4,4)",
+        "v1   (1,1)   v5   (5,5)",
+        "v2   (2,2)   v6   (6,6)",
+        "v3   (3,3)",
+    ]
+    assert len(welcome(many, 20).plain.splitlines()) == 8
     assert "torch" not in welcome((("torch", "module"), *NAMES)).plain
     assert "inputs" not in welcome(()).plain
 
@@ -152,7 +160,7 @@ async def enter(app: PromptApp, pilot: Any, code: str, result: PromptResult) -> 
 async def test_an_input_and_its_result() -> None:
     app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        assert "inputs (6,3)   scores (6,6)" in app.drawn
+        assert " inputs   (6,3)\n scores   (6,6)\n" in app.drawn
         assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
         await pilot.press(*"x", "enter")
         (event,) = app.posted
@@ -169,7 +177,7 @@ async def test_an_input_and_its_result() -> None:
         assert app.view._prompt.has_focus
         # The prompt is on the last line.
         await pilot.press(*"next")
-        assert app.lines[-1].strip() == "next"
+        assert app.lines[-1].strip() == ">>> next"
 
 
 async def test_nothing_is_drawn_twice_or_lost_with_several_results() -> None:
@@ -364,4 +372,4 @@ async def test_opening_again_clears_the_prompt() -> None:
         assert app.query_one(PromptInput).text == ""
         app.view.show_names((("later", "(2)"),))
         await pilot.pause()
-        assert "later (2)" in app.drawn
+        assert "later   (2)" in app.drawn

@@ -337,6 +337,16 @@ async def test_pointing_at_a_hidden_cell() -> None:
         assert app.run_of.explained == [("largest", "weights", (2, 2))]
 
 
+async def test_enter_on_arrival_answers_nothing() -> None:
+    app = QuestionApp("largest")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter")
+        assert app.answered == []
+        assert "enter again: answer with weights[0,0]. Arrows: another cell." in app.drawn
+        await pilot.press("enter")
+        assert app.answered == ["0, 0"]
+
+
 async def test_hidden_numbers_are_not_revealed() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:
@@ -388,7 +398,7 @@ WRONG = {
     "share": ["9", "enter"],
     "sizes": [*"9 9", "enter"],
     "ranking": [*"1 2 3", "enter"],
-    "largest": ["enter"],
+    "largest": ["right", "enter"],
 }
 """Keys that give a wrong answer."""
 

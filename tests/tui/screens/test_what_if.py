@@ -297,10 +297,19 @@ async def test_a_number_is_typed() -> None:
         assert (app.view.typing, app.written) == (True, "-2.5")
         await pilot.press("enter")
         assert len(app.changed) == 1
-        # An empty input changes nothing.
-        await pilot.press("enter", *["backspace"] * 4, "enter")
+        # An empty input changes nothing. What is there is selected, so that one key clears it.
+        await pilot.press("enter", "backspace", "enter")
         assert len(app.changed) == 1
         assert not app.view.typing
+
+
+async def test_what_is_typed_replaces_the_words() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("down", "enter")
+        assert (app.view.typing, app.written) == (True, "Your journey")
+        await pilot.press(*"One more word")
+        assert app.written == "One more word"
 
 
 async def test_a_wrong_value_stays_with_an_explanation() -> None:

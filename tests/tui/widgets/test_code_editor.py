@@ -144,3 +144,43 @@ def test_the_query_for_the_colors_is_compiled_once() -> None:
     first, second = (document.prepare_query("(comment) @comment") for document in documents)
     assert first is second
     assert documents[0].prepare_query("(string) @string") is not first
+
+
+async def test_keys_for_the_ends_and_all_of_the_code() -> None:
+    app = EditorApp()
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+end")
+        assert app.editor.cursor_location == app.editor.document.end
+        await pilot.press("ctrl+home")
+        assert app.editor.cursor_location == (0, 0)
+        await pilot.press("ctrl+a", "y")
+        assert app.editor.text == "y"
+
+
+@pytest.mark.parametrize(
+    ("top", "marked", "cursor", "expected"),
+    [
+        (0, 3, 0, 0),  # in sight already
+        (5, 2, 6, 2),  # above: both fit
+        (0, 12, 8, 3),  # below: both fit
+        (0, 40, 2, 35),  # too far from the cursor: the mark in the middle
+        (20, 0, 25, 0),
+        (0, 3, 12, 3),  # the editor has become smaller
+    ],
+)
+def test_the_marked_line_comes_into_sight(top: int, marked: int, cursor: int, expected: int) -> None:
+    assert code_editor.marked_in_sight(top, 10, marked, cursor) == expected
+
+
+async def test_a_mark_out_of_sight_is_shown_and_the_cursor_stays() -> None:
+    app = EditorApp("\n".join(f"x{number} = {number}" for number in range(60)))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        app.editor.mark(41)
+        app.editor.show_marked()
+        await pilot.pause()
+        assert any(line.startswith("41✗ x40 = 40") for line in app.lines)
+        assert app.editor.cursor_location == (0, 0)
+        # The next key leads back to where the learner types.
+        await pilot.press("y")
+        assert app.lines[0].endswith("yx0 = 0")

@@ -64,6 +64,18 @@ def test_numbers_in_another_order_stand_in_place_of_ours() -> None:
     assert (found.ours, found.theirs, found.line) == (1, 1, 2)
 
 
+def test_results_that_mean_different_things_are_not_alike() -> None:
+    def alike(theirs: IntermediateResult, ours: IntermediateResult) -> bool:
+        comparison = Comparison(Trace((), (theirs,)), Trace((), (ours,)))
+        return comparison.is_alike(Divergence(0, 0))
+
+    one = IntermediateResult("scores", True, 1, A, frozenset(), op="mm")
+    assert alike(one, IntermediateResult("scores", True, 2, B[:2], frozenset(), op="bmm"))
+    assert alike(one, IntermediateResult("s", True, 2, B, frozenset(), op="mm"))
+    assert not alike(one, IntermediateResult("weights", True, 2, B, frozenset(), op="softmax"))
+    assert not alike(one, IntermediateResult("mask", True, 2, B[:2], frozenset(), op="mm"))
+
+
 def test_equal_results_have_no_divergence() -> None:
     assert diverge(results_with(A, B, C), results_with(A, B, C)) is None
 

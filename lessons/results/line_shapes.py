@@ -41,6 +41,11 @@ class LineShapes:
     made: tuple[Shape, ...] = ()
 
 
+def line_of(lines: Iterable[LineShapes], name: str) -> int | None:
+    """Return the last line that made the tensor called `name`, None if none did."""
+    return max((each.line for each in lines if name in (shape.name for shape in each.made)), default=None)
+
+
 def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:
     """Read the shapes of a step from the worker's report, and name their axes.
 

@@ -76,7 +76,7 @@ class FlowView(ExplainingView):
         super().__init__(terminal, "flow-matrix", most=1, id=id)
         self._subject = FlowSubject("", FlowQuestion())
         self._chart = FlowChart(terminal, id="chart")
-        self._code = TextPane(ellipsis=terminal.ellipsis, id="flow-code")
+        self._code = TextPane(ellipsis=terminal.ellipsis, is_code=True, id="flow-code")
         self._side = Box(self._code, *self._matrices, id="flow-side")
         self._body = Box(self._chart, self._side, id="flow-body")
         self._loaded = False

@@ -19,7 +19,7 @@ from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep,
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
-from lessons.results.line_shapes import LineShapes
+from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.result import StepResult
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
@@ -72,7 +72,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._active = 0
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
-        self._code = TextPane(ellipsis=terminal.ellipsis, id="code")
+        self._code = TextPane(ellipsis=terminal.ellipsis, is_code=True, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
         self._flow = FlowPanel(terminal, id="flow-panel")
         self._text = Box(*self._parts(), self._flow, id="text")
@@ -290,6 +290,9 @@ class LessonView(QuietStepView, ExplainingView):
         for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
         self._place_matrices(layout)
+        made = line_of(self._shapes, self._matrix.tensor.name) if self._matrix and self._matrix.tensor else None
+        if (line := self._line or made) and layout.code and self._active != CODE:
+            self._code.reveal(line - 1, layout.text_width, layout.code)
 
     def _needs(self) -> Needs:
         columns, sizes = self._text_width(), self._sizes()

@@ -14,6 +14,7 @@ from textual.message import Message
 from lessons.learner import milestones
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
+from tui.render.numbers import truncated
 from tui.render.palette import palette
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
@@ -36,6 +37,8 @@ WORDS = {"skipped": "skipped", "due": "due for review"}
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 THUMBNAIL = 8
 CELL = 3
+LABEL = 8
+"""The maximum width of a label: all of a thumbnail fits beside the lessons on a screen of 80 columns."""
 
 
 class MapView(Box):
@@ -184,22 +187,17 @@ def _kind(step: Step) -> str:
 
 
 def draw_thumbnail(tensor: Tensor, terminal: Terminal) -> Text:
-    """Draw a tensor as small colored cells without digits: its first matrix, or a corner of it, with names."""
+    """Draw a tensor as small colored cells without digits: its first matrix, or a corner of it, below its name."""
     rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
     colors = palette(terminal)
     scale = colors.scale(tensor.kind, tensor.low, tensor.high)
-    text = Text()
-    width = max((cell_len(label) for label in tensor.row_labels[:rows]), default=0)
-    for row in range(rows):
-        label = tensor.row_labels[row] if tensor.row_labels else ""
-        text.append(" " * (width - cell_len(label)) + label + " ", DIM)
+    shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))
+    text = Text.assemble((tensor.name, BOLD), (f"  {shape}", DIM))
+    labels = [truncated(label, LABEL, terminal.ellipsis) for label in tensor.row_labels[:rows]] or [""] * rows
+    width = max(map(cell_len, labels), default=0)
+    for row, label in enumerate(labels):
+        text.append("\n" + " " * (width - cell_len(label)) + label + " ", DIM)
         for value in tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ():
             look = scale.look(value)
             text.append((" " if colors.colored else look.glyph) * CELL, look.style)
-        if row == 0:
-            text.append(f"  {tensor.name}", BOLD)
-            shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))
-            text.append(f"  {shape}", DIM)
-        text.append("\n")
-    text.right_crop()
     return text

@@ -53,7 +53,7 @@ class QuestionPanes(Box):
 
     def __init__(self, terminal: Terminal, matrices: Sequence[MatrixView], *, id: str | None = None) -> None:
         self.prose = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="question")
-        self.code = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="asked-code")
+        self.code = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, is_code=True, id="asked-code")
         self.answer = AnswerBox(terminal, id="asked-answer")
         self._matrices = matrices
         self._text = Box(self.prose, self.code, id="asked-text")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
+from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -17,6 +19,8 @@ from tui.actions.key_names import short_keys
 from tui.widgets.line_widget import LineWidget
 
 MORE = Style(dim=True)
+CODE_START = re.compile(r" *(\d+  +)?")
+"""What stands before the code of a line: its number, its indent."""
 AFTER_TAB, AFTER_F4 = then("screen.pane", "text.scroll"), then("tutor.pane-anywhere", "text.scroll")
 """How to scroll a pane that lacks the focus: where Tab leads to it, and where only F4 does."""
 
@@ -36,19 +40,29 @@ class TextPane(LineWidget, can_focus=True):
     }
     """
 
-    def __init__(self, *, indent: int = 1, ellipsis: str = "…", way: str = AFTER_TAB, id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        indent: int = 1,
+        ellipsis: str = "…",
+        way: str = AFTER_TAB,
+        is_code: bool = False,
+        id: str | None = None,
+    ) -> None:
         """Initialize the pane.
 
         Args:
             indent: Empty columns at the left.
             ellipsis: What precedes the number of lines that are not shown.
             way: The keys that lead to them.
+            is_code: Whether the rest of a line that is wrapped stands further in than its beginning.
             id: The ID of the widget in the DOM.
         """
         super().__init__(id=id)
         self._indent = indent
         self._ellipsis = ellipsis
         self._way = way
+        self._is_code = is_code
         self._text = Text()
         self._lines: list[Text] = []
         self._laid_out = Size(0, 0)
@@ -94,7 +108,22 @@ class TextPane(LineWidget, can_focus=True):
 
     def _wrapped(self, width: int) -> list[Text]:
         room = max(8, width - self._indent - 1)
-        return list(self._text.wrap(self.app.console, room))
+        return [part for line in self._wrapped_lines(room) for part in line]
+
+    def _wrapped_lines(self, room: int) -> list[list[Text]]:
+        """Return the lines of the text, each as the lines that it takes in so many columns."""
+        wrap = wrapped_code if self._is_code else _wrapped_prose
+        return [wrap(line, room, self.app.console) for line in self._text.split("\n", allow_blank=True)]
+
+    def reveal(self, line: int, width: int, height: int) -> None:
+        """Scroll so that a line of the text, counted from 0, is seen once the pane has this width and height."""
+        parts = self._wrapped_lines(max(8, width - self._indent - 1))
+        first = sum(map(len, parts[:line]))
+        last = first + len(parts[line]) - 1 if line < len(parts) else first
+        # The last line of the pane says that there is more.
+        if sum(map(len, parts)) > height and not self._top <= first <= last < self._top + height - 1:
+            self._top = max(0, min(last - height + 2, sum(map(len, parts)) - height))
+            self.refresh()
 
     def _layout_text(self) -> None:
         self._laid_out = self.size
@@ -134,3 +163,32 @@ class TextPane(LineWidget, can_focus=True):
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by pages."""
         self.action_scroll_lines(pages * max(1, self.size.height - 2))
+
+
+def _wrapped_prose(line: Text, room: int, console: Console) -> list[Text]:
+    return list(line.wrap(console, room))
+
+
+def wrapped_code(line: Text, room: int, console: Console) -> list[Text]:
+    """Wrap a line of code to `room` columns; what follows stands two columns further in than the code before it."""
+    if line.cell_len <= room:
+        return [line]
+    start = CODE_START.match(line.plain)
+    margin = " " * min(room // 2, (start.end() if start else 0) + 2)
+    first, rest = _split(line, room, console)
+    found = [first]
+    while rest.plain:
+        part, rest = _split(rest, room - len(margin), console)
+        found.append(Text(margin).append_text(part))
+    return found
+
+
+def _split(line: Text, room: int, console: Console) -> tuple[Text, Text]:
+    """Return what fits into `room` columns, and the rest."""
+    start = CODE_START.match(line.plain)
+    end = len(line.wrap(console, room)[0].plain)
+    if not line.plain[start.end() if start else 0 : end].strip():
+        # A word that is longer than a line is cut.
+        end = room
+    rest = line[end:]
+    return line[:end], rest[len(rest.plain) - len(rest.plain.lstrip(" ")) :]

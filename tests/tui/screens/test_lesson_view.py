@@ -98,3 +98,10 @@ async def test_a_matrix_beside_text_has_fewer_digits_rather_than_fewer_columns()
     async with tutor(FakeSession(), size=(120, 40)) as learner:
         await learner.goes_to("induction", "untrained")
         await learner.sees("untrained  8×8", lambda: "right" not in learner.text and "below" not in learner.text)
+
+
+async def test_code_in_part_shows_the_line_that_made_the_matrix() -> None:
+    async with tutor() as learner:
+        await learner.goes_to("key-value-cache", "by-hand")
+        await learner.sees("context  6×4", "whole  6×4", "9  context = torch.stack")
+        assert "1  keys, values" not in learner.text

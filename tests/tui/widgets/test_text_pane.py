@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
 from tests.tui.painted import painted_lines
-from tui.widgets.text_pane import TextPane
+from tui.widgets.text_pane import TextPane, wrapped_code
 
 TEN = "\n".join(f"line {number}" for number in range(1, 11))
 
@@ -163,3 +164,31 @@ async def test_a_different_size() -> None:
         await pilot.resize_terminal(40, 20)
         await pilot.press("home")
         assert app.lines[0] == " line 1"
+
+
+@pytest.mark.parametrize(
+    ("line", "wrapped"),
+    [
+        ("1  short = 1", ["1  short = 1"]),
+        ("3      y = f(a, b) + g(c, d)", ["3      y = f(a, b) +", "         g(c, d)"]),
+        ("    return numbers + others", ["    return numbers +", "      others"]),
+        ("2  anidentifierthatisverylong", ["2  anidentifierthatisv", "     erylong"]),
+    ],
+)
+def test_code_is_wrapped_with_its_indent(line: str, wrapped: list[str]) -> None:
+    parts = wrapped_code(Text(line), 22, Console())
+    assert [part.plain.rstrip() for part in parts] == wrapped
+
+
+async def test_a_line_is_revealed() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 8)) as pilot:
+        app.pane.show(Text(TEN))
+        app.pane.reveal(6, 40, 5)
+        await pilot.pause()
+        assert "line 7" in " ".join(app.screen_lines[:4])
+        # What is seen already moves nothing.
+        shown = app.screen_lines
+        app.pane.reveal(5, 40, 5)
+        await pilot.pause()
+        assert app.screen_lines == shown

@@ -861,7 +861,7 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
         await learner.press("down", "enter")
         await learner.sees("context[1,0] = weights[1,:]·inputs[:,0]", "line 1", "weights[1,:]", "inputs[:,0]")
         await learner.press("right", "right", "enter")
-        await learner.sees("context[1,0] < weights[1,2] < scores[1,:]", "softmax(scores[1,:])", "line 1 of 'weights'")
+        await learner.sees("context[1,0] < weights[1,2] < scores[1,:]", "softmax(scores[1,:])", "line 1 of step ")
         await learner.press("right", "right", "enter")
         await learner.sees(" < weights[1,2] < scores[1,2] < inputs[1,:]", "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754")
         await learner.press("down", "enter")

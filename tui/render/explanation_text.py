@@ -7,7 +7,7 @@ give exactly the shown result, and `≈` everywhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -21,6 +21,7 @@ from lessons.results.floats import exact_number
 from tui.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
 
 MOST_DECIMALS = 9
+NO_NAMES: Mapping[str, str] = {}
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
 
@@ -50,7 +51,7 @@ def groups(explanation: Explanation) -> tuple[Group, ...]:
     """Group the operands: the first factors of a dot product, then the second factors; otherwise by tensor."""
     e = explanation
     found: dict[tuple[int, str], list[int]] = {}
-    for term in _terms(e.formula):
+    for term in terms(e.formula):
         for column, position in enumerate(_factors(term) or f.operand_positions(term)):
             name = _base(e.operands[position].name)
             row = found.setdefault((column if _factors(term) else -1, name), [])
@@ -66,7 +67,8 @@ def groups(explanation: Explanation) -> tuple[Group, ...]:
     )
 
 
-def _terms(formula: f.Formula) -> tuple[f.Formula, ...]:
+def terms(formula: f.Formula) -> tuple[f.Formula, ...]:
+    """Return the terms of a sum; anything else is a single term."""
     return formula.parts if isinstance(formula, f.Op) and formula.op == "+" else (formula,)
 
 
@@ -104,18 +106,18 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
         return f"{e.op}({', '.join(parts)})"
     if e.op == "masked_fill":
         return _masked(e, unicode)
-    terms = _terms(e.formula)
-    products = [term for term in terms if _factors(term)]
+    summed = terms(e.formula)
+    products = [term for term in summed if _factors(term)]
     columns = _columns(products, e)
-    if columns and len(terms) - len(products) <= 2:
+    if columns and len(summed) - len(products) <= 2:
         joined = iter([dot.join(map(pattern, columns))])
         # Write the product where its first term was.
         return " + ".join(
-            _text(term, e, unicode) if not _factors(term) else text
-            for term in terms
+            part_text(term, e, unicode) if not _factors(term) else text
+            for term in summed
             if not _factors(term) or (text := next(joined, ""))
         )
-    return _text(e.formula, e, unicode)
+    return part_text(e.formula, e, unicode)
 
 
 def _columns(products: Sequence[f.Formula], e: Explanation) -> list[list[Operand]]:
@@ -138,8 +140,8 @@ def _is_block(operands: Sequence[Operand]) -> bool:
 def _masked(e: Explanation, unicode: bool) -> str:
     """Return what a masked fill chose: the fill value for masked cells, or else the original value."""
     if not (isinstance(e.formula, f.Op) and e.formula.op == "if"):
-        return _text(e.formula, e, unicode)
-    test, yes, no = (_text(part, e, unicode) for part in e.formula.parts)
+        return part_text(e.formula, e, unicode)
+    test, yes, no = (part_text(part, e, unicode) for part in e.formula.parts)
     return f"{yes} if {test} else {no}"
 
 
@@ -156,7 +158,7 @@ def _factors(term: f.Formula) -> tuple[int, ...] | None:
     return None
 
 
-def _text(part: f.Formula, e: Explanation, unicode: bool) -> str:
+def part_text(part: f.Formula, e: Explanation, unicode: bool) -> str:
     """Write a part of the formula.
 
     Numbers are written as the code that gives them, long sums as a row pattern or their first terms.
@@ -373,7 +375,7 @@ def _shortened(formula: f.Formula, values: Sequence[float], most: int) -> f.Form
         return f.Op("max", (*(formula.parts[position] for position in sorted(positions[:most])), rest))
     short = f.shorten(formula, values, most)
     if short.left_out:
-        return f.add(*_terms(short.formula), _Rest(short.rest, count=short.left_out))
+        return f.add(*terms(short.formula), _Rest(short.rest, count=short.left_out))
     return f.Op(formula.op, tuple(_shortened(part, values, most) for part in formula.parts))
 
 
@@ -404,8 +406,11 @@ def _short_softmax(e: Explanation) -> f.Formula:
 # Lines -------------------------------------------------------------------------------------------------------------
 
 
-def where(explanation: Explanation, here: str = "") -> str:
-    """Return the source line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`."""
+def where(explanation: Explanation, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
+    """Return the source line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`.
+
+    `steps` are names of steps by their ids, for readers who never see an id: `line 1 of step 4`.
+    """
     e = explanation
     if e.line is None:
         return ""
@@ -415,13 +420,15 @@ def where(explanation: Explanation, here: str = "") -> str:
         return f"line {e.line} of the setup"
     # An expression that is shown belongs to its step.
     name = e.unit.of or str(e.unit)
-    return f"line {e.line}" if name == here else f"line {e.line} of '{name}'"
+    return f"line {e.line}" if name == here else f"line {e.line} of {steps.get(name) or repr(name)}"
 
 
-def one_line(explanation: Explanation, width: int, here: str = "", unicode: bool = True) -> str:
+def one_line(
+    explanation: Explanation, width: int, here: str = "", unicode: bool = True, steps: Mapping[str, str] = NO_NAMES
+) -> str:
     """Return the explanation in one line: symbols, digits and result, as much as fits into `width` columns."""
     e = explanation
-    source = where(e, here)
+    source = where(e, here, steps)
     tail = f"   {source}" if source else ""
     head, sum_up = f"{e.label} = ", symbols(e, unicode)
     if e.leaf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -55,6 +56,7 @@ class ExplainingView(Box):
         self._terminal = terminal
         self._matrices = [MatrixView(terminal, id=f"{names}{index}") for index in range(most)]
         self._active = -1
+        self._step_names: Mapping[str, str] = {}
         self._result = StepResult("")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id=f"{names}-detail")
         self._explanation = ExplanationPane(terminal, id="explanation")
@@ -163,7 +165,7 @@ class ExplainingView(Box):
         if further:
             self._explanation.go_on(explanation)
         else:
-            self._explanation.show(explanation, str(self.unit))
+            self._explanation.show(explanation, str(self.unit), self._step_names)
         self._arrange()
         if not following or further:
             self._focus_explanation()

@@ -142,6 +142,7 @@ class LessonView(QuietStepView, ExplainingView):
         other_code = fresh or altered is not self._altered
         result = content.result
         self._lesson, self._step, self._content, self._result, self._altered = lesson, step, content, result, altered
+        self._step_names = {each.id: f"step {number}" for number, each in enumerate(lesson.steps, 1)}
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"

@@ -7,8 +7,10 @@ chosen operand.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -22,7 +24,9 @@ from textual.strip import Strip
 from lessons.results.explanation import Explanation, Operand
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
+from tui.drawings.contribution_bars import contribution_lines
 from tui.render import explanation_text
+from tui.render.explanation_text import NO_NAMES
 from tui.render.numbers import readable, truncated
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
@@ -85,29 +89,38 @@ ALL = 1000
 
 
 def lines(
-    path: tuple[PathStop, ...], width: int, height: int, here: str = "", unicode: bool = True, tail: bool = False
+    path: tuple[PathStop, ...],
+    width: int,
+    height: int,
+    here: str = "",
+    unicode: bool = True,
+    tail: bool = False,
+    steps: Mapping[str, str] = NO_NAMES,
 ) -> list[Text]:
     """Lay out the last stop of a path in at most `height` lines; `tail` selects the last lines instead of the first.
 
-    The least helpful parts are left out first: notes and details, the path, all but the chosen row of operands, digits.
+    `steps` are names of steps by their ids. If lines are left, bars show what the terms of a sum contribute. The least
+    helpful parts are left out first: notes and details, the path, all but the chosen row of operands, digits.
     """
     if not path or height < 1:
         return []
     if tail:
-        return lines(path, width, ALL, here, unicode)[-height:]
+        return lines(path, width, ALL, here, unicode, steps=steps)[-height:]
     stop = path[-1]
     explanation = stop.explanation
     if height == 1:
-        return [_clipped(Text(explanation_text.one_line(explanation, width, here, unicode)), width, unicode)]
-    head = _head(explanation, width, here, unicode)
-    rows = _rows(stop, width, unicode)
+        return [_clipped(Text(explanation_text.one_line(explanation, width, here, unicode, steps)), width, unicode)]
+    head = _head(explanation, width, explanation_text.where(explanation, here, steps), unicode)
+    aligned = _aligned(stop)
+    grid = _rows(stop, width, unicode, aligned)
+    rows, below = grid[: len(stop.rows)], grid[len(stop.rows) :]
     key = (width, min(MOST_ARITHMETIC, max(1, height - 2)), unicode)
     if key not in stop.written:
         stop.written[key] = _arithmetic(explanation, *key)
     arithmetic = stop.written[key]
     group = stop.row.pattern if rows else ""
     crumbs = Text(explanation_text.crumbs([item.explanation for item in path], group, unicode, width), DIM)
-    extra = [*_details(explanation, width), *_notes(explanation, width)]
+    extra = [*below, *_details(explanation, width, len(aligned)), *_notes(explanation, width)]
     left = height - 1
     shown_rows = _around(stop.choice.row, len(rows), min(MOST_ROWS, left))
     if len(arithmetic) + len(shown_rows) > left:
@@ -123,6 +136,7 @@ def lines(
         *arithmetic,
         *(rows[number] for number in shown_rows),
         *_cut(extra, max(0, left), unicode),
+        *contribution_lines(explanation, width, left - len(extra), unicode),
     ]
     return [_clipped(text, width, unicode) for text in found]
 
@@ -134,9 +148,9 @@ def _cut(extra: list[Text], room: int, unicode: bool) -> list[Text]:
     return [*extra[: room - 1], Text(f"  {_dots(unicode)} {len(extra) - room + 1} more lines: page down", DIM)]
 
 
-def wanted(path: tuple[PathStop, ...], width: int, here: str = "", unicode: bool = True) -> int:
+def wanted(path: tuple[PathStop, ...], width: int, unicode: bool = True) -> int:
     """Return the number of lines that show everything."""
-    return len(lines(path, width, ALL, here, unicode))
+    return len(lines(path, width, ALL, unicode=unicode))
 
 
 def _dots(unicode: bool) -> str:
@@ -151,15 +165,14 @@ def _clipped(text: Text, width: int, unicode: bool) -> Text:
     return text
 
 
-def _head(explanation: Explanation, width: int, here: str, unicode: bool) -> Text:
-    """Return the line with the number in symbols and, on the right, its line of code."""
+def _head(explanation: Explanation, width: int, source: str, unicode: bool) -> Text:
+    """Return the line with the number in symbols and, on the right, `source`, its line of code."""
     e = explanation
     result = readable(e.value, e.dtype)
     symbols = (
         explanation_text.symbols(e, unicode) if not e.leaf else f"{result}   {explanation_text.WORDS.get(e.op, e.op)}"
     )
     text = Text.assemble((e.label, STRONG), f" = {symbols}")
-    source = explanation_text.where(e, here)
     room = width - cell_len(source) - 2
     if source and text.cell_len <= room:
         text.append(" " * (width - text.cell_len - cell_len(source)) + source, DIM)
@@ -196,32 +209,47 @@ def _wrapped(text: str, width: int, hanging: str) -> list[str]:
     return [*found, line]
 
 
-def _rows(stop: PathStop, width: int, unicode: bool) -> list[Text]:
-    """Lay out the rows of operands, each with as many as fit around the chosen one; factors are aligned vertically."""
+Values = tuple[str, tuple[float, ...]]
+"""A title, and a number for each operand."""
+
+
+def _aligned(stop: PathStop) -> tuple[Values, ...]:
+    """Return the details at the beginning that have a number for each operand, such as the exponentials of scores."""
+    if len(stop.rows) != 1:
+        return ()
+    size = len(stop.row.positions)
+    return tuple(takewhile(lambda detail: len(detail[1]) == size > 1, stop.explanation.details))
+
+
+def _rows(stop: PathStop, width: int, unicode: bool, aligned: Sequence[Values] = ()) -> list[Text]:
+    """Lay out the rows of operands, each with as many as fit around the chosen one, and the `aligned` values below.
+
+    Factors are aligned vertically.
+    """
     operands, dots = stop.explanation.operands, _dots(unicode)
     # Format only operands that may fit: there may be a thousand.
-    rows = []
+    rows: list[tuple[str, int, dict[int, str]]] = []
     for row in stop.rows:
         middle = min(stop.choice.index, len(row.positions) - 1)
         near = range(max(0, middle - width), min(middle + width, len(row.positions)))
-        rows.append((row, {at: _number(operands[row.positions[at]]) for at in near}))
+        rows.append((row.pattern, len(row.positions), {at: _number(operands[row.positions[at]]) for at in near}))
+        rows += [(title, len(values), {at: readable(values[at]) for at in near}) for title, values in aligned]
     if not rows:
         return []
-    cell = max(len(text) for _, texts in rows for text in texts.values()) + 2
+    cell = max(len(text) for *_, texts in rows for text in texts.values()) + 2
     # Showing the chosen operand matters more than the end of a long name.
     longest = max(0, min(max(12, width // 2), width - 5 - cell))
-    names = [truncated(row.pattern, longest, dots) for row, _ in rows]
+    names = [truncated(name, longest, dots) for name, *_ in rows]
     indent = max(map(cell_len, names))
     found = []
-    for number, (row, texts) in enumerate(rows):
-        size = len(row.positions)
+    for number, (_, size, texts) in enumerate(rows):
         count = f" {dots} {size}"
         room = width - 4 - indent
         fit = size if size * cell <= room else max(1, (room - 1 - len(count)) // cell)
         first = max(0, min(stop.choice.index - fit // 2, size - fit))
         name = names[number]
-        text = Text("  ").append(name, NAME).append(" " * (indent - cell_len(name) + 1))
-        text.append(dots if first else " ", DIM)
+        text = Text("  ").append(name, NAME if number < len(stop.rows) else DIM)
+        text.append(" " * (indent - cell_len(name) + 1)).append(dots if first else " ", DIM)
         for index in range(first, min(first + fit, size)):
             chosen = Choice(number, index) == stop.choice
             text.append(" ").append(f"{texts[index].rjust(cell - 2)} ", CHOSEN if chosen else None)
@@ -240,9 +268,9 @@ def _around(chosen: int, count: int, room: int) -> range:
     return range(first, min(first + room, count))
 
 
-def _details(explanation: Explanation, width: int) -> list[Text]:
+def _details(explanation: Explanation, width: int, first: int) -> list[Text]:
     found = []
-    for title, row in explanation.details:
+    for title, row in explanation.details[first:]:
         text = Text.assemble((f"  {title}  ", DIM))
         for index, value in enumerate(row):
             shown = readable(value)
@@ -256,7 +284,13 @@ def _details(explanation: Explanation, width: int) -> list[Text]:
 
 def _notes(explanation: Explanation, width: int) -> list[Text]:
     found = []
+    word = explanation_text.WORDS.get(explanation.op, "").capitalize() + "." if explanation.leaf else ""
     for note in explanation.notes:
+        if word and note.startswith(word):
+            # The first line says so.
+            note = note.removeprefix(word).strip()
+            if not note:
+                continue
         found += [Text(f"  {line}", DIM) for line in _wrapped(note, width - 2, "  ")]
     return found
 
@@ -293,7 +327,7 @@ class ExplanationPane(LineWidget, can_focus=True):
         super().__init__(id=id)
         self._terminal = terminal
         self._path: tuple[PathStop, ...] = ()
-        self._here = ""
+        self._here, self._steps = "", NO_NAMES
         self._drawn = NOTHING_DRAWN
         self._tail = False
 
@@ -324,9 +358,9 @@ class ExplanationPane(LineWidget, can_focus=True):
         """The number of stops on the path."""
         return len(self._path)
 
-    def show(self, explanation: Explanation, here: str) -> None:
-        """Explain a number and start a new path; `here` is the step that the learner is in."""
-        self._here = here
+    def show(self, explanation: Explanation, here: str, steps: Mapping[str, str] = NO_NAMES) -> None:
+        """Explain a number and start a new path; `here` is the learner's step, `steps` what others are called."""
+        self._here, self._steps = here, steps
         self._drawn = NOTHING_DRAWN
         self._tail = False
         self._go((PathStop(explanation),))
@@ -341,7 +375,7 @@ class ExplanationPane(LineWidget, can_focus=True):
 
     def wanted(self, width: int) -> int:
         """Return the number of lines that show everything at a width."""
-        return wanted(self._path, max(20, width - 2), self._here, self._terminal.unicode)
+        return wanted(self._path, max(20, width - 2), self._terminal.unicode)
 
     def _go(self, path: tuple[PathStop, ...]) -> None:
         before = self._drawn[2] if self._drawn[:2] == (self._path, self.size) else None
@@ -366,7 +400,8 @@ class ExplanationPane(LineWidget, can_focus=True):
         if self._drawn[:2] != (self._path, self.size):
             # Laying out a sum of hundreds of terms takes a while: do not repeat it for each line.
             width, height = self.size
-            found = lines(self._path, max(1, width - 2), height, self._here, self._terminal.unicode, self._tail)
+            names = (self._here, self._terminal.unicode, self._tail, self._steps)
+            found = lines(self._path, max(1, width - 2), height, *names)
             self._drawn = (self._path, self.size, found)
         return self._drawn[2]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +84,7 @@ def test_everything_is_shown_where_there_is_room() -> None:
         "weights[1,1] = softmax(scores[1,:])",
         "  = 1 / 1.7197 ≈ 0.5815",
         "  scores[1,:]    0.9995   1.4754  -0.8434 ",
-        "  exp   0.6213 1 0.0984",
+        "  exp            0.6213        1   0.0984 ",
         "  sum of exp   1.7197",
     ]
     assert plain(VARIED[-1]) == [
@@ -171,6 +173,26 @@ class Explaining(App[None]):
     @property
     def lines(self) -> list[str]:
         return painted_lines(self)[: self.view.size.height]
+
+
+def test_exponentials_stand_below_their_scores() -> None:
+    scores, exponentials, *_ = plain(SHARE)[3:]
+    assert exponentials.split()[0] == "exp"
+    # All numbers end where those above them end.
+    ends = [[match.end() for match in re.finditer(r"-?[\d.]+(?= )", line)][-3:] for line in (scores, exponentials)]
+    assert ends[0] == ends[1]
+
+
+def test_the_line_names_a_step_as_the_screen_does() -> None:
+    (head,) = (text.plain for text in lines((PathStop(SCORE),), 78, 7, "others", steps={"product": "step 4"})[1:2])
+    assert head.endswith("line 4 of step 4")
+    assert "'product'" not in head
+
+
+def test_what_the_first_line_says_is_not_said_again() -> None:
+    note = "Written in the code."
+    assert not any(note in line for line in plain(leaf("x", (0,), 0.5, notes=(note,))))
+    assert "Rounded." in plain(leaf("x", (0,), 0.5, notes=(f"{note} Rounded.",)))[-1]
 
 
 async def test_arrows_choose_and_enter_follows() -> None:

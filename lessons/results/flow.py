@@ -102,6 +102,24 @@ class Flow:
         return tuple(arrow.target for arrow in self.arrows if arrow.source == id)
 
 
+def longest_path(flow: Flow) -> tuple[FlowBox, ...]:
+    """Return the longest way through a flow that ends with what the step shows, or with the last box.
+
+    It leads through tensors only, and not through the modules that hold parameters.
+    """
+    longest: dict[str, tuple[str, ...]] = {}
+    for box in flow.boxes:
+        before = [longest[arrow.source] for arrow in flow.arrows if arrow.target == box.id and not arrow.back]
+        # The first of equally long ones is the first that the code names.
+        longest[box.id] = (*_longest(before), *([box.id] if box.shape is not None else []))
+    chosen = _longest([longest[box.id] for box in flow.boxes if box.shown] or list(longest.values())[-1:])
+    return tuple(box for box in flow.boxes if box.id in chosen)
+
+
+def _longest(ways: list[tuple[str, ...]]) -> tuple[str, ...]:
+    return max(ways, key=len) if ways else ()
+
+
 def cleaned(flow: Flow) -> Flow:
     """Return a flow whose texts are safe to print: they come from a process that has run the learner's code."""
     return replace(

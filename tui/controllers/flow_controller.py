@@ -8,7 +8,8 @@ from textual.widget import Widget
 
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson
-from lessons.results.flow import Flow
+from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow, longest_path
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
 from tui.controllers.frame import FLOW, Frame
@@ -63,8 +64,11 @@ class FlowController:
     async def fetch_for(self, panel: FlowPanel, question: FlowQuestion) -> None:
         """Fetch the flow of a step for a panel, which shows none if there is none."""
         reply = await self._async_session.ask(question)
-        if isinstance(reply, Flow):
-            panel.show_reply(question, reply)
+        if not isinstance(reply, Flow) or not panel.show_reply(question, reply):
+            return
+        if question.unit == CodeUnit.step(self._steps.step.id):
+            self._frame.way = tuple(box.name for box in longest_path(reply))
+            self._frame.show_title()
 
     async def fetch_tensor(self, question: BoxQuestion) -> None:
         """Fetch the tensor of a box, and label its axes as the lesson does."""

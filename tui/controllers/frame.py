@@ -61,6 +61,8 @@ class Frame:
         self._async_session: AsyncSession | None = None
         self._progress: Progress | None = None
         self.position = CoursePosition(0, 0, 1)
+        self.way: tuple[str, ...] = ()
+        """The names on the way of the numbers to what the step shows; empty if it is not known."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
         self.covered_view_id = MAP
@@ -129,7 +131,8 @@ class Frame:
             words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
-        self.rule.set(title_text.rule(width, here.step, here.of, unicode=self._terminal.unicode))
+        way = () if self.view_id == MAP else self.way
+        self.rule.set(title_text.rule(width, here.step, here.of, way, unicode=self._terminal.unicode))
 
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""

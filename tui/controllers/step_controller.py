@@ -106,6 +106,7 @@ class StepController:
             self._history = history or ChangeHistory()
             self._state.results.forget()
         self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
+        self._frame.way = ()
         if purpose is Purpose.WORK:
             self._state.progress.visit(lesson.id, self.step.id)
         else:

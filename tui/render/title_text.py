@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from rich.style import Style
 from rich.text import Text
 
+from tui.render.numbers import truncated, visible
+
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 GAP = "   "
+
+HERE = Style(bold=True)
+LEAST_RULE = 16
+"""Columns of the rule that no way covers."""
+
+LONGEST_NAME = 16
 
 SKIPPED = "skipped"
 """Replaces a remark that does not fit."""
@@ -33,9 +41,28 @@ def right_end(words: Sequence[str], remark: str, position: str, room: int) -> st
     return GAP.join([*words, *remarks, position])
 
 
-def rule(width: int, done: int, of: int, *, unicode: bool) -> Text:
-    """Return a line of `width` columns; its heavy part is how far the learner is: `done` of `of` steps."""
+def rule(width: int, done: int, of: int, way: Sequence[str] = (), *, unicode: bool) -> Text:
+    """Return a line of `width` columns; its heavy part is how far the learner is: `done` of `of` steps.
+
+    At its right end stands the way of the numbers to where the learner is, as far as it fits.
+    """
     width = max(width, 1)
     heavy, light = ("━", "─") if unicode else ("=", "-")
     part = width * done // of
-    return Text.assemble((heavy * part, TITLE), (light * (width - part), DIM))
+    line = Text.assemble((heavy * part, TITLE), (light * (width - part), DIM))
+    words = _way(way, width - len(title("")) - LEAST_RULE, unicode=unicode)
+    if not words.plain:
+        return line
+    return Text.assemble(line[: width - words.cell_len - 1], words, line[width - 1 :])
+
+
+def _way(names: Sequence[str], room: int, *, unicode: bool) -> Text:
+    """Return names joined by arrows, the last one lit; the first ones give way if there is no room for all."""
+    arrow, more = (" → ", "…") if unicode else (" > ", "~")
+    short = [truncated(visible(name), LONGEST_NAME, more) for name in names]
+    for first in range(len(short) - 1):
+        before = arrow.join([*([more] if first else []), *short[first:-1]]) + arrow
+        text = Text.assemble((f" {before}", DIM), (f"{short[-1]} ", HERE))
+        if text.cell_len <= room:
+            return text
+    return Text()

@@ -264,8 +264,7 @@ class LessonView(QuietStepView, ExplainingView):
         return self.room.width >= WIDE
 
     def _ask_for_flow(self) -> None:
-        if self.has_flow:
-            self._flow.ask(self.unit, self._explanation.references)
+        self._flow.ask(self.unit, self._explanation.references)
 
     def on_flow_panel_changed(self, event: FlowPanel.Changed) -> None:
         """Give the flow its room."""
@@ -315,8 +314,6 @@ class LessonView(QuietStepView, ExplainingView):
         """Arrange the panes for the new size of the view."""
         if self._step is not None:
             self._show_code(keep=True)
-            if not self._flow.flow.boxes:
-                self._ask_for_flow()
             self._arrange()
             self._describe()
 
@@ -446,7 +443,8 @@ class LessonView(QuietStepView, ExplainingView):
     def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
         """Highlight the operands, and draw the path of the explanation into the flow."""
         super().on_explanation_pane_changed(event)
-        self._ask_for_flow()
+        if self.has_flow:
+            self._ask_for_flow()
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 

@@ -43,11 +43,14 @@ class FlowPanel(FlowChart, can_focus=False):
             self._question = FlowQuestion((), references, unit)
             self.post_message(self.Wanted(self, self._question))
 
-    def show_reply(self, question: FlowQuestion, flow: Flow) -> None:
-        """Show the reply to a question, if it is the one that was asked last."""
-        if question is self._question and flow != self.flow:
+    def show_reply(self, question: FlowQuestion, flow: Flow) -> bool:
+        """Show the reply to a question, if it is the one that was asked last. Returns whether it is."""
+        if question is not self._question:
+            return False
+        if flow != self.flow:
             self.show(flow)
             self.post_message(self.Changed())
+        return True
 
     def leave_step(self, lesson: str) -> None:
         """Keep the flow of the step before, without what is lit, until the next one is known.

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 import torch
 
-from lessons.results.flow import Flow
+from lessons.results.flow import Flow, longest_path
 from lessons.worker import plain_codec
 from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.tensor_reports import FlowReport
@@ -229,6 +229,18 @@ def test_the_tensor_of_a_box() -> None:
     for wrong in ("", "0.99999", "outside.7", "outside.x"):
         with pytest.raises(NoBox):
             diagram.result(wrong)
+
+
+def test_the_longest_path() -> None:
+    assert [box.name for box in longest_path(flow_of(ATTENTION, shown="context"))] == [
+        "x",
+        "queries",
+        "scores",
+        "weights",
+        "context",
+    ]
+    assert [box.name for box in longest_path(flow_of(ATTENTION, shown="keys"))] == ["x", "keys"]
+    assert longest_path(Flow((), ())) == ()
 
 
 def test_only_so_many_boxes() -> None:

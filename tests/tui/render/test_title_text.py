@@ -1,0 +1,30 @@
+"""The rule below the title: how far the learner is, and the way of the numbers to where they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.render.title_text import LEAST_RULE, rule
+
+WAY = ("inputs", "queries", "scores", "a_rather_long_name_for_weights", "context")
+
+
+def test_the_way_stands_at_the_right_end() -> None:
+    assert rule(20, 1, 2, unicode=True).plain == "━" * 10 + "─" * 10
+    line = rule(80, 1, 4, WAY, unicode=True)
+    assert line.plain.endswith("── inputs → queries → scores → a_rather_long_n… → context ─")
+    assert line.plain.startswith("━" * 20 + "─")
+    assert [line.plain[span.start : span.end] for span in line.spans if "context" in line.plain[span.start : span.end]]
+    ascii_line = rule(80, 1, 4, WAY, unicode=False).plain
+    assert ascii_line.endswith("-- inputs > queries > scores > a_rather_long_n~ > context -")
+    # One box is no way.
+    assert rule(30, 1, 2, ("inputs",), unicode=True) == rule(30, 1, 2, unicode=True)
+
+
+@pytest.mark.parametrize("width", range(1, 90))
+def test_the_first_names_give_way(width: int) -> None:
+    plain = rule(width, 1, 3, WAY, unicode=True).plain
+    assert len(plain) == width
+    if plain.strip("━─"):
+        assert plain[:LEAST_RULE].strip("━─") == ""
+        assert plain.endswith("→ context ─")

@@ -231,7 +231,7 @@ def test_overviews_of_a_large_matrix(course: Course, tutor: Pty) -> None:
     assert len(tutor.send(DOWN, quiet=0.1)) <= ARROW
     assert len(tutor.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15)) <= PAGE
     assert len(tutor.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3)) <= PAGE
-    for key in (RIGHT, DOWN):
+    for key in (RIGHT, RIGHT):
         assert len(tutor.send(key, quiet=0.1)) <= ARROW
     assert len(tutor.send(ENTER, shows(r"max of weights\[0,\d+,.* = \d"), quiet=0.15)) <= PAGE
     assert len(tutor.send(ENTER, shows(r"\n weights\[0,\d+,\d+,\d+\] = \d"), quiet=0.15)) <= PAGE

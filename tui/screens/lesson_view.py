@@ -269,7 +269,8 @@ class LessonView(QuietStepView, ExplainingView):
     def on_flow_panel_changed(self, event: FlowPanel.Changed) -> None:
         """Give the flow its room."""
         event.stop()
-        self._arrange()
+        if self.has_flow:
+            self._arrange()
 
     # Layout ------------------------------------------------------------------------------------------------------
 

@@ -38,9 +38,12 @@ def key_line(hints: Sequence[str], width: int | None = None) -> str:
 
     Args:
         hints: The hints, the most important first.
-        width: Columns of the line: the last hints go where it is too narrow, but the first two stay. None: all stay.
+        width: Columns of the line: the last hints go where it is too narrow, but two stay, and the way to the next step
+            is among them. None: all stay.
     """
     fitting = list(hints)
+    ways_on = {hint("tutor.next"), hint("tutor.next-anywhere")}
     while width is not None and len(fitting) > 2 and len(GAP.join(fitting)) + 2 > width:
-        fitting.pop()
+        last = max(index for index, each in enumerate(fitting) if each not in ways_on)
+        fitting.pop(last)
     return GAP.join(fitting)

@@ -186,6 +186,10 @@ def test_a_key_line_drops_its_last_hints() -> None:
     assert key_line(parts, 25) == "n next   b back   m map"
     assert key_line(parts, 24) == "n next   b back"
     assert key_line(parts, 1) == "n next   b back"
+    # The way to the next step stays, wherever it stands.
+    parts = ["tab pane", "arrows cell", "enter explain", "w what if", "n next", "b back"]
+    assert key_line(parts, 40) == "tab pane   arrows cell   n next"
+    assert key_line(["f5 check", "f6 run", "f8 next", "f1 help"], 22) == "f5 check   f8 next"
 
 
 def test_all_actions_that_the_code_names_are_in_the_table() -> None:

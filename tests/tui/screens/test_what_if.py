@@ -303,6 +303,20 @@ async def test_a_number_is_typed() -> None:
         assert not app.view.typing
 
 
+async def test_the_panel_opens_on_the_cell_under_the_cursor() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("down", "down")
+        assert app.chosen == "Seed"
+        app.view.choose_spot()
+        assert app.chosen == "x[1,0]"
+        # Where no cell can be changed, the row stays.
+        await pilot.press("down")
+        app.view.show(app.lesson, "one", None)
+        app.view.choose_spot()
+        assert app.chosen == "Your own words"
+
+
 async def test_what_is_typed_replaces_the_words() -> None:
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:

@@ -393,7 +393,7 @@ STEP = "causal-mask/causal-weights"
 # For each pane: a step, the keys that lead to the pane, and the line that shows the typed text.
 INPUTS = {
     "editor": ("buffers/repair-counting-attention", ENTER, r"^ *\d+ +13"),
-    "prompt": (STEP, b"p", r"^ 13\n enter run"),
+    "prompt": (STEP, b"p", r"^ >>> 13\n enter run"),
     "answer": ("one-query/right-angle", b"", r"^ > 13$"),
     "search": (STEP, F2, r"^ Search >13$"),
     "value": (STEP, b"w" + UP * 9 + DOWN * 4, r"more: down\n 13$"),

@@ -120,16 +120,20 @@ class ExerciseView(Box):
     def _prose(self, prose: str) -> Text:
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
-    def say(self, text: Text, of: str | None = None, line: int | None = None) -> None:
+    def say(self, text: Text, of: str | None = None, line: int | None = None, *, arrange: bool = True) -> None:
         """Show feedback in the pane of the verdict.
 
         Args:
             text: the feedback.
             of: the code that the feedback is about; the feedback is dimmed once the editor has different code.
             line: the line of that code to mark until then, from 1.
+            arrange: whether the panes take the heights that suit the text, and another line is marked. For what is soon
+                replaced, all that would be sent twice.
         """
         self._feedback, self._feedback_code, self._stale = text, of or "", of is None
         self._verdict.show(text)
+        if not arrange:
+            return
         self._arrange()
         self._editor.mark(line)
         if of is not None:

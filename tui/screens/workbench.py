@@ -323,7 +323,7 @@ class Workbench(QuietStepView, Box):
         loading = "" if self._async_session.ready else "PyTorch is still loading; then "
         leave = f"{short_keys('editor.leave')}, " if self.writing.editing else ""
         keys = leave + mention("tutor.stop")
-        self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM))
+        self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM), arrange=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now."""

@@ -27,7 +27,7 @@ START, ARROW, PAGE, NEXT, EDITOR_KEY = 20 * KB, 800, 12 * KB, 5 * KB, 2560
 # A view of an exercise is a new screen of text, as the next step is; the text after giving up is longer.
 CHECKED, VIEW = 4 * KB, 4 * KB
 # A panel moves everything below it, so all but title and keys is sent once, and the marks of an explanation twice.
-EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1920, 2560, 2560
+EXPLAIN, FURTHER, WHAT_IF, KNOB = 3584, 1536, 2560, 2560
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F2, F3, F5, F6 = b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~"

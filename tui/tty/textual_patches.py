@@ -12,15 +12,21 @@ from textual.drivers import linux_driver
 from textual.drivers._writer_thread import WriterThread
 from textual.message import Message
 
+from tui.tty.short_styles import shorten
+
 PATIENCE = 1.0
 """Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""
 
 
 class DiscardingWriter(WriterThread):
-    """Writes to the terminal. After the connection is lost, all output is discarded.
+    """Writes to the terminal, in few bytes. After the connection is lost, all output is discarded.
 
     Textual's own writer would end, and whoever writes afterwards would wait forever.
     """
+
+    def write(self, text: str) -> None:
+        """Write text without what repeats the style before it."""
+        super().write(shorten(text))
 
     def run(self) -> None:
         """Write until told to stop."""

@@ -865,7 +865,7 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
         await learner.press("right", "right", "enter")
         await learner.sees(" < weights[1,2] < scores[1,2] < inputs[1,:]", "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754")
         await learner.press("down", "enter")
-        await learner.sees("inputs[2,0] = 0.57", "Written in the code.", "line 5 of the setup")
+        await learner.sees("inputs[2,0] = 0.57", "written in the code", "line 5 of the setup")
         for number in ("scores[1,2] = inputs", "weights[1,2] = softmax", "context[1,0] = weights"):
             await learner.press("backspace")
             await learner.sees(number)

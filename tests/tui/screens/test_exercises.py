@@ -639,7 +639,8 @@ async def test_keys_of_the_map_do_nothing_elsewhere() -> None:
 
 
 async def test_an_export_replaces_that_of_before_and_its_path_is_whole() -> None:
-    async with tutor() as learner:
+    # As wide as the path of a temporary folder of these tests may need.
+    async with tutor(size=(160, 24)) as learner:
         await learner.press("x")
         await learner.sees("Written to")
         file = learner.app._exported

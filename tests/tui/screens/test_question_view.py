@@ -542,7 +542,7 @@ async def test_every_number_explains_itself(step: str) -> None:
         assert app.focus == "explanation"
         assert app.lines[0].startswith(f" {name}[")
         await pilot.press("enter")
-        assert "Written in the code." in app.drawn
+        assert "written in the code" in app.drawn
         # Go back, to the matrix, and on to a different number.
         await pilot.press("backspace", "tab", "left")
         assert len(app.run_of.explained) == 2

@@ -18,13 +18,9 @@ def thumbnail(tensor: torch.Tensor) -> Rows:
     """
     if tensor.is_complex():
         tensor = tensor.abs()
-    matrix = (
-        tensor.reshape(-1, *tensor.shape[-2:])[0]
-        if tensor.dim() > 2
-        else tensor.reshape(-1, tensor.shape[-1] if tensor.dim() else 1)
-    )
-    if not matrix.numel():
+    if not tensor.numel():
         return ()
+    matrix = tensor[(0,) * (tensor.dim() - 2)] if tensor.dim() > 2 else tensor.reshape(-1, (1, *tensor.shape)[-1])
     most_rows, most_cols = LARGEST_THUMBNAIL
     strips = matrix.to(torch.float64).tensor_split(min(matrix.shape[0], most_rows))
     return tuple(

@@ -81,8 +81,12 @@ def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
 
 def flow(run: RunState, question: FlowQuestion) -> FlowReport:
     """Return the boxes and arrows that lead to what a unit shows."""
-    path = run.explainer.path_of(question.references)
-    return FlowReport(Diagram(run.explainer, question.unit, question.opened).flow(path))
+    try:
+        path = run.explainer.path_of(question.references)
+        return FlowReport(Diagram(run.explainer, question.unit, question.opened).flow(path))
+    except Exception as error:
+        # A bug in a flow must not end the child: its numbers can still be explained.
+        raise QuestionRefused(f"this flow cannot be drawn ({type(error).__name__}: {error})") from error
 
 
 def box(run: RunState, question: BoxQuestion) -> BoxReport:
@@ -93,6 +97,8 @@ def box(run: RunState, question: BoxQuestion) -> BoxReport:
         name, region, time = Diagram(run.explainer, question.unit, question.opened).result(question.box)
     except NoBox:
         raise QuestionRefused("this box has no tensor of its own") from None
+    except Exception as error:
+        raise QuestionRefused(f"this box cannot be shown ({type(error).__name__}: {error})") from error
     try:
         tensor = as_tensor(run.explainer.history.tensor(region, time))
     except (ValueLost, TypeError) as error:

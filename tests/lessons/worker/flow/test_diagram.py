@@ -206,6 +206,19 @@ def test_thumbnails_are_means_of_blocks() -> None:
     assert (small.low, small.high) == (1, 1)
 
 
+def test_tensors_without_numbers_have_no_thumbnail() -> None:
+    """The cache of keys begins empty."""
+    flow = flow_of(
+        "keys = torch.empty(1, 0, 2)\ngrown = torch.cat((keys, torch.ones(1, 1, 2)), dim=1)\nn = grown[0].sum()\n"
+    )
+    assert [(box.shape, box.thumbnail) for box in flow.boxes if box.name in ("keys", "n")] == [
+        ((1, 0, 2), ()),
+        ((), ((2.0,),)),
+    ]
+    deep = flow_of("x = torch.arange(16.).reshape(2, 2, 2, 2)\n")
+    assert deep.boxes[0].thumbnail == ((0.0, 1.0), (2.0, 3.0))
+
+
 def test_overwritten_numbers_are_shown_as_they_were() -> None:
     flow = flow_of("a = torch.ones(2)\nb = a + 1\na.add_(5)\nc = a + b\n")
     assert [box.thumbnail for box in flow.boxes if box.code == "a = torch.ones(2)"] == [((1.0, 1.0),)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-
-from textual.widget import Widget
 
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson
@@ -27,8 +26,8 @@ class FlowController:
 
     def __init__(self, frame: Frame, async_session: AsyncSession, steps: StepController, view: FlowView) -> None:
         self._frame, self._async_session, self._steps, self._view = frame, async_session, steps, view
-        self._view_before = frame.view
-        self._focus_before: Widget | None = None
+        self.close: Callable[[], None] = lambda: None
+        """Close the view, and restore the view and the focus of before."""
 
     def toggle(self) -> None:
         """Open the flow of what the current view shows, or close it if it is open."""
@@ -38,17 +37,8 @@ class FlowController:
             self._open(subject)
 
     def _open(self, subject: FlowSubject) -> None:
-        frame = self._frame
-        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.main_view_id
-        frame.show(self._view)
+        self.close = self._frame.cover(self._view)
         self._view.open(subject)
-        frame.show_lines()
-
-    def close(self) -> None:
-        """Close the view, and restore the view and the focus of before."""
-        self._frame.show(self._view_before)
-        if self._focus_before is not None:
-            self._focus_before.focus(scroll_visible=False)
         self._frame.show_lines()
 
     async def fetch(self, question: FlowQuestion) -> None:

@@ -113,6 +113,19 @@ class Frame:
         """Show a view that was added before, in place of the current one."""
         self.views.current = view.id
 
+    def cover(self, view: View) -> Callable[[], None]:
+        """Show a view over the current one. Returns a function that restores the view and the focus of before."""
+        before, focus, self.covered_view_id = self.view, self.focused, self.main_view_id
+        self.show(view)
+
+        def restore() -> None:
+            self.show(before)
+            if focus is not None:
+                focus.focus(scroll_visible=False)
+            self.show_lines()
+
+        return restore
+
     # Lines -----------------------------------------------------------------------------------------------------------
 
     def show_title(self) -> None:

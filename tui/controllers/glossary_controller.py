@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual.widget import Widget
+from collections.abc import Callable
 
 from lessons.format.lesson import Course
 from lessons.reading import glossary
@@ -18,8 +18,8 @@ class GlossaryController:
 
     def __init__(self, frame: Frame, course: Course, steps: StepController, view: GlossaryView) -> None:
         self._frame, self._course, self._steps, self._view = frame, course, steps, view
-        self._view_before = frame.view
-        self._focus_before: Widget | None = None
+        self.close: Callable[[], None] = lambda: None
+        """Close the view, and restore the view and the focus of before."""
 
     def toggle(self) -> None:
         """Open the glossary with the terms of the current step first, or close it if it is open."""
@@ -32,18 +32,10 @@ class GlossaryController:
         except LessonError as error:
             frame.notify(f"The glossary cannot be read: {error}", "error")
             return
-        self._view_before, self._focus_before, frame.covered_view_id = frame.view, frame.focused, frame.main_view_id
         step = None if frame.view_id == MAP else self._steps.step
-        frame.show(self._view)
+        self.close = frame.cover(self._view)
         self._view.open(words, self._course, step)
         frame.show_lines()
-
-    def close(self) -> None:
-        """Close the glossary, and restore the view and the focus of before."""
-        self._frame.show(self._view_before)
-        if self._focus_before is not None:
-            self._focus_before.focus(scroll_visible=False)
-        self._frame.show_lines()
 
     def go_to(self, step_path: str) -> None:
         """Go to a step, named as `lesson/step`."""

@@ -38,13 +38,17 @@ def box_facts(box: FlowBox, unicode: bool = True) -> str:
     return ", ".join(filter(None, (shape_text(box.shape, unicode), f"run {times}" if times else "", loops)))
 
 
+def where(box: FlowBox) -> str:
+    """Say where the code of a box stands."""
+    return f"{box.unit}, line {box.line}" if box.line is not None else box.unit
+
+
 def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
     """Yield a line for each box in the order of computation, with the boxes that it was computed from.
 
     Boxes inside an open box are indented below a line with its name.
     """
     names = numbered(flow)
-    level = _levels(flow)
     opened = {box.id: box for box in flow.opened}
     last: tuple[str, ...] = ()
     for box in flow.boxes:
@@ -55,13 +59,12 @@ def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
                 last = chain[: depth + 1]
         last = chain
         sources = ", ".join(names[source] for source in flow.sources(box.id))
-        head = " " * INDENT * level[box.id] + names[box.id]
+        head = " " * INDENT * len(chain) + names[box.id]
         facts = box_facts(box, unicode)
         made = f"from {sources}" if sources else "from outside" if not box.code else ""
         yield truncated("   ".join(filter(None, (head, facts, made))), width - 2, "...")
         if box.code:
-            where = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
-            yield truncated(f"{' ' * (INDENT * level[box.id] + 2)}{where}: {box.code}", width - 2, "...")
+            yield truncated(f"{' ' * (INDENT * len(chain) + 2)}{where(box)}: {box.code}", width - 2, "...")
     if flow.left_out:
         yield f"{flow.left_out} earlier boxes are left out."
 
@@ -73,11 +76,6 @@ def _chain(parent: str, opened: Mapping[str, OpenBox]) -> tuple[str, ...]:
         found.insert(0, parent)
         parent = opened[parent].parent
     return tuple(found)
-
-
-def _levels(flow: Flow) -> dict[str, int]:
-    opened = {box.id: box for box in flow.opened}
-    return {box.id: len(_chain(box.parent, opened)) for box in flow.boxes}
 
 
 def dot(flow: Flow) -> Iterator[str]:

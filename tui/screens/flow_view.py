@@ -19,7 +19,7 @@ from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line
 from tui.drawings.marks import Cells, Marks
-from tui.render.flow_text import box_facts
+from tui.render.flow_text import box_facts, where
 from tui.render.numbers import truncated, visible
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import ExplainingView
@@ -333,16 +333,14 @@ class FlowView(ExplainingView):
 
 def _code_text(box: FlowBox, unicode: bool) -> Text:
     """Return the code of a box, with where it stands."""
-    where = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
     text = Text.assemble((visible(box.name), BOLD), f"   {box_facts(box, unicode)}\n")
     if box.code:
         text.append(visible(box.code))
-        text.append(f"   {where}", DIM)
+        text.append(f"   {where(box)}", DIM)
     return text
 
 
 def _line(box: FlowBox, terminal: Terminal, width: int) -> str:
     """Describe a box in one line."""
-    where = f"{box.unit}, line {box.line}" if box.line is not None else box.unit
-    parts = [f"{visible(box.name)} {box_facts(box, terminal.unicode)}".strip(), where, visible(box.code)]
+    parts = [f"{visible(box.name)} {box_facts(box, terminal.unicode)}".strip(), where(box), visible(box.code)]
     return truncated("   ".join(filter(None, parts)), width, terminal.ellipsis)

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from textual.worker import Worker
 
-from tui.actions.hints import hint, mention
+from tui.actions.hints import hint, key_line, mention
 from tui.render import title_text
 from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
@@ -157,7 +157,7 @@ class Frame:
 
     def show_keys(self) -> None:
         """Update the line of keys below the view."""
-        self.keys.set(Text(f" {self.view.keys}", DIM))
+        self.keys.set(Text(f" {key_line(self.view.hints, self._app.size.width)}", DIM))
 
     def show_lines(self) -> None:
         """Update the title, the rule and the line of keys."""

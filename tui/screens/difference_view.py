@@ -13,7 +13,7 @@ from textual.message import Message
 from lessons.results.explanation import label
 from lessons.results.result import AnswerDifference
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.drawings import before_after
 from tui.drawings.marks import Marks
@@ -109,12 +109,12 @@ class DifferenceView(Box):
         self.post_message(self.Left())
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         following = self._contents[(self._active + 1) % len(self._contents)].caption if len(self._contents) > 1 else ""
         flip = [hint("difference.flip", following)] if following else []
         matrix = self._matrices[self._active].hints
-        return key_line([hint("difference.leave"), *flip, *matrix, hint("exercise.check"), hint("tutor.help")])
+        return [hint("difference.leave"), *flip, *matrix, hint("exercise.check"), hint("tutor.help")]
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes for the new size of the view."""

@@ -17,7 +17,7 @@ from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.drawings.marks import Cells, Marks
 from tui.render.flow_text import box_facts, where
 from tui.render.numbers import truncated, visible
@@ -309,15 +309,12 @@ class FlowView(ExplainingView):
             self._leave_matrix()
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self._explanation.has_focus:
-            return key_line([*self._explanation.hints, hint("explanation.back"), hint("explanation.close")])
+            return [*self._explanation.hints, hint("explanation.back"), hint("explanation.close")]
         if self._in_matrix and self._active >= 0:
-            return key_line(
-                [*self._matrices[0].hints, hint("number.explain"), hint("flow-matrix.leave"), hint("tutor.help")],
-                self.size.width,
-            )
+            return [*self._matrices[0].hints, hint("number.explain"), hint("flow-matrix.leave"), hint("tutor.help")]
         box = self._chart.box
         toggle = []
         if box is not None and box.opens:
@@ -325,10 +322,7 @@ class FlowView(ExplainingView):
         elif box is not None and box.parent:
             toggle = [hint("flow.toggle", "close")]
         matrix = [hint("flow.matrix")] if box is not None and box.shape is not None else []
-        return key_line(
-            [hint("flow.move"), *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")],
-            self.size.width,
-        )
+        return [hint("flow.move"), *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")]
 
 
 def _code_text(box: FlowBox, unicode: bool) -> Text:

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from lessons.format.lesson import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
@@ -115,14 +115,14 @@ class GlossaryView(Box):
         return "References" if self._references else "Glossary"
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self._references:
             parts = [hint("glossary.move"), hint("screen.pane", "glossary")]
         else:
             parts = [hint("glossary.search"), hint("glossary.move"), hint("glossary.go")]
             parts.append(hint("screen.pane", "references"))
-        return key_line([*parts, hint("glossary.close")])
+        return [*parts, hint("glossary.close")]
 
     def move_pane(self, step: int) -> None:
         """Switch between terms and references."""

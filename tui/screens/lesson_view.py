@@ -25,7 +25,7 @@ from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import ChangeHistory, apply
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
@@ -463,31 +463,29 @@ class LessonView(QuietStepView, ExplainingView):
         self._describe()
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys, as many as fit into it."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self._explanation.has_focus:
             tab = [hint("screen.pane", "matrix")] if self._active >= 0 else []
-            parts = [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
-            return key_line(parts, self.size.width)
+            return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         flip = [hint("step.flip")] if self._comparable else []
         if self._whatif.has_focus_within:
             if self._whatif.typing:
-                return key_line([hint("what-if-line.take"), hint("what-if.restore", "leave it")])
+                return [hint("what-if-line.take"), hint("what-if.restore", "leave it")]
             change = [hint("rows.choose"), hint("rows.type"), hint("what-if.restore")]
-            return key_line([*change, *flip, hint("what-if.undo"), hint("screen.pane")], self.size.width)
+            return [*change, *flip, hint("what-if.undo"), hint("screen.pane")]
         panes, explain, next_step = self._pane_keys(), hint("number.explain"), hint("tutor.next")
         others = [next_step, hint("tutor.back"), hint("tutor.help"), hint("tutor.map"), hint("tutor.quit")]
-        parts = [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
-        if isinstance(self._step, RunningStep) and self._active >= 0:
-            parts = [*panes, explain, hint("step.what-if"), *others]
-        if self.explaining:
-            parts = [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
-        elif self._content.base is not None:
-            change = [hint("step.what-if", "change"), hint("step.close", "restore")]
-            parts = [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._active >= 0 and self._matrices[self._active].overview:
-            parts = [*panes, hint("matrix.cells"), *others]
-        return key_line(parts, self.size.width)
+            return [*panes, hint("matrix.cells"), *others]
+        if self.explaining:
+            return [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
+        if self._content.base is not None:
+            change = [hint("step.what-if", "change"), hint("step.close", "restore")]
+            return [*panes, *flip, *change, next_step, hint("tutor.help")]
+        if isinstance(self._step, RunningStep) and self._active >= 0:
+            return [*panes, explain, hint("step.what-if"), *others]
+        return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
     def _pane_keys(self) -> list[str]:
         """Return the hints for the keys that switch panes; a step without panes has none."""

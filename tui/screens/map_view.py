@@ -13,7 +13,7 @@ from textual.message import Message
 
 from lessons.learner import milestones
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line, mention
+from tui.actions.hints import hint, mention
 from tui.render.numbers import truncated
 from tui.render.palette import palette
 from tui.render.prose import rich_text
@@ -138,13 +138,13 @@ class MapView(Box):
         self._about.show(text)
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self.list.has_focus or not self._about.has_focus:
             parts = [hint("list.move"), hint("map.open"), hint("map.challenge")]
         else:
             parts = [hint("text.scroll"), hint("map.open"), hint("screen.pane", "lessons")]
-        return key_line([*parts, hint("tutor.help"), hint("tutor.quit")])
+        return [*parts, hint("tutor.help"), hint("tutor.quit")]
 
     def move_pane(self, step: int) -> None:
         """Switch the focus between the list and the lesson's text, if that needs scrolling."""

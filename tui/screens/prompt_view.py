@@ -22,7 +22,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line, mention
+from tui.actions.hints import hint, mention
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import rich_code
 from tui.render.numbers import truncated, visible
@@ -322,21 +322,21 @@ class PromptView(ExplainingView):
         self._describe()
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self._waiting:
-            return hint("prompt-line.leave", "stop")
+            return [hint("prompt-line.leave", "stop")]
         if self._explanation.has_focus:
             pane = hint("tutor.pane-anywhere")
-            return key_line([*self._explanation.hints, hint("explanation.back"), pane, hint("explanation.close")])
+            return [*self._explanation.hints, hint("explanation.back"), pane, hint("explanation.close")]
         pane, leave = hint("screen.pane"), hint("prompt.leave")
         if self._active >= 0 and self._matrices[self._active].has_focus:
-            return key_line([*self._matrices[self._active].hints, hint("number.explain"), pane, leave])
+            return [*self._matrices[self._active].hints, hint("number.explain"), pane, leave]
         if self._transcript.has_focus:
-            return key_line([hint("text.scroll"), pane, leave])
+            return [hint("text.scroll"), pane, leave]
         pane = hint("tutor.pane-anywhere", "matrix" if self._result.tensors else "scroll")
         actions = ("prompt-line.run", "prompt-line.complete", "prompt-line.earlier")
-        return key_line([*map(hint, actions), pane, hint("prompt-line.leave")])
+        return [*map(hint, actions), pane, hint("prompt-line.leave")]
 
     # The prompt --------------------------------------------------------------------------------------------------
 

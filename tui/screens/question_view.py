@@ -17,7 +17,7 @@ from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.drawings import question_text
 from tui.drawings.marks import Cells, Marks
@@ -363,11 +363,8 @@ class QuestionView(ExplainingView):
         self._describe()
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys, as many as fit into it."""
-        return key_line(self._key_hints(), self.size.width)
-
-    def _key_hints(self) -> list[str]:
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         tab = [hint("screen.pane")] if len(self._panes()) > 1 else []
         ask = [hint("question.hint", self._help)] if self._state.is_open else []
         rest = [*ask, *tab, *map(hint, ("tutor.next", "tutor.back", "tutor.help", "tutor.map", "tutor.quit"))]

@@ -11,7 +11,7 @@ from textual.message import Message
 from lessons.format.lesson import FilledStep, Lesson, RunStep
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
 from tui.state.step_results import StepContent
@@ -69,10 +69,9 @@ class ScratchRunView(LessonView):
             self.post_message(self.Left())
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys, as many as fit into it."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self.explaining or (self._active >= 0 and self._matrices[self._active].overview):
-            return super().keys
+            return super().hints
         explain = [hint("number.explain")] if self._active >= 0 else []
-        parts = [hint("step.close", "editor"), *self._pane_keys(), *explain, hint("exercise.check"), hint("tutor.help")]
-        return key_line(parts, self.size.width)
+        return [hint("step.close", "editor"), *self._pane_keys(), *explain, hint("exercise.check"), hint("tutor.help")]

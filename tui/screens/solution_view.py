@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box
@@ -47,11 +47,11 @@ class SolutionView(Box):
         self._pane.focus(scroll_visible=False)
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         take_back = ["solution.take-back"] if self._gave_up else []
         actions = ["text.scroll", "solution.leave", *take_back, "tutor.next", "tutor.map", "tutor.help"]
-        return key_line([hint(action) for action in actions])
+        return [hint(action) for action in actions]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: only a learner who gave up can undo that."""

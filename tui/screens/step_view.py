@@ -28,8 +28,8 @@ class View(Protocol):
         """The text of the title line."""
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
 
     @property
     def topic(self) -> str:

@@ -20,7 +20,7 @@ from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line
+from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
@@ -455,14 +455,13 @@ class TrainingView(LessonView):
         self.call_after_refresh(self._survey)
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys, as many as fit into it."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if self._whatif.has_focus_within or self.explaining:
-            return super().keys
+            return super().hints
         words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._replay.state)
         go = [hint("training.go", words)] if words else []
         busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
         snapshots = [hint("training.look")] if self._replay.snapshots else []
         others = ("step.what-if", "tutor.next", "tutor.back", "tutor.map", "tutor.quit")
-        parts = [*busy, *snapshots, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]
-        return key_line(parts, self.size.width)
+        return [*busy, *snapshots, *self._pane_keys(), hint("tutor.help"), *map(hint, () if self.busy else others)]

@@ -132,20 +132,18 @@ class Workbench(QuietStepView, Box):
         return "exercise" if self._current_view is self.writing else str(self._current_view.id)
 
     @property
-    def keys(self) -> str:
-        """The hints for the line of keys, as many as fit into it."""
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
         if not isinstance(self._current_view, ExerciseView):
-            return self._current_view.keys
+            return self._current_view.hints
         check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help.next)
         if self.writing.editing:
             steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
             leave = [mention("editor.leave", "map, quit"), hint("tutor.help-anywhere")]
-            parts = [check, run, more, *steps, *leave]
-        else:
-            both = [hint("exercise.difference")] if self._difference_known else []
-            others = map(hint, ("tutor.next", "tutor.help", "tutor.map", "tutor.quit"))
-            parts = [hint("task.edit"), check, *both, run, more, *others]
-        return key_line(parts, self.size.width)
+            return [check, run, more, *steps, *leave]
+        both = [hint("exercise.difference")] if self._difference_known else []
+        others = map(hint, ("tutor.next", "tutor.help", "tutor.map", "tutor.quit"))
+        return [hint("task.edit"), check, *both, run, more, *others]
 
     @property
     def flow_subject(self) -> FlowSubject | None:

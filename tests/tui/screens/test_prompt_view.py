@@ -242,7 +242,7 @@ async def test_panes() -> None:
         assert app.focused.id == "made1"
         await pilot.press("right")
         assert " y[0,1] = 0.1666" in app.drawn
-        assert "explain" in app.view.keys
+        assert any("explain" in each for each in app.view.hints)
         await pilot.press("escape")
         assert app.view._prompt.has_focus
         assert app.kinds == ["Entered"]
@@ -348,7 +348,7 @@ async def test_any_size(size: tuple[int, int]) -> None:
         app.view.move_pane(1)
         await pilot.resize_terminal(size[0] + 7, size[1] + 3)
         await pilot.pause()
-        assert app.view.keys
+        assert app.view.hints
         assert all(line.isascii() for line in app.lines)
 
 

@@ -1,4 +1,4 @@
-"""Patches of Textual: for odd or late bytes of input, and for output after the connection is lost."""
+"""Patches of Textual: for odd or late bytes of input, and for output over a slow or lost line."""
 
 from __future__ import annotations
 
@@ -9,32 +9,12 @@ from time import monotonic
 
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers import linux_driver
-from textual.drivers._writer_thread import WriterThread
 from textual.message import Message
 
-from tui.tty.short_styles import shorten
+from tui.tty.terminal_writer import PACE, TerminalWriter
 
 PATIENCE = 1.0
 """Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""
-
-
-class DiscardingWriter(WriterThread):
-    """Writes to the terminal, in few bytes. After the connection is lost, all output is discarded.
-
-    Textual's own writer would end, and whoever writes afterwards would wait forever.
-    """
-
-    def write(self, text: str) -> None:
-        """Write text without what repeats the style before it."""
-        super().write(shorten(text))
-
-    def run(self) -> None:
-        """Write until told to stop."""
-        try:
-            super().run()
-        except OSError:
-            while self._queue.get() is not None:
-                pass
 
 
 def tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
@@ -62,6 +42,7 @@ class PatientParser(XTermParser):
     def feed(self, data: str) -> Iterable[Message]:
         """Process what has arrived."""
         self._fed_at = monotonic()
+        PACE.heard(self._fed_at)
         recent = self._recent + data
         begin, end = recent.rfind(BRACKETED_PASTE_START), recent.rfind(BRACKETED_PASTE_END)
         if begin != end:
@@ -82,4 +63,4 @@ def apply_patches() -> None:
     """Make Textual use these patches."""
     setattr(linux_driver, "XTermParser", PatientParser)  # noqa: B010 - not an attribute of ours
     setattr(linux_driver, "getincrementaldecoder", tolerant_decoder)  # noqa: B010
-    setattr(linux_driver, "WriterThread", DiscardingWriter)  # noqa: B010
+    setattr(linux_driver, "WriterThread", TerminalWriter)  # noqa: B010

@@ -1,0 +1,43 @@
+"""How often the screen is painted: seldom enough for a slow line while keys are held, at once when the keys rest.
+
+Nothing tells how fast a line is. A terminal at the other end of one takes all that it is sent, and shows it later: keys
+that are held would be answered long after they are released.
+"""
+
+from __future__ import annotations
+
+RATE = 4000
+"""Bytes a second that even a slow line carries. While keys arrive, no more is sent on average."""
+
+CREDIT = 1000
+"""Bytes that may be sent beyond the rate after a pause."""
+
+REST = 0.2
+"""Seconds without input after which the screen is painted whatever it costs. Held keys come more often than that."""
+
+
+class Pace:
+    """Says how long the next paint has to wait. All times are seconds of one clock."""
+
+    def __init__(self) -> None:
+        self._input_at = float("-inf")
+        self._credit = float(CREDIT)
+        self._counted_at = 0.0
+
+    def heard(self, now: float) -> None:
+        """Note that input has arrived."""
+        self._input_at = now
+
+    def sent(self, size: int, now: float) -> None:
+        """Note that bytes have been sent."""
+        self._count(now)
+        self._credit -= size
+
+    def delay(self, now: float) -> float:
+        """Return the seconds to wait before the screen is painted; 0 if it may be painted at once."""
+        self._count(now)
+        return max(0.0, min(-self._credit / RATE, self._input_at + REST - now))
+
+    def _count(self, now: float) -> None:
+        self._credit = min(CREDIT, self._credit + RATE * max(0.0, now - self._counted_at))
+        self._counted_at = now

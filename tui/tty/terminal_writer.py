@@ -1,0 +1,115 @@
+"""Output to the terminal: only what it does not show yet, and no more often than a slow line can carry."""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic
+from typing import IO
+from weakref import WeakSet
+
+from tui.tty.pace import Pace
+from tui.tty.pending_output import PendingOutput
+
+USUAL_SIZE = (80, 24)
+
+
+class TerminalWriter(threading.Thread):
+    """Writes to the terminal in a thread, so that a slow line keeps nobody waiting.
+
+    The terminal is sent the difference to the newest screen, so what is painted while the thread waits costs nothing.
+    After the connection is lost, all output is discarded.
+    """
+
+    def __init__(self, file: IO[str], pace: Pace | None = None) -> None:
+        super().__init__(daemon=True, name="terminal-writer")
+        self._file = file
+        self._pace = pace or PACE
+        self._changed = threading.Condition()
+        self._output = PendingOutput(*self._size())
+        self._waits = False
+        self._ends = False
+        self._is_lost = False
+        _writers.add(self)
+
+    def write(self, text: str) -> None:
+        """Write text with escape sequences, as much of it as makes a difference. Returns at once."""
+        with self._changed:
+            if not self._is_lost:
+                self._output.resize(*self._size())
+                self._output.add(text)
+                self._waits = True
+                self._changed.notify()
+
+    def repaint(self) -> None:
+        """Write all of the screen again."""
+        with self._changed:
+            self._output.resize(*self._size())
+            self._output.repeat()
+            self._waits = True
+            self._changed.notify()
+
+    def isatty(self) -> bool:
+        """Return that this is a terminal, which Textual asks."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the file descriptor of the terminal."""
+        return self._file.fileno()
+
+    def flush(self) -> None:
+        """Do nothing: the thread flushes what it writes."""
+
+    def stop(self) -> None:
+        """Write what is left, and end the thread."""
+        with self._changed:
+            self._ends = True
+            self._changed.notify()
+        self.join()
+
+    def run(self) -> None:
+        """Write until told to stop."""
+        try:
+            while (output := self._next()) is not None:
+                self._file.write(output)
+                self._file.flush()
+        except OSError:
+            with self._changed:
+                self._is_lost = True
+
+    def _next(self) -> str | None:
+        """Return the next output as soon as it may be sent, None at the end."""
+        with self._changed:
+            while True:
+                now = monotonic()
+                delay = 0.0 if self._output.is_urgent or self._ends else self._pace.delay(now)
+                if self._waits and delay:
+                    self._changed.wait(delay)
+                elif self._waits:
+                    self._waits = False
+                    if output := self._output.take():
+                        self._pace.sent(len(output.encode(errors="replace")), now)
+                        return output
+                elif self._ends:
+                    return None
+                else:
+                    self._changed.wait()
+
+    def _size(self) -> tuple[int, int]:
+        try:
+            size = os.get_terminal_size(self._file.fileno())
+        except (OSError, ValueError):
+            return USUAL_SIZE
+        return (size.columns, size.lines) if size.columns and size.lines else USUAL_SIZE
+
+
+PACE = Pace()
+"""The pace of this process's terminal: input is noted here, and output asks here."""
+
+_writers: WeakSet[TerminalWriter] = WeakSet()
+
+
+def repaint_terminal() -> None:
+    """Write all of the screen again, after something else than this process may have changed it."""
+    for writer in tuple(_writers):
+        writer.repaint()

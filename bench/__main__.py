@@ -89,7 +89,8 @@ def scratch_home() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="attn-tutor-bench-") as home:
         folders = {"HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CACHE_HOME": f"{home}/cache"}
         os.environ.update({**folders, "LANG": "C.UTF-8", "TERM": "xterm"})
-        for name in ("COLORTERM", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY", "LC_ALL"):
+        # The last one has Python compile all modules at each start, which no learner's does.
+        for name in ("COLORTERM", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY", "LC_ALL", "PYTHONDONTWRITEBYTECODE"):
             os.environ.pop(name, None)
         yield
 

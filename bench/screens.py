@@ -43,7 +43,7 @@ async def take(name: str, size: tuple[int, int]) -> str:
         async with app.run_test(size=size) as pilot:
             await _until(pilot, lambda: app.assembled.is_set() and app.ready_to_run.is_set(), name)
             if lesson:
-                app.open_when_made(app.state.course.lesson(lesson), step)
+                app.open_when_made(lesson, step)
             for key, expected in keys:
                 if key:
                     await pilot.press(key)

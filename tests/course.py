@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
+import pytest
+
+from lessons.format.lesson import Course
+from lessons.reading import kept_course, outlining
+from lessons.reading.course_outline import CourseOutline
 from lessons.reading.loader import load_course
 
 ROOT = Path(__file__).parent.parent
 COURSE = load_course()
 LESSONS = COURSE.lessons
+
+
+@cache
+def outline_of_course() -> CourseOutline:
+    """Return the outline of the course that ships, made once for all tests."""
+    return outlining.outline(COURSE)
+
+
+def use_course(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
+    """Have the tutor and its commands use a course in place of the one that ships."""
+
+    def load_outline() -> object:
+        outline = outline_of_course() if course is COURSE else outlining.outline(course)
+        return outline, lambda: course
+
+    monkeypatch.setattr(kept_course, "load_outline", load_outline)
+    monkeypatch.setattr(kept_course, "load_course", lambda: course)

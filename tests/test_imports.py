@@ -22,7 +22,7 @@ SCREEN = {
     "lessons.format.template": {"textual", "pydantic", "sqlite3"},
     "lessons.results.result": {"textual", "pydantic", "sqlite3"},
     "lessons.reading.loader": {"textual", "sqlite3"},
-    "lessons.reading.kept_course": {"textual", "sqlite3", "yaml"},
+    "lessons.reading.kept_course": {"textual", "pydantic", "sqlite3", "yaml"},
     "lessons.engine.session": {"textual", "sqlite3"},
     "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
     "lessons.engine.launchers": {"textual", "sqlite3"},
@@ -78,11 +78,22 @@ def test_nothing_in_the_screen_process_imports_torch() -> None:
         assert "attention" not in found, module
 
 
-def test_the_map_is_shown_before_the_session_is_imported() -> None:
-    code = "import sys; from tui.controllers import startup; startup.read(); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert "lessons.format.lesson" in done.stdout.split()
-    assert not [name for name in done.stdout.split() if name.startswith(("lessons.engine", "lessons.worker"))]
+def test_the_map_needs_neither_the_models_of_the_course_nor_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the course is kept, that is; results of runs take a while to import, too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code = "import sys; import tui.app; from tui.controllers import startup; startup.read(); print(*sys.modules)"
+    for is_kept in (False, True):
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert "lessons.reading.kept_course" in done.stdout.split()
+        assert ("pydantic" not in done.stdout.split()) == is_kept
+        kept_out = (
+            "lessons.engine",
+            "lessons.worker",
+            *(["lessons.format", "lessons.results.result"] if is_kept else []),
+        )
+        assert not [name for name in done.stdout.split() if name.startswith(kept_out)]
 
 
 def test_nothing_but_tui_imports_textual() -> None:

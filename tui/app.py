@@ -16,7 +16,6 @@ from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
-from lessons.results.result import WorkerError
 from tui.actions.bindings import bindings
 from tui.actions.key_names import full_keys, short_keys
 from tui.controllers import progress_export, startup
@@ -31,12 +30,13 @@ from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     # Imported after the first paint, when they are needed: importing them takes longer than painting.
     from lessons.engine.session import Session
-    from lessons.format.lesson import Lesson
     from lessons.learner.progress import Progress
     from tui.controllers.assembly import Assembly
-    from tui.controllers.learning_state import LearningState
+    from tui.controllers.learning_state import LearningState, MapState
     from tui.screens.explaining_view import ExplainingView
     from tui.screens.flow_view import FlowView
     from tui.screens.glossary_view import GlossaryView
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
 STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
 """The actions that need a step and therefore do nothing on the map."""
 
+HEAD_START = 0.1
+"""Seconds that the first paint waits for the map, so that in most cases it is the only one."""
+
 
 class TutorApp(OrderedInputApp):
-    """The tutor. It paints first, then loads the course, and then has the worker load PyTorch."""
+    """The tutor. It shows the map, then loads the course and the views, and has the worker load PyTorch."""
 
     CSS_PATH = "app.tcss"
     TITLE = "attn-tutor"
@@ -87,23 +90,25 @@ class TutorApp(OrderedInputApp):
         frame = self.frame
         yield from (frame.title_line, frame.rule, frame.views, frame.keys, self.help_pane)
 
-    def on_mount(self) -> None:
-        """Have a lost connection end the tutor properly, and load the rest after the first paint."""
+    async def on_mount(self) -> None:
+        """Have a lost connection end the tutor properly, and show the map; what it does not need is loaded later.
+
+        If the map takes long to read, the frame is painted without it. Keys that are pressed meanwhile wait for it.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, partial(self.exit, None, 0))
-        self.call_after_refresh(self.load)
+        reading = asyncio.create_task(asyncio.to_thread(startup.read))
+        await asyncio.wait([reading], timeout=HEAD_START)
+        if reading.done():
+            self._show_first(reading.result())
+        self.call_after_refresh(self.load, reading)
 
     # Loading -----------------------------------------------------------------------------------------------------
 
-    @work(exclusive=True, group="load")
-    async def load(self) -> None:
-        """Read course and progress in a thread, show the map, then load the session, its worker, and the other views.
-
-        Keys that are pressed before the map is shown wait for it.
-        """
+    def _show_first(self, shown: MapState | str) -> None:
+        """Show the map for the first time, or end the tutor with an error message."""
         with self._input_until_loaded:
-            shown = await asyncio.to_thread(startup.read)
             if isinstance(shown, str):
                 self._farewell = shown
                 self.exit(return_code=ExitCode.FAILURE)
@@ -113,6 +118,15 @@ class TutorApp(OrderedInputApp):
             self.map = MapController(self.frame, shown, self.map_view, self.open_when_made)
             self.loaded.set()
             self.map.show()
+
+    @work(exclusive=True, group="load")
+    async def load(self, reading: Awaitable[MapState | str]) -> None:
+        """Show the map if it was not there at the first paint, then load the course, the session, and the views."""
+        shown = await reading
+        if not self.loaded.is_set():
+            self._show_first(shown)
+        if isinstance(shown, str):
+            return
         if shown.progress.problem:
             self.frame.notify(shown.progress.problem, "warning", timeout=15)
         await self._painted()
@@ -148,6 +162,8 @@ class TutorApp(OrderedInputApp):
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
         """Have the worker load PyTorch; recorded results are shown until it is ready."""
+        from lessons.results.result import WorkerError
+
         self.frame.show_title()
         try:
             await self.state.async_session.start()
@@ -157,10 +173,11 @@ class TutorApp(OrderedInputApp):
         self.frame.show_title()
 
     @work(exclusive=True, group="open")
-    async def open_when_made(self, lesson: Lesson, step: str, purpose: Purpose = Purpose.WORK) -> None:
+    async def open_when_made(self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK) -> None:
         """Open a step as soon as the views are assembled; hold the keys that are pressed before that."""
         with self.input_held():
             await self.assembled.wait()
+        lesson = self.state.course.lesson(lesson_id)
         if purpose is Purpose.WORK:
             self.parts.steps.open(lesson, lesson.index(step))
         else:
@@ -191,7 +208,7 @@ class TutorApp(OrderedInputApp):
 
     def on_map_view_open(self, event: MapView.Open) -> None:
         """Open a lesson at the step that the learner has chosen on the map."""
-        self.open_when_made(event.lesson, event.step)
+        self.open_when_made(event.lesson.id, event.step)
 
     def on_map_view_selected(self, event: MapView.Selected) -> None:
         """Describe the lesson that is selected on the map."""

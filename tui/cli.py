@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import discard_output, print_error
-from tui.commands.verbs import VERBS
 from tui.tty.exit_codes import ExitCode, ended_by
+
+if TYPE_CHECKING:
+    import argparse
 
 VERSION = "0.1.0"
 
@@ -20,10 +22,12 @@ VERSION = "0.1.0"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, one of `ExitCode` or that of a signal."""
     try:
-        options = _parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
+        options = _parser().parse_args(given) if given else None
         if sys.stdout is None:
             raise UsageError("standard output is closed")
-        exit_code: int = options.run(options)
+        exit_code: int = options.run(options) if options else open_tutor.run()
         sys.stdout.flush()
         return exit_code
     except CommandError as error:
@@ -46,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from tui.commands.verbs import VERBS
+
     parser = argparse.ArgumentParser(
         prog="attn-tutor",
         description="Understand attention by touching every number. Without a command: open the tutor.",

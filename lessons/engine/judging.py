@@ -28,10 +28,10 @@ from lessons.results.result import (
     Judgement,
     NamedMistake,
     Tensor,
-    Verdict,
     WorkerError,
 )
 from lessons.results.tensor_questions import Refusal
+from lessons.results.verdict import Verdict
 from lessons.worker import channel, wire
 from lessons.worker.message_parts import ErrorReport, SuggestionReport, TensorReport
 from lessons.worker.messages import (

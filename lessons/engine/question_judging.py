@@ -35,7 +35,8 @@ from lessons.engine.question_facts import (
 from lessons.engine.question_words import choices, why
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
-from lessons.results.result import CheckResult, Judgement, StepResult, Verdict
+from lessons.results.result import CheckResult, Judgement, StepResult
+from lessons.results.verdict import Verdict
 
 
 def judge(step: Question, result: StepResult, text: str) -> Judgement:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from lessons.learner import review
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course, Exercise, Lesson, Step
+    from lessons.format.lesson import Exercise, Lesson, Step
     from lessons.learner.progress import Progress
+    from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 
 BEHIND = ("done", "skipped")
 """The states of steps that are behind the learner."""
 
 
-def current_step(course: Course, progress: Progress) -> tuple[Lesson, str]:
+def current_step(course: CourseOutline, progress: Progress) -> tuple[LessonOutline, str]:
     """Return the lesson and the id of the step where the learner goes on: where they were, or the first step."""
     position = progress.position()
     if position is not None:
@@ -25,7 +26,7 @@ def current_step(course: Course, progress: Progress) -> tuple[Lesson, str]:
     return course.lessons[0], course.lessons[0].steps[0].id
 
 
-def first_open(lesson: Lesson, progress: Progress) -> str:
+def first_open(lesson: Lesson | LessonOutline, progress: Progress) -> str:
     """Return the id of the first step that is not behind the learner; else of the first skipped one; else the first."""
     states = _states(lesson, progress)
     left = [step.id for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
@@ -34,7 +35,7 @@ def first_open(lesson: Lesson, progress: Progress) -> str:
     return next(iter([*left, *([] if tested_out(lesson, progress) else skipped)]), lesson.steps[0].id)
 
 
-def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
+def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> tuple[str, str]:
     """Return the state of a lesson, and the words for it: parts separated by a comma, the least important last."""
     states = _states(lesson, progress)
     done = f"{states.count('done')}/{len(states)}"
@@ -53,7 +54,7 @@ def state_of(lesson: Lesson, progress: Progress) -> tuple[str, str]:
     return state, word
 
 
-def tested_out(lesson: Lesson, progress: Progress) -> bool:
+def tested_out(lesson: Lesson | LessonOutline, progress: Progress) -> bool:
     """Return whether the learner passed the challenge of a lesson instead of its other steps.
 
     Only then is a step skipped that is no exercise: one that a learner goes on from is done.
@@ -106,17 +107,17 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
     return f"{step.noun} skipped"
 
 
-def due(course: Course, progress: Progress) -> list[tuple[Lesson, Exercise]]:
+def due(course: CourseOutline, progress: Progress) -> list[tuple[LessonOutline, StepOutline]]:
     """Return the exercises that are due for review now, in the order of the course."""
     return [(lesson, step) for lesson in course.lessons for step in lesson.exercises if is_due(progress, step)]
 
 
-def is_due(progress: Progress, step: Exercise) -> bool:
+def is_due(progress: Progress, step: Exercise | StepOutline) -> bool:
     """Return whether an exercise is due for review now."""
     return review.is_due(progress.attempts(step.exercise), progress.give_ups(step.exercise), datetime.now(UTC))
 
 
-def _states(lesson: Lesson, progress: Progress) -> list[str]:
+def _states(lesson: Lesson | LessonOutline, progress: Progress) -> list[str]:
     """Return the states of the steps of a lesson."""
     states = progress.states()
     return [states.get((lesson.id, step.id), "new") for step in lesson.steps]

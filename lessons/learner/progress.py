@@ -37,7 +37,7 @@ from lessons.learner.records import (
     State,
 )
 from lessons.learner.tables import session_of
-from lessons.results.result import Verdict
+from lessons.results.verdict import Verdict
 
 _ATTEMPT = "code, verdict, time, mistake, message"
 """The columns of an `Attempt`, in the order of its fields."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import get_args
 
 from lessons.learner.records import GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
-from lessons.results.result import Verdict
+from lessons.results.verdict import Verdict
 
 VERSION = 3
 """The version of the tables. A file with a higher one belongs to a newer program and is left alone.

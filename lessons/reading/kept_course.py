@@ -5,6 +5,9 @@ a digest of all that it depends on: every file of the course and of the library 
 checks them, and the versions of Python and of the libraries. If one of them differs, or the kept file is damaged,
 missing, or may have been written by somebody else, the files are read again. A file cannot be kept in a cache folder
 that is not the user's alone; then they are read at each start.
+
+The outline of the course, which the map shows, is kept beside it, so that the map does not wait for pydantic and for
+the models of all steps. Both come from one file, so they always are of the same course.
 """
 
 from __future__ import annotations
@@ -14,14 +17,18 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lessons.format.fields import CHECKED
-from lessons.format.lesson import Course
+from lessons.reading import course_outline
 from lessons.reading.folders import COURSE, MISTAKES
+
+if TYPE_CHECKING:  # it brings pydantic along
+    from lessons.format.lesson import Course
+    from lessons.reading.course_outline import CourseOutline
 
 ROOT = Path(__file__).parent.parent.parent
 CODE = (*(ROOT / "lessons" / room for room in ("format", "results", "what_if", "reading")), ROOT / "attention")
@@ -30,25 +37,42 @@ CODE = (*(ROOT / "lessons" / room for room in ("format", "results", "what_if", "
 VERSIONS = (("pydantic", "version.py"), ("yaml", "__init__.py"))
 """The libraries that read and check the files, each with its module that contains its version."""
 
-OUTPUTS = (".json", ".pt")
-"""The endings of files in the course that runs have written: large, and not a part of what is read here."""
+TRAINED = ".pt"
+"""The ending of files in the course that hold trained models: large, and not a part of what is read here."""
 
 FOLDER, FILE = "attn-tutor", "course.json"
 
 
 def load_course() -> Course:
     """Return the course that ships, from the cache if nothing has changed. Raises `LessonError`, as the loader does."""
+    return load_outline()[1]()
+
+
+def load_outline() -> tuple[CourseOutline, Callable[[], Course]]:
+    """Return the outline of the course that ships, and a function that returns the course.
+
+    From the cache if nothing has changed; then most of the time is left to the function. Raises `LessonError`.
+    """
     digest = _digest()
-    course = _load(digest) if digest else None
-    if course is not None:
-        return course
-    from lessons.reading import loader  # brings YAML along, which is not needed otherwise
+    kept = _load(digest) if digest else None
+    if kept is not None:
+        outline, text = kept
+        return course_outline.from_json(outline), lambda: _course(text)
+    from lessons.reading import loader, outlining  # they bring YAML and pydantic along
 
     course = loader.load_course(COURSE)
+    made = outlining.outline(course)
     # A file may have been saved while they were read.
     if digest and _digest() == digest:
-        _save(course, digest)
-    return course
+        _save(made, course, digest)
+    return made, lambda: course
+
+
+def _course(text: bytes) -> Course:
+    from lessons.format.fields import CHECKED
+    from lessons.format.lesson import Course
+
+    return Course.model_validate_json(text, context=CHECKED)
 
 
 # What the course depends on ------------------------------------------------------------------------------------------
@@ -87,7 +111,7 @@ def _contents(folder: Path, ending: str = "") -> Iterator[tuple[str, bytes]]:
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         yield path, b""
         for name in sorted(files):
-            if name.endswith(ending) and not name.endswith(OUTPUTS):
+            if name.endswith(ending) and not name.endswith(TRAINED):
                 file = os.path.join(path, name)
                 yield file, _read(file)
 
@@ -104,8 +128,8 @@ def _fail(error: OSError) -> None:
 # The file ------------------------------------------------------------------------------------------------------------
 
 
-def _load(digest: bytes) -> Course | None:
-    """Return the course that is kept under a digest, None if there is none that can be trusted."""
+def _load(digest: bytes) -> tuple[bytes, bytes] | None:
+    """Return outline and course, as they are kept under a digest; None if there are none that can be trusted."""
     try:
         folder = os.open(_folder(), os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -117,15 +141,17 @@ def _load(digest: bytes) -> Course | None:
                 seal, _, text = opened.read().partition(b"\n")
         finally:
             os.close(folder)
-        return Course.model_validate_json(text, context=CHECKED) if seal == _seal(digest, text) else None
+        outline, _, course = text.partition(b"\n")
+        return (outline, course) if seal == _seal(digest, text) else None
     except (OSError, ValueError, RuntimeError):
         return None
 
 
-def _save(course: Course, digest: bytes) -> None:
-    """Keep the course under a digest, if there is a folder of the user's own for it."""
+def _save(outline: CourseOutline, course: Course, digest: bytes) -> None:
+    """Keep a course and its outline under a digest, if there is a folder of the user's own for them."""
     with suppress(OSError, ValueError, RuntimeError):
-        text = course.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        whole = course.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        text = b"%s\n%s" % (course_outline.to_json(outline), whole)
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from lessons.results.line_shapes import LineShapes
+from lessons.results.verdict import Verdict
 
 if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.base_steps import Drawing
@@ -201,9 +202,6 @@ class Training:
     error: Failure | None = None
     stopped: bool = False
     seconds: float = 0.0
-
-
-Verdict = Literal["passed", "failed", "error", "timeout", "memory", "crash"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ import pytest
 import textual.app
 import textual.pilot
 
-from lessons.reading import kept_course
-from tests.course import COURSE
+from tests.course import COURSE, use_course
 
 BREATH = 0.005
 """Seconds for threads to deliver their results."""
@@ -21,7 +20,7 @@ SOON = 0.02
 @pytest.fixture(autouse=True)
 def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the tutor the course that was read once for all tests."""
-    monkeypatch.setattr(kept_course, "load_course", lambda: COURSE)
+    use_course(monkeypatch, COURSE)
 
 
 async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
 from contextlib import closing, suppress
+from typing import TYPE_CHECKING
 
 from tui.commands import output
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
+if TYPE_CHECKING:
+    import argparse
 
-def run(_: argparse.Namespace) -> int:
+
+def run(_: argparse.Namespace | None = None) -> int:
     """Open the tutor on the terminal, or print the map and the lesson that the learner is in."""
     terminal = this_terminal()
     return _draw(terminal) if terminal.interactive else _print()

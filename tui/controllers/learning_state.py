@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the first paint needs this module before the others are loaded
+    from collections.abc import Callable
+
     from lessons.format.lesson import Course
     from lessons.learner.progress import Progress
+    from lessons.reading.course_outline import CourseOutline
     from tui.state.async_session import AsyncSession
-    from tui.state.recorded_results import RecordedResults
     from tui.state.step_results import StepResults, TrainingReplays
 
 
 class MapState(NamedTuple):
-    """What the map shows: the course, the learner's progress, and the results that ship with the course."""
+    """What the map shows: the outline of the course, and the learner's progress; `load_course` returns all of it."""
 
-    course: Course
+    outline: CourseOutline
+    load_course: Callable[[], Course]
     progress: Progress
-    recorded: RecordedResults
 
 
 class LearningState(NamedTuple):

@@ -12,7 +12,7 @@ from tui.state.purpose import Purpose
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
-    from lessons.format.lesson import Lesson
+    from lessons.reading.course_outline import LessonOutline
     from tui.controllers.learning_state import MapState
 
 
@@ -24,42 +24,37 @@ class MapController:
         frame: Frame,
         state: MapState,
         view: MapView,
-        open_step: Callable[[Lesson, str, Purpose], object],
+        open_step: Callable[[str, str, Purpose], object],
     ) -> None:
-        """Initialize; `open_step` opens a step of a lesson by its id, for a purpose."""
+        """Initialize; `open_step` opens a step by the id of its lesson and its own, for a purpose."""
         self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
 
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""
-        self._view.show(self._state.course, self._state.progress)
+        self._view.show(self._state.outline, self._state.progress)
         self._frame.show(self._view)
         if self._view.selected is not None:
             self.describe(self._view.selected)
         self._frame.show_lines()
         self._view.list.focus()
 
-    def describe(self, lesson: Lesson) -> None:
+    def describe(self, lesson: LessonOutline) -> None:
         """Show what a lesson teaches, its thumbnail, and the exercises that are due for review."""
-        state = self._state
-        due = milestones.due(state.course, state.progress)
-        self._view.about(lesson, state.progress, state.recorded.thumbnail(lesson), due)
+        due = milestones.due(self._state.outline, self._state.progress)
+        self._view.about(lesson, self._state.progress, due)
 
-    def open(self, lesson: Lesson, step: str) -> None:
-        """Open a lesson at the step with this id."""
-        self._open_step(lesson, step, Purpose.WORK)
-
-    def open_challenge(self, lesson: Lesson) -> None:
+    def open_challenge(self, lesson: LessonOutline) -> None:
         """Open the challenge of a lesson, or say that there is none."""
         if lesson.challenge is None:
             self._frame.notify("This lesson has no challenge.", timeout=4)
         else:
-            self._open_step(lesson, lesson.challenge.id, Purpose.CHALLENGE)
+            self._open_step(lesson.id, lesson.challenge.id, Purpose.CHALLENGE)
 
     def open_review(self) -> None:
         """Open the next exercise that is due for review, or say that nothing is due."""
-        due = milestones.due(self._state.course, self._state.progress)
+        due = milestones.due(self._state.outline, self._state.progress)
         if due:
             lesson, exercise = due[0]
-            self._open_step(lesson, exercise.id, Purpose.REVIEW)
+            self._open_step(lesson.id, exercise.id, Purpose.REVIEW)
         else:
             self._frame.notify("Nothing is due for review.", timeout=4)

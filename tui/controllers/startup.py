@@ -1,4 +1,4 @@
-"""The work that a thread does after the first paint: first what the map needs, then the rest."""
+"""The work that a thread does at the start: first what the map needs, then the rest."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ NICE = 10
 
 
 def read() -> MapState | str:
-    """Read the course and the learner's progress; return an error message if the course cannot be read."""
+    """Read what the map shows: the outline of the course, and the learner's progress; or return an error message."""
     from lessons.learner.progress import Progress
     from lessons.reading import kept_course
     from lessons.reading.findings import LessonError
-    from tui.state.recorded_results import RecordedResults
 
     try:
-        course = kept_course.load_course()
+        outline, load_course = kept_course.load_outline()
     except LessonError as error:
         return f"The course cannot be read:\n{error}"
-    return MapState(course, Progress.open(background=True), RecordedResults())
+    return MapState(outline, load_course, Progress.open(background=True))
 
 
 def add_session(state: MapState, session: Session | None) -> LearningState:
-    """Return the state with a session, by default a new one, whose worker is not started yet."""
+    """Return the course and a session, by default a new one, whose worker is not started yet."""
     from lessons.engine.session import Session
     from tui.state.async_session import AsyncSession
+    from tui.state.recorded_results import RecordedResults
     from tui.state.step_results import StepResults, TrainingReplays
 
     async_session = AsyncSession(session or Session(nice=NICE))
-    results = StepResults(async_session, state.recorded)
-    return LearningState(state.course, state.progress, async_session, results, TrainingReplays())
+    results = StepResults(async_session, RecordedResults())
+    return LearningState(state.load_course(), state.progress, async_session, results, TrainingReplays())
 
 
 def import_views() -> None:

@@ -25,9 +25,8 @@ from tui.widgets.text_pane import TextPane
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lessons.format.lesson import Course, Exercise, Lesson, Step
     from lessons.learner.progress import Progress
-    from lessons.results.result import Tensor
+    from lessons.reading.course_outline import Corner, CourseOutline, LessonOutline, StepOutline
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
@@ -35,7 +34,6 @@ WORDS = {"skipped": "skipped", "due": "due for review"}
 """The words that follow the glyph of an exercise, by its state."""
 
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
-THUMBNAIL = 8
 CELL = 3
 LABEL = 8
 """The maximum width of a label: all of a thumbnail fits beside the lessons on a screen of 80 columns."""
@@ -53,14 +51,14 @@ class MapView(Box):
     class Open(Message):
         """Posted when the learner opens a lesson; `step` is the id of the step to start at."""
 
-        def __init__(self, lesson: Lesson, step: str) -> None:
+        def __init__(self, lesson: LessonOutline, step: str) -> None:
             self.lesson, self.step = lesson, step
             super().__init__()
 
     class Challenge(Message):
         """Posted when the learner opens the challenge of a lesson."""
 
-        def __init__(self, lesson: Lesson) -> None:
+        def __init__(self, lesson: LessonOutline) -> None:
             self.lesson = lesson
             super().__init__()
 
@@ -70,14 +68,14 @@ class MapView(Box):
     class Selected(Message):
         """Posted when the cursor has moved to a lesson."""
 
-        def __init__(self, lesson: Lesson) -> None:
+        def __init__(self, lesson: LessonOutline) -> None:
             self.lesson = lesson
             super().__init__()
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._targets: list[tuple[Lesson, str]] = []
+        self._targets: list[tuple[LessonOutline, str]] = []
         self.list = LessonList(ellipsis=terminal.ellipsis, id="lessons")
         self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
 
@@ -86,7 +84,7 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: Course, progress: Progress) -> None:
+    def show(self, course: CourseOutline, progress: Progress) -> None:
         """Show the course with the learner's progress."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         lesson, step = milestones.current_step(course, progress)
@@ -103,10 +101,9 @@ class MapView(Box):
 
     def about(
         self,
-        lesson: Lesson,
+        lesson: LessonOutline,
         progress: Progress,
-        thumbnail: Tensor | None,
-        due: Sequence[tuple[Lesson, Exercise]] = (),
+        due: Sequence[tuple[LessonOutline, StepOutline]] = (),
     ) -> None:
         """Show what a lesson teaches, and which exercises of the course are due for review."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
@@ -114,19 +111,19 @@ class MapView(Box):
         text.append(f"{lesson.number}. {lesson.title}\n\n", BOLD)
         text.append_text(rich_text(lesson.goal))
         text.append("\n")
-        if thumbnail is not None:
+        if lesson.corner is not None:
             text.append("\n")
-            text.append_text(draw_thumbnail(thumbnail, self._terminal))
+            text.append_text(draw_thumbnail(lesson.corner, self._terminal))
             text.append("\n")
         named, states = {exercise.exercise for _, exercise in due}, progress.states()
         for step in lesson.steps:
-            exercise = step.is_exercise
             state: str = states.get((lesson.id, step.id), "new")
-            if exercise and getattr(step, "exercise", "") in named:
+            if step.is_exercise and step.exercise in named:
                 state = "due"
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
-            if exercise:
-                text.append(f"   {_kind(step)}", EXERCISE)
+            if step.is_exercise:
+                # Its kind in words, with its number if it has one.
+                text.append(f"   {step.noun} {step.number}".rstrip(), EXERCISE)
                 text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
         if lesson.challenge is not None and not milestones.tested_out(lesson, progress):
             text.append("\n\nKnow all this? " + mention("map.challenge", "try the challenge"), DIM)
@@ -176,28 +173,22 @@ class MapView(Box):
         self.post_message(self.Review())
 
     @property
-    def selected(self) -> Lesson | None:
+    def selected(self) -> LessonOutline | None:
         """The lesson under the cursor, None before the course is shown."""
         return self._targets[self.list.cursor][0] if self._targets else None
 
 
-def _kind(step: Step) -> str:
-    """Return the kind of an exercise in words, with its number if it has one."""
-    return f"{step.noun} {getattr(step, 'number', '')}".rstrip()
-
-
-def draw_thumbnail(tensor: Tensor, terminal: Terminal) -> Text:
-    """Draw a tensor as small colored cells without digits: its first matrix, or a corner of it, below its name."""
-    rows, cols = (min(size, THUMBNAIL) for size in tensor.matrix_shape)
+def draw_thumbnail(corner: Corner, terminal: Terminal) -> Text:
+    """Draw a corner of a tensor as small colored cells without digits, below its name."""
     colors = palette(terminal)
-    scale = colors.scale(tensor.kind, tensor.low, tensor.high)
-    shape = ("×" if terminal.unicode else "x").join(map(str, tensor.shape))
-    text = Text.assemble((tensor.name, BOLD), (f"  {shape}", DIM))
-    labels = [truncated(label, LABEL, terminal.ellipsis) for label in tensor.row_labels[:rows]] or [""] * rows
+    scale = colors.scale(corner.kind, corner.low, corner.high)
+    shape = ("×" if terminal.unicode else "x").join(map(str, corner.shape))
+    text = Text.assemble((corner.name, BOLD), (f"  {shape}", DIM))
+    labels = [truncated(label, LABEL, terminal.ellipsis) for label in corner.labels] or [""] * len(corner.rows)
     width = max(map(cell_len, labels), default=0)
-    for row, label in enumerate(labels):
+    for row, label in zip(corner.rows, labels, strict=True):
         text.append("\n" + " " * (width - cell_len(label)) + label + " ", DIM)
-        for value in tensor.row((0,) * len(tensor.lead_shape), row, 0, cols) or ():
+        for value in row:
             look = scale.look(value)
             text.append((" " if colors.colored else look.glyph) * CELL, look.style)
     return text

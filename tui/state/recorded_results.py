@@ -1,10 +1,10 @@
-"""The recorded results of lessons, read when they are first shown: without the worker, which the map does not need."""
+"""The recorded results of lessons, read when they are first shown."""
 
 from __future__ import annotations
 
 from lessons.format.lesson import Lesson
 from lessons.reading import recorded_outputs
-from lessons.results.result import StepResult, Tensor
+from lessons.results.result import StepResult
 
 
 class RecordedResults:
@@ -18,9 +18,3 @@ class RecordedResults:
         if lesson.id not in self._by_lesson:
             self._by_lesson[lesson.id] = recorded_outputs.load(lesson)
         return self._by_lesson[lesson.id]
-
-    def thumbnail(self, lesson: Lesson) -> Tensor | None:
-        """Return the recorded tensor that represents a lesson on the map, None if it has none."""
-        step, _, name = lesson.thumbnail.partition("/")
-        result = self.of(lesson).get(step)
-        return next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None

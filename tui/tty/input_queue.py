@@ -39,6 +39,7 @@ class OrderedInputApp(App[None]):
         self._unpainted_since: float | None = None
         self._holds = 0
         self._at_rest_but_held = False
+        self._awaits_rest = False
 
     def post_message(self, message: Message) -> bool:
         """Post a message to the app; new input waits until the input before it has taken effect."""
@@ -62,14 +63,14 @@ class OrderedInputApp(App[None]):
             self._holds -= 1
             if self._at_rest_but_held and not self._holds:
                 self._at_rest_but_held = False
-                asyncio.get_running_loop().call_soon(self._await_rest)
+                self._continue_at_rest()
 
     def _hand_on(self) -> None:
         """Handle the next event once the previous one has taken full effect; text may follow text at once."""
         while self._waiting_input and self._may_follow(self._waiting_input[0]):
             event = self._waiting_input.popleft()
             if self._input_in_effect is None:
-                asyncio.get_running_loop().call_soon(self._await_rest)
+                self._continue_at_rest()
             self._input_in_effect = event
             super().post_message(event)
         if not self._waiting_input:
@@ -89,6 +90,12 @@ class OrderedInputApp(App[None]):
         focused = self._top_screen.focused if self._top_screen is not None else None
         return isinstance(event, Key) and focused is not None and focused.check_consume_key(event.key, event.character)
 
+    def _continue_at_rest(self) -> None:
+        """Have `_await_rest` called until all work is done: once, since two would each take the other one for work."""
+        if not self._awaits_rest:
+            self._awaits_rest = True
+            asyncio.get_running_loop().call_soon(self._await_rest)
+
     def _await_rest(self) -> None:
         """Continue with the next event when all work for the previous one is done."""
         loop = asyncio.get_running_loop()
@@ -97,12 +104,14 @@ class OrderedInputApp(App[None]):
             # ready to run, which do not include those that await a thread or a timer.
             loop.call_soon(self._await_rest)
         elif self._holds:
+            self._awaits_rest = False
             self._at_rest_but_held = True
             self._paint()
         elif self._painting_is_due(loop.time()):
             self._paint()
             self.call_after_refresh(self._await_rest)
         else:
+            self._awaits_rest = False
             self._input_in_effect = None
             self._hand_on()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lessons.learner.records import Attempt
 from lessons.learner.review import INTERVALS, due, is_due
-from lessons.results.result import Verdict
+from lessons.results.verdict import Verdict
 
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lessons.format.lesson import Course
-from lessons.reading import kept_course, loader
+from lessons.reading import course_outline, kept_course, loader
 from lessons.reading.findings import LessonError
 from tests import course as whole
 
@@ -82,6 +82,32 @@ def test_whole_course_is_kept_as_its_files_have_it(tmp_path: Path, monkeypatch: 
     assert [step.model_fields_set for lesson in kept.lessons for step in lesson.steps] == [
         step.model_fields_set for lesson in whole.LESSONS for step in lesson.steps
     ]
+    assert repr(kept_course.load_outline()[0]) == repr(whole.outline_of_course())
+
+
+def test_outline_says_of_the_course_what_the_map_shows() -> None:
+    for outline, lesson in zip(whole.outline_of_course().lessons, whole.LESSONS, strict=True):
+        assert (outline.id, outline.number, outline.title, outline.goal) == (
+            lesson.id, lesson.number, lesson.title, lesson.goal
+        )  # fmt: skip
+        assert [(step.id, step.title, step.noun, step.is_exercise) for step in outline.steps] == [
+            (step.id, step.title, step.noun, step.is_exercise) for step in lesson.steps
+        ]
+        assert [(step.exercise, step.number) for step in outline.exercises] == [
+            (step.exercise, step.number) for step in lesson.exercises
+        ]
+        assert (outline.challenge.id if outline.challenge else "") == (lesson.challenge.id if lesson.challenge else "")
+        assert outline.corner is not None
+        assert outline.corner.name == lesson.thumbnail.partition("/")[2]
+        assert {len(row) for row in outline.corner.rows} == {min(course_outline.SIDE, (1, *outline.corner.shape)[-1])}
+
+
+def test_course_is_the_one_of_the_outline(files: Files) -> None:
+    """Also if its files change before it is needed."""
+    for title in ("First", "Frist"):
+        outline, load_course = kept_course.load_outline()
+        edit_lesson(files)
+        assert outline.lessons[0].title == load_course().lessons[0].title == title
 
 
 def test_files_are_read_once(files: Files) -> None:
@@ -125,11 +151,15 @@ def add_mistake(files: Files) -> None:
     (files.mistakes / "one.yaml").write_text("- {id: one, name: One, why: It is wrong.}\n")
 
 
+def record(files: Files) -> None:
+    (files.lesson.parent / "recorded.json").write_text("{}")
+
+
 def change_code(files: Files) -> None:
     (files.code / "rules.py").write_text("strict = None\n")
 
 
-@pytest.mark.parametrize("change", [edit_lesson, rename_lesson, add_lesson, add_mistake, change_code])
+@pytest.mark.parametrize("change", [edit_lesson, rename_lesson, add_lesson, add_mistake, record, change_code])
 def test_files_are_read_again_after_a_change(files: Files, change: Callable[[Files], None]) -> None:
     change(files)
     assert kept_course.load_course() == loader.load_course(files.course)

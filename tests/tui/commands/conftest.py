@@ -12,6 +12,7 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
+from tests.course import use_course
 from tests.tui.commands.command_line import Command, Done, WarmSession
 from tui import cli
 
@@ -62,6 +63,6 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             ],
         }  # fmt: skip
         course = Course(lessons=(Lesson.model_validate(fields),))
-        monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: course)
+        use_course(monkeypatch, course)
 
     return install

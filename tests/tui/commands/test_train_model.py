@@ -9,8 +9,8 @@ import pytest
 import lessons.engine.session
 import lessons.learner.trained_models
 from lessons.format.lesson import Course
-from lessons.reading import kept_course
 from lessons.results.result import Failure, StepResult, TrainingSnapshot
+from tests.course import use_course
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
@@ -32,7 +32,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     for event in (*PICTURES, None):
         fake.events.put(event)
     monkeypatch.setattr(lessons.engine.session, "Session", lambda: fake)
-    monkeypatch.setattr(kept_course, "load_course", lambda: Course(lessons=(LESSON, OTHER)))
+    use_course(monkeypatch, Course(lessons=(LESSON, OTHER)))
     return fake
 
 
@@ -112,7 +112,7 @@ def test_the_default_step(
     lesson = lesson_of(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
-    monkeypatch.setattr(kept_course, "load_course", lambda: Course(lessons=(lesson,)))
+    use_course(monkeypatch, Course(lessons=(lesson,)))
     found = lambda _, step, cells=(): lessons.learner.trained_models.TrainedModel("own" if step.id in own else "course")  # noqa: E731
     monkeypatch.setattr(lessons.learner.trained_models, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0

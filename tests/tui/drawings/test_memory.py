@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from lessons.engine.session import Session
 from lessons.reading.loader import load_course
 from lessons.results.result import MemoryLayout, Tensor
+from tests.course import use_course
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
@@ -210,7 +211,7 @@ def test_memory_as_text() -> None:
 
 
 async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: load_course(COURSE))
+    use_course(monkeypatch, load_course(COURSE))
     async with tutor(Session()) as learner:
         await learner.press("enter", "n", "n")
         # Prose, code and three drawings are on one screen.

@@ -10,8 +10,8 @@ import pytest
 import lessons.engine.training
 import lessons.reading.glossary
 from lessons.format.lesson import Course, Lesson, TrainStep
-from lessons.reading import kept_course
 from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
+from tests.course import use_course
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
@@ -79,7 +79,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def use(recorded: tuple[TrainingSnapshot, ...] = RECORDED, **fields: object) -> None:
         one_lesson = Course(lessons=(lesson(**fields),))
-        monkeypatch.setattr(kept_course, "load_course", lambda: one_lesson)
+        use_course(monkeypatch, one_lesson)
         monkeypatch.setattr(lessons.engine.training, "load_recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
@@ -155,7 +155,7 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
     again = STEP | {"id": "again", "curves": [{"name": "score", "label": "something else", "expr": "score"}]}
     steps = (text_step("why", "Read."), STEP, again)
     one_lesson = Course(lessons=(lesson_of(*steps, setup="import torch"),))
-    monkeypatch.setattr(kept_course, "load_course", lambda: one_lesson)
+    use_course(monkeypatch, one_lesson)
     async with tutor(FakeSession(), size) as learner:
         await opened(learner)
         for _ in range(2):

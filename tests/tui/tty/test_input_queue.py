@@ -237,6 +237,16 @@ async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None
         app.close()
 
 
+async def test_input_that_arrives_as_a_hold_ends() -> None:
+    app = TypingApp("line")
+    async with app.run_test():
+        with app.input_held():
+            pass
+        app.line.read(b"a" + F12)
+        await asyncio.wait_for(app.ended.wait(), 20)
+        assert app.text == "a"
+
+
 async def test_input_after_the_end_is_ignored() -> None:
     async with tutor() as learner:
         line = Line(learner.app)

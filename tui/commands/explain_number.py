@@ -16,6 +16,7 @@ from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import linear_text, operand_choice
+from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
 
 
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.json:
         print_json(documents.explanation(found))
     else:
-        print_lines(linear_text.explanation(found, most))
+        print_lines(linear_text.explanation(found, most, step, names_of_steps(lesson, with_ids=True)))
     return ExitCode.OK
 
 

@@ -19,6 +19,7 @@ from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import flow_text, linear_text
+from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
 
 
@@ -37,7 +38,8 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.json:
         print_json(documents.flow(flow))
     else:
-        print_lines(flow_text.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH))
+        names = names_of_steps(lesson, with_ids=True)
+        print_lines(flow_text.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH, step, names))
     return ExitCode.OK
 
 

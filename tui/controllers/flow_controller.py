@@ -38,7 +38,7 @@ class FlowController:
 
     def _open(self, subject: FlowSubject) -> None:
         self.close = self._frame.cover(self._view)
-        self._view.open(subject)
+        self._view.open(subject, self._steps.lesson)
         self._frame.show_lines()
 
     async def fetch(self, question: FlowQuestion) -> None:

@@ -14,14 +14,14 @@ from fractions import Fraction
 
 from rich.cells import cell_len
 
-from lessons.results import code_unit, exact_formula
+from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from lessons.results.floats import exact_number
 from tui.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
+from tui.render.source_text import NO_NAMES, source
 
 MOST_DECIMALS = 9
-NO_NAMES: Mapping[str, str] = {}
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
 
@@ -407,20 +407,9 @@ def _short_softmax(e: Explanation) -> f.Formula:
 
 
 def where(explanation: Explanation, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
-    """Return the source line: `line 4` of the step `here`, `line 3 of the setup`, `attention/causal.py, line 95`.
-
-    `steps` are names of steps by their ids, for readers who never see an id: `line 1 of step 4`.
-    """
+    """Return the source line, if it is known, as `source_text.source` writes it."""
     e = explanation
-    if e.line is None:
-        return ""
-    if e.unit is None:
-        return f"{e.file}, line {e.line}" if e.file else f"line {e.line}"
-    if e.unit == code_unit.SETUP:
-        return f"line {e.line} of the setup"
-    # An expression that is shown belongs to its step.
-    name = e.unit.of or str(e.unit)
-    return f"line {e.line}" if name == here else f"line {e.line} of {steps.get(name) or repr(name)}"
+    return source(e.file, e.line, here, steps) if e.line is not None else ""
 
 
 def one_line(
@@ -428,8 +417,8 @@ def one_line(
 ) -> str:
     """Return the explanation in one line: symbols, digits and result, as much as fits into `width` columns."""
     e = explanation
-    source = where(e, here, steps)
-    tail = f"   {source}" if source else ""
+    place = where(e, here, steps)
+    tail = f"   {place}" if place else ""
     head, sum_up = f"{e.label} = ", symbols(e, unicode)
     if e.leaf:
         value = f"{head}{readable(e.value, e.dtype)}"
@@ -444,11 +433,13 @@ def one_line(
     return next((text for text in candidates if cell_len(text) <= width), candidates[-1])
 
 
-def report(explanation: Explanation, unicode: bool = True, most: int = 8) -> list[str]:
+def report(
+    explanation: Explanation, unicode: bool = True, most: int = 8, here: str = "", steps: Mapping[str, str] = NO_NAMES
+) -> list[str]:
     """Return the explanation as lines: symbols, digits with the `most` largest terms of a sum, notes, details."""
     e = explanation
-    source = where(e)
-    code = f"{source}: {e.code}" if source and e.code else source or e.code
+    place = where(e, here, steps)
+    code = f"{place}: {e.code}" if place and e.code else place or e.code
     found = digits(e, most, unicode)
     lines = [f"{e.label} = {found.result}" + (f"   {code}" if code else "")]
     if not e.leaf:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from lessons.results.flow import Flow, FlowBox, OpenBox
 from tui.render.numbers import truncated
+from tui.render.source_text import NO_NAMES, source
 
 INDENT = 4
 
@@ -38,15 +39,18 @@ def box_facts(box: FlowBox, unicode: bool = True) -> str:
     return ", ".join(filter(None, (shape_text(box.shape, unicode), f"run {times}" if times else "", loops)))
 
 
-def where(box: FlowBox) -> str:
-    """Say where the code of a box stands."""
-    return f"{box.unit}, line {box.line}" if box.line is not None else box.unit
+def where(box: FlowBox, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
+    """Say where the code of a box stands; `steps` are the names of the steps other than `here`, by their ids."""
+    return source(box.unit, box.line, here, steps)
 
 
-def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
+def lines(
+    flow: Flow, width: int, here: str = "", steps: Mapping[str, str] = NO_NAMES, unicode: bool = True
+) -> Iterator[str]:
     """Yield a line for each box in the order of computation, with the boxes that it was computed from.
 
-    Boxes inside an open box are indented below a line with its name.
+    Boxes inside an open box are indented below a line with its name. Lines of the step `here` are called by their
+    number alone; `steps` are the names of other steps by their ids.
     """
     names = numbered(flow)
     opened = {box.id: box for box in flow.opened}
@@ -64,7 +68,9 @@ def lines(flow: Flow, width: int, unicode: bool = True) -> Iterator[str]:
         made = f"from {sources}" if sources else "from outside" if not box.code else ""
         yield truncated("   ".join(filter(None, (head, facts, made))), width - 2, "...")
         if box.code:
-            yield truncated(f"{' ' * (INDENT * len(chain) + 2)}{where(box)}: {box.code}", width - 2, "...")
+            at = where(box, here, steps)
+            code = f"{at}: {box.code}" if at else box.code
+            yield truncated(" " * (INDENT * len(chain) + 2) + code, width - 2, "...")
     if flow.left_out:
         yield f"{flow.left_out} earlier boxes are left out."
 

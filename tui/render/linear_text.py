@@ -31,6 +31,7 @@ from tui.render import explanation_text, memory_text, operand_choice
 from tui.render.numbers import number_format, short, truncated, visible
 from tui.render.prose import plain_lines
 from tui.render.ruler import Ruler
+from tui.render.source_text import NO_NAMES
 
 WIDTH = 80
 NARROWEST = 48
@@ -272,10 +273,16 @@ def failure(error: Failure) -> str:
     return f"This step did not come to its end{where}: {clean(error.message)}"
 
 
-def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) -> Iterator[str]:
+def explanation(
+    root: explanation_tree.Node,
+    most: int = operand_choice.MOST,
+    here: str = "",
+    steps: Mapping[str, str] = NO_NAMES,
+) -> Iterator[str]:
     """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once.
 
     A tree that was grown with `operand_choice` has the operands of the `most` largest terms; a line sums up the others.
+    Lines of the step `here` are called by their number alone; `steps` are the names of other steps by their ids.
     """
     explained: dict[tuple[object, ...], float] = {}
     said: set[str] = set()
@@ -298,7 +305,7 @@ def explanation(root: explanation_tree.Node, most: int = operand_choice.MOST) ->
         # What counts in labels mean is said once.
         notes = tuple(note for note in node.explanation.notes if note not in said)
         said |= {COUNTS} & set(notes)
-        for line in explanation_text.report(replace(node.explanation, notes=notes), most=most):
+        for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
                 clean(line), width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,

@@ -75,6 +75,11 @@ class ExplainingView(Box):
         raise NotImplementedError
 
     @property
+    def _here(self) -> str:
+        """The code whose lines need no name, in its form for people."""
+        return str(self.unit)
+
+    @property
     def title(self) -> str:
         """The text of the title line."""
         raise NotImplementedError
@@ -165,7 +170,7 @@ class ExplainingView(Box):
         if further:
             self._explanation.go_on(explanation)
         else:
-            self._explanation.show(explanation, str(self.unit), self._step_names)
+            self._explanation.show(explanation, self._here, self._step_names)
         self._arrange()
         if not following or further:
             self._focus_explanation()

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from lessons.format.lesson import Lesson
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import StepResult, Tensor
@@ -21,6 +22,7 @@ from tui.actions.hints import hint
 from tui.drawings.marks import Cells, Marks
 from tui.render.flow_text import box_facts, where
 from tui.render.numbers import truncated, visible
+from tui.render.source_text import names_of_steps
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import ExplainingView
 from tui.screens.flow_subject import FlowSubject
@@ -102,8 +104,9 @@ class FlowView(ExplainingView):
         """The question whose reply the view shows, or waits for."""
         return self._subject.question
 
-    def open(self, subject: FlowSubject) -> None:
-        """Clear the view, and ask for a flow."""
+    def open(self, subject: FlowSubject, lesson: Lesson) -> None:
+        """Clear the view, and ask for a flow of a run of a lesson."""
+        self._step_names = names_of_steps(lesson)
         self._subject, self._loaded, self._in_matrix = subject, False, False
         self._chart.show(Flow((), ()))
         self._show_tensor(None)
@@ -156,7 +159,7 @@ class FlowView(ExplainingView):
         box = self._chart.box
         changed = box is None or box.id != self._box
         self._box = "" if box is None else box.id
-        self._code.show(_code_text(box, self._terminal.unicode) if box is not None else Text())
+        self._code.show(_code_text(box, self._where(box), self._terminal.unicode) if box is not None else Text())
         if changed:
             self._why_not = ""
             self._show_tensor(None)
@@ -179,6 +182,10 @@ class FlowView(ExplainingView):
     def unit(self) -> CodeUnit | None:
         """The unit that shows the tensor of the chosen box."""
         return box_unit(self.question.unit, self._box) if self.question.unit is not None and self._box else None
+
+    @property
+    def _here(self) -> str:
+        return str(self.question.unit)
 
     @property
     def _wide(self) -> bool:
@@ -222,7 +229,10 @@ class FlowView(ExplainingView):
         elif box is None:
             self._detail.set(Text("" if self._loaded else f" Asking{self._terminal.ellipsis}", DIM))
         else:
-            self._detail.set(Text(f" {_line(box, self._terminal, self.size.width - 2)}"))
+            self._detail.set(Text(f" {_line(box, self._where(box), self._terminal, self.size.width - 2)}"))
+
+    def _where(self, box: FlowBox) -> str:
+        return where(box, self._here, self._step_names)
 
     def _light(self) -> None:
         """Highlight the operands of the explanation in the matrix."""
@@ -325,16 +335,16 @@ class FlowView(ExplainingView):
         return [hint("flow.move"), *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")]
 
 
-def _code_text(box: FlowBox, unicode: bool) -> Text:
+def _code_text(box: FlowBox, at: str, unicode: bool) -> Text:
     """Return the code of a box, with where it stands."""
     text = Text.assemble((visible(box.name), BOLD), f"   {box_facts(box, unicode)}\n")
     if box.code:
         text.append(visible(box.code))
-        text.append(f"   {where(box)}", DIM)
+        text.append(f"   {at}", DIM)
     return text
 
 
-def _line(box: FlowBox, terminal: Terminal, width: int) -> str:
+def _line(box: FlowBox, at: str, terminal: Terminal, width: int) -> str:
     """Describe a box in one line."""
-    parts = [f"{visible(box.name)} {box_facts(box, terminal.unicode)}".strip(), where(box), visible(box.code)]
+    parts = [f"{visible(box.name)} {box_facts(box, terminal.unicode)}".strip(), at, visible(box.code)]
     return truncated("   ".join(filter(None, parts)), width, terminal.ellipsis)

@@ -33,6 +33,7 @@ from tui.render.code_text import marked, rich_code
 from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
+from tui.render.source_text import names_of_steps
 from tui.render.step_layout import CODE, WIDE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
@@ -142,7 +143,7 @@ class LessonView(QuietStepView, ExplainingView):
         other_code = fresh or altered is not self._altered
         result = content.result
         self._lesson, self._step, self._content, self._result, self._altered = lesson, step, content, result, altered
-        self._step_names = {each.id: f"step {number}" for number, each in enumerate(lesson.steps, 1)}
+        self._step_names = names_of_steps(lesson)
         self._prose.show(self._prose_text(step, result))
         if fresh:
             self._mode = "after"

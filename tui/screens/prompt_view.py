@@ -26,6 +26,7 @@ from tui.actions.hints import hint, mention
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import rich_code
 from tui.render.numbers import truncated, visible
+from tui.render.source_text import names_of_steps
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.tty.terminal import Terminal
@@ -194,7 +195,7 @@ class PromptView(ExplainingView):
     def open(self, lesson: Lesson, step: Step, names: Names = ()) -> None:
         """Clear the view and open a prompt on a step of a lesson."""
         self.opened += 1
-        self._step_title = step.title
+        self._step_title, self._step_names = step.title, names_of_steps(lesson)
         self._entries.clear()
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()

@@ -23,6 +23,7 @@ from tui.drawings import question_text
 from tui.drawings.marks import Cells, Marks
 from tui.drawings.question_text import QuestionText, code_text
 from tui.render.code_text import marked
+from tui.render.source_text import names_of_steps
 from tui.render.step_layout import CODE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.question_panes import QuestionPanes
@@ -116,6 +117,7 @@ class QuestionView(ExplainingView):
         """
         fresh = (lesson.id, CodeUnit.step(step.id)) != (self._lesson.id if self._lesson else "", self.unit)
         self._lesson, self._step, self._result, self._note = lesson, step, result, note
+        self._step_names = names_of_steps(lesson)
         if fresh:
             self._state, self._line = QuestionState(), None
             self._answer.clear()

@@ -26,8 +26,8 @@ from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.drawings.contribution_bars import contribution_lines
 from tui.render import explanation_text
-from tui.render.explanation_text import NO_NAMES
 from tui.render.numbers import readable, truncated
+from tui.render.source_text import NO_NAMES
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
 

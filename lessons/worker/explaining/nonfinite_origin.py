@@ -36,9 +36,7 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
         earlier = run.derive(source)
         next_source = _nonfinite_operand(run, value, earlier)
         if next_source is None:
-            location = source_location.locate(run.names.positions, earlier.event)
-            file = f" of {location.file}" if "/" in location.file else ""
-            where = f" on line {location.line}{file}" if location.line else ""
+            where = source_location.on_line(run.names.positions, earlier.event, derived.event)
             label = labels.name(source, code_names).label
             if earlier.result.op in _SETTING:
                 return [f"This {word} was put in {label}{where}."]

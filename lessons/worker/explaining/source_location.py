@@ -46,6 +46,22 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
     )
 
 
+def on_line(positions: SourcePositions, event: Event | None, reader: Event | None) -> str:
+    """Return ` on line 4` for where an operation was called, ` on line 3 of the setup` or the like where that helps.
+
+    `reader` is the operation beside whose line this is read. Nothing is said of a line of another step: a line without
+    its step would be taken for one of the same.
+    """
+    location, here = locate(positions, event), locate(positions, reader)
+    if location.line is None:
+        return ""
+    if location.file == here.file:
+        return f" on line {location.line}"
+    if location.file == code_unit.SETUP_TEXT:
+        return f" on line {location.line} of the setup"
+    return f" on line {location.line} of {location.file}" if "/" in location.file else ""
+
+
 def _line(positions: SourcePositions, site: Site) -> int | None:
     unit = code_unit.of_filename(site[0].co_filename)
     if (unit is not None and unit.kind == "expression") or site[0].co_filename == fused_definitions.__file__:

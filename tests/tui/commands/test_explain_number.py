@@ -21,7 +21,7 @@ def test_explain_as_text(command: Command) -> None:
     status, out, err = command(*SCORE)
     assert (status, err) == (0, "")
     assert out.splitlines()[:5] == [
-        "scores[1,2] = 1.4754   line 1 of 'product': inputs @ inputs.T",
+        "scores[1,2] = 1.4754   line 1: inputs @ inputs.T",
         "  = inputs[1,:]·inputs[2,:]",
         "  = 0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754",
         "    inputs[1,0] = 0.55   line 4 of the setup: 0.55",
@@ -73,7 +73,7 @@ def test_explain_a_learners_own_file(command: Command, tmp_path: Path) -> None:
     status, out, err = command("explain", file, "-", "b", "1")
     assert (status, err) == (0, "")
     assert out.splitlines()[:3] == [
-        "b[1] = 7.3891   line 3 of 'program': a.exp()",
+        "b[1] = 7.3891   line 3: a.exp()",
         "  = exp(a[1])",
         "  = exp(2) ≈ 7.3891",
     ]

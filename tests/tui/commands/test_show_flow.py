@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.tui.commands.command_line import Command, document
@@ -14,16 +15,22 @@ def test_flow_as_text(command: Command) -> None:
     assert (status, err) == (0, "")
     assert out.splitlines()[2:] == [
         "batch   2×6×3   from inputs",
-        "  setup, line 13: batch = torch.stack((inputs, inputs), dim=0)",
+        "  line 13 of the setup: batch = torch.stack((inputs, inputs), dim=0)",
         "attention",
-        "  run, line 1: attention = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)",
+        "  line 1: attention = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)",
         "context   2×6×2   from attention, batch",
-        "  run, line 2: context = attention(batch)",
+        "  line 2: context = attention(batch)",
     ]
     inside = command(*STEP, "--open", "context")[1]
     assert "inside context = attention(batch):" in inside
     assert "    scores   2×2×6×6   from queries, keys" in inside
     assert max(map(len, inside.splitlines())) <= 80
+
+
+def test_flow_through_several_steps(command: Command) -> None:
+    """Steps have the numbers that learners see, and the ids that they type."""
+    out = command("flow", "all-queries", "context")[1]
+    assert re.search(r"^  line \d+ of step \d+ \[weights\]: weights = ", out, re.MULTILINE)
 
 
 def test_flow_as_json(command: Command) -> None:
@@ -49,9 +56,9 @@ def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:
     program.write_text("import torch\nx = torch.ones(2, 3)\ny = x @ x.T\n")
     assert command("flow", str(program), "-")[1].splitlines() == [
         "x   2×3",
-        "  program, line 2: x = torch.ones(2, 3)",
+        "  line 2: x = torch.ones(2, 3)",
         "y   2×2   from x",
-        "  program, line 3: y = x @ x.T",
+        "  line 3: y = x @ x.T",
     ]
     program.write_text("print(1)\n")
     assert command("flow", str(program), "-") == (3, "", "attn-tutor: nothing was computed with tensors here\n")

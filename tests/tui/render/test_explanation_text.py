@@ -358,13 +358,19 @@ def test_nothing_is_repeated() -> None:
         ("product", 4, "line 4"),
         ("", 4, "line 4"),
         ("setup", 3, "line 3 of the setup"),
-        ("inputs", 1, "line 1 of 'inputs'"),
+        ("inputs", 1, "line 1 of step 2"),
+        ("inputs: rows", 1, "line 1 of step 2"),
+        # An id would tell learners nothing: they see titles and numbers of steps.
+        ("unknown", 1, ""),
+        ("input 2", 1, "line 1 of an earlier input"),
+        ("your code", 1, "line 1 of your code"),
         ("attention/causal.py", 95, "attention/causal.py, line 95"),
         ("product", None, ""),
     ],
 )
 def test_where(file: str, line: int | None, expected: str) -> None:
-    assert explanation_text.where(leaf("x", (), 1.0, file=file, line=line), "product") == expected
+    explained = leaf("x", (), 1.0, file=file, line=line)
+    assert explanation_text.where(explained, "product", {"inputs": "step 2"}) == expected
 
 
 @pytest.mark.parametrize("e", VARIED, ids=IDS)
@@ -380,7 +386,7 @@ def test_ascii_of_any_sum(e: Explanation) -> None:
 
 def test_report() -> None:
     assert explanation_text.report(VARIED[0]) == [
-        "scores[1,2] = -0.4253   line 4 of 'product': queries @ keys.T",
+        "scores[1,2] = -0.4253   queries @ keys.T",
         "  = queries[0,:]·keys[1,:]",
         "  = 0.5512·0.57 + 0.87·(-0.85) ≈ -0.4253",
     ]

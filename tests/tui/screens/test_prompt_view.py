@@ -259,7 +259,7 @@ async def test_a_matrix_that_disappears_loses_its_keys() -> None:
         assert app.view._prompt.has_focus
 
 
-def explained() -> Explanation:
+def explained(file: str = "input 1") -> Explanation:
     operand = Operand("inputs", (0, 1), 2.0, "float32", 7, leaf=False)
     return Explanation(
         "x",
@@ -268,13 +268,26 @@ def explained() -> Explanation:
         "float32",
         "add",
         "inputs + 0",
-        "input 1",
+        file,
         1,
         1,
         formula.OperandRef(0),
         (operand,),
         lit={"x": ((1, 1),)},
     )
+
+
+async def test_code_of_a_step_is_called_by_the_number_of_the_step() -> None:
+    """A learner never sees its id."""
+    app = PromptApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await enter(app, pilot, "x", prompt_result(tensors=(tensor("x"),)))
+        for file, source in (("product", "line 1 of step"), ("setup", "line 1 of the setup"), ("input 1", "line 1")):
+            app.view.explain(explained(file), further=False)
+            await pilot.pause()
+            assert source in app.drawn
+            assert f"'{file}'" not in app.drawn
+            await pilot.press("escape")
 
 
 async def test_a_number_explains_itself() -> None:

@@ -7,6 +7,7 @@ import math
 import torch
 
 from lessons.results import formula as f
+from lessons.worker.explaining import source_location
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
@@ -105,8 +106,7 @@ def _is_number_of(formula: f.Formula | None, value: float) -> bool:
 def _masked_by(derivation: Derivation, event: Event | None) -> str:
     if event is None:
         return ""
-    line = derivation.run.names.positions.line(event.sites[0]) if event.sites else None
-    return f"masked on line {line}" if line else "masked"
+    return f"masked{source_location.on_line(derivation.run.names.positions, event, derivation.event)}"
 
 
 @rule("where")

@@ -160,6 +160,19 @@ def test_a_masked_cell_names_the_line_of_the_mask() -> None:
     assert x.python(traced.explain("masked", 0, 0)) == "-inf if mask[0,0] else s[0,0]"
 
 
+def test_notes_name_a_line_of_other_code_only_with_that_code() -> None:
+    """ "On line 1" beside line 1 of one step would be taken for that line."""
+    traced = Traced()
+    traced.run("n = torch.zeros(1)\nn = n / n", name="setup")
+    traced.run("s = torch.zeros(2).masked_fill(torch.tensor([False, True]), -torch.inf)", name="first")
+    traced.run("w = torch.softmax(s, dim=-1)\nr = n + 1\nt = s + 1", name="second")
+    assert "This NaN was born in n[0] on line 2 of the setup." in " ".join(traced.explain("r", 0).notes)
+    assert "This -inf was put in s[1]." in traced.explain("t", 1).notes
+    masked = " ".join(traced.explain("w", 1).notes)
+    assert "masked" in masked
+    assert "on line" not in masked
+
+
 def test_dropout_is_kept_or_dropped() -> None:
     """The note names the factor, too."""
     traced = Traced("torch.manual_seed(1)\na = torch.ones(20)\nr = torch.nn.functional.dropout(a, 0.2)")

@@ -1,0 +1,49 @@
+"""The source of a number in words: which line, of what. Ids of steps are keys, and no words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lessons.results import code_unit
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Lesson
+
+NO_NAMES: Mapping[str, str] = {}
+
+
+def names_of_steps(lesson: Lesson, *, with_ids: bool = False) -> dict[str, str]:
+    """Return the names of steps by their ids: `step 4`, or `step 4 [scores]` where learners type ids."""
+    return {
+        step.id: f"step {number} [{step.id}]" if with_ids else f"step {number}"
+        for number, step in enumerate(lesson.steps, 1)
+    }
+
+
+def source(file: str, line: int | None, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
+    """Return where code stands: `line 4`, `line 3 of the setup`, `line 1 of step 4`, `attention/causal.py, line 95`.
+
+    Args:
+        file: the form for people of a unit of code, the path of a module, or "".
+        line: the line, None if it is not known.
+        here: the form for people of the unit that the reader looks at: nothing is said but the line.
+        steps: the names of steps by their ids. Of code without a name nothing is said.
+    """
+    at = f"line {line}" if line is not None else ""
+    unit = code_unit.find(file)
+    if unit is None:
+        return ", ".join(filter(None, (file, at)))
+    # An expression that is shown belongs to its step.
+    name = unit.of or str(unit)
+    if name == here:
+        return at
+    if unit == code_unit.SETUP:
+        of = "the setup"
+    elif unit == code_unit.ANSWER:
+        of = "your code"
+    elif name.startswith("input "):
+        of = "an earlier input"
+    else:
+        of = steps.get(name, "")
+    return " of ".join(filter(None, (at, of))) if of else ""

@@ -10,6 +10,10 @@ What the table says:
                  they are the time: 4 KB take about 0.4 s at 10 KB/s. "Start" is everything until PyTorch is loaded and
                  the screen is still; "page" is Page Down in a matrix of 1024x1024; "next step" runs through a lesson
                  with code, matrices and an exercise, each step with its recorded and its live results.
+    held keys    from the release of a key until a line of 5 kB/s, with 0.3 s from a key to its answer, has delivered
+                 the last byte. The key was held for four seconds, thirty times a second, in a matrix of 1024x1024.
+                 The line takes at once what it is sent, so that nothing slows the tutor but itself. "SSH": its
+                 variables are set.
     worker       the process that runs code. "Loaded" is a cold start with PyTorch; "step" a request for a step with
                  a matrix of six tokens until its numbers are here, "check" an answer from request to verdict, "stop"
                  the time from asking an endless loop to stop until it is gone.
@@ -70,6 +74,7 @@ def main() -> int:
         for title, rows in (
             ("time", start_rows(runs)),
             ("bytes", byte_rows()),
+            ("held keys", held_rows(2 if runs < 9 else 4)),
             ("worker", worker_rows(runs)),
             ("answers", answer_rows(runs)),
             ("judging", judging_rows(runs)),
@@ -116,6 +121,12 @@ def byte_rows() -> Iterable[Row]:
     ):
         for name, sizes in screen.bytes_sent(environ).items():
             yield Row(f"{colors}: {name}", "B", tuple(map(float, sizes)))
+
+
+def held_rows(runs: int) -> Iterable[Row]:
+    """Measure how long a slow line shows what held keys have led to, after their release."""
+    for name, seconds in screen.catch_ups(runs).items():
+        yield Row(name, "s", tuple(seconds))
 
 
 def worker_rows(runs: int) -> Iterable[Row]:

@@ -29,9 +29,17 @@ class Minimal(App[None]):
 Minimal().run()
 """
 ENTER, RIGHT, LEFT, UP, DOWN = b"\r", b"\x1b[C", b"\x1b[D", b"\x1b[A", b"\x1b[B"
-PAGE_DOWN, F8 = b"\x1b[6~", b"\x1b[19~"
+PAGE_UP, PAGE_DOWN, F8 = b"\x1b[5~", b"\x1b[6~", b"\x1b[19~"
 ESCAPE = b"\x1b"
 LAST_LESSON = f"{load_course().lessons[-1].number}. "
+SLOW_LINE = 5000.0
+"""Bytes a second that reach the learner over a slow line."""
+ROUND_TRIP = 0.3
+"""Seconds from a key to its answer over that line, if the tutor took no time."""
+REPEAT = 1 / 30
+"""Seconds between two keys of one that is held."""
+STILL = 1.5
+"""Seconds without a byte after which nothing more is expected."""
 SHORTEST_QUIET = 0.002
 """Seconds without a byte after which the screen is read, where time is measured."""
 
@@ -115,6 +123,39 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
                 terminal.send(ENTER)  # from the task into the editor
                 bytes_of["key in the editor"] = [len(terminal.send(key)) for key in (b"a", b"(", b"\x7f", b"b")]
     return bytes_of
+
+
+def catch_ups(runs: int) -> dict[str, list[float]]:
+    """Measure the seconds from the release of a held key until a slow line has shown everything.
+
+    The line takes all at once and delivers it later, as networks do, so the tutor cannot notice that it is slow.
+    """
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for line, environ in (("SSH", {"SSH_CONNECTION": "1"}), ("line of unknown kind", {})):
+        with _at("gpt2-size", "weights", {"TERM": "xterm-256color", **environ}) as terminal:
+            _until_still(terminal)
+            terminal.send(ENTER, "   live", seconds=60)
+            for key, back, name in ((DOWN, UP, "arrow"), (PAGE_DOWN, PAGE_UP, "page down")):
+                # Down and up in turn: neither end of the matrix is reached.
+                for _, each in zip(range(runs), itertools.cycle((key, back)), strict=False):
+                    seconds[f"{line}: {name} held for 4 s"].append(_catch_up(terminal, each, 4.0))
+    return seconds
+
+
+def _catch_up(terminal: Pty, key: bytes, held: float) -> float:
+    """Hold a key, and return the seconds from its release until the last byte has arrived over a slow line."""
+    free_at = released = began = time.monotonic()
+    for number in range(1, round(held / REPEAT)):
+        sent = len(terminal.send(key, silent=True, quiet=0))
+        released = time.monotonic()
+        sent += len(terminal.quiet(began + number * REPEAT - released))
+        free_at = max(free_at, time.monotonic()) + sent / SLOW_LINE
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < STILL:
+        if sent := len(terminal.quiet(REPEAT)):
+            quiet_since = time.monotonic()
+            free_at = max(free_at, quiet_since) + sent / SLOW_LINE
+    return max(0.0, free_at - released) + ROUND_TRIP
 
 
 def memory(runs: int) -> dict[str, list[float]]:

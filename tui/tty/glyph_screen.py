@@ -20,6 +20,8 @@ Cursor = tuple[int, int]
 """Row and column, counted from 0."""
 
 BLANK: Glyph = (" ", PLAIN)
+NEW_LINE = "\r\n"
+"""To the start of the next row, with or without a return that the terminal's line adds."""
 
 
 @lru_cache(4096)
@@ -92,17 +94,17 @@ def _draw_one(row: Row, x: int, character: str, width: int, style: Style) -> Non
     row[x:end] = [_glyph(part, style) for part in (character, "")[:width]]
 
 
-def difference(old: GlyphScreen, new: GlyphScreen) -> str:
-    """Return the output that makes a terminal which shows `old` show what is known of `new`.
+def difference(old: GlyphScreen, new: GlyphScreen, style: Style) -> tuple[str, Style]:
+    """Return the output that makes a terminal which shows `old` show what is known of `new`, and the style after it.
 
-    The output is "" if `old` shows that already. Otherwise it expects a plain style, and ends with one.
+    The style before it is given. The output is "" if `old` shows that already.
     """
-    pen = _Pen(new.columns)
+    pen = _Pen(new.columns, style)
     for y, after in enumerate(new.rows):
         before: Row = old.rows[y] if y < old.lines and old.columns == new.columns else [None] * new.columns
         if before != after:
             _rewrite(pen, y, before, after)
-    return pen.output()
+    return pen.output, pen.style
 
 
 def _rewrite(pen: _Pen, y: int, before: Row, after: Row) -> None:
@@ -113,12 +115,8 @@ def _rewrite(pen: _Pen, y: int, before: Row, after: Row) -> None:
     start = _start_of_blanks(after)
     tail = [x for x in wanted if x >= start]
     erases = len(tail) > len("\x1b[K")
-    end = None
     for x in wanted[: -len(tail)] if erases else wanted:
-        if end is not None and end < x:
-            pen.bridge(y, after[end:x])
-        pen.write((y, x), after[x])
-        end = x + 1
+        pen.write((y, x), before, after)
     if erases:
         pen.erase((y, tail[0]))
 
@@ -141,55 +139,61 @@ def _is_odd(row: Row) -> bool:
 class _Pen:
     """Writes glyphs, and moves the cursor of the terminal to the next one by the shortest sequence."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, style: Style) -> None:
+        self.style = style
         self._columns = columns
         self._output: list[str] = []
+        # Where the last output has left the cursor is known too, but some other program may have written since.
         self._at: Cursor | None = None
-        self._style = PLAIN
 
-    def write(self, to: Cursor, glyph: Glyph | None) -> None:
-        """Write one glyph."""
+    @property
+    def output(self) -> str:
+        """All that was written."""
+        return "".join(self._output)
+
+    def write(self, to: Cursor, before: Row, after: Row) -> None:
+        """Write the glyph at a position of a row that looked so before, and looks so after it."""
+        y, x = to
+        glyph = after[x]
         if glyph is None or not glyph[0]:
             return
         character, style = glyph
         if to != self._at:
-            self._output.append(self.way(to))
-        if style is not self._style:
-            style = style_to_write(self._style, character, style)
-            self._output.append(style_change(self._style, style))
-            self._style = style
+            self._reach(to, after, glyph)
+        if style is not self.style:
+            style = style_to_write(self.style, character, style)
+            if style != self.style:
+                self._change(_style_ahead(before, after, x) or style)
         self._output.append(character)
-        y, x = to
         # In the last column a terminal may or may not wait for the next glyph before it starts a line.
         self._at = (y, x + 1) if x + 1 < self._columns and _is_narrow(character) else None
 
-    def bridge(self, y: int, row: Row) -> None:
-        """Write again the glyphs that are there already, if that is shorter than to move over them."""
-        if self._at is None or len(row) > len("\x1b[99C") or None in row:
-            return
-        text, style = "", self._style
-        for glyph in row:
-            if glyph is None:
-                return
-            wanted = style_to_write(style, *glyph)
-            text += style_change(style, wanted) + glyph[0]
-            style = wanted
-        if len(text.encode()) <= len(self.way((y, self._at[1] + len(row)))):
-            self._output.append(text)
-            self._style = style
-            self._at = (y, self._at[1] + len(row))
+    def _change(self, style: Style) -> None:
+        self._output.append(style_change(self.style, style))
+        self.style = style
+
+    def _reach(self, to: Cursor, row: Row, glyph: Glyph) -> None:
+        """Move to the position of a glyph, or write again what is there before it, whichever is shorter."""
+        y, x = to
+        way = self._way(to)
+        ways = [(way, self.style)]
+        if self._at is not None and y - self._at[0] in (0, 1):
+            start, begin = ("", self._at[1]) if y == self._at[0] else (NEW_LINE, 0)
+            gap = row[begin:x] if begin < x < begin + len(way) else []
+            # The style of the glyph may as well be set before.
+            for style in (self.style, style_to_write(self.style, *glyph)) if gap and None not in gap else ():
+                ways.append(_written(gap, start + style_change(self.style, style), style))
+        output, self.style = min(ways, key=lambda each: len(each[0].encode()) + _cost(each[1], glyph))
+        self._output.append(output)
 
     def erase(self, start: Cursor) -> None:
         """Erase a row from a column on."""
-        self._output.append(self.way(start) + style_change(self._style, PLAIN) + "\x1b[K")
-        self._style = PLAIN
+        self._output.append(self._way(start))
+        self._change(PLAIN)
+        self._output.append("\x1b[K")
         self._at = start
 
-    def output(self) -> str:
-        """Return all that was written, with a plain style at its end."""
-        return "".join((*self._output, style_change(self._style, PLAIN)))
-
-    def way(self, to: Cursor) -> str:
+    def _way(self, to: Cursor) -> str:
         """Return the shortest sequence that moves the cursor to a position, "" if it is there."""
         if self._at == to:
             return ""
@@ -197,15 +201,44 @@ class _Pen:
         ways = [move_to(to)]
         if self._at is not None:
             down, right = y - self._at[0], x - self._at[1]
-            if down == 0 and right > 0:
-                ways.append(_move(right, "C"))
-            elif down == 0:
-                ways.append(_move(-right, "D"))
+            if down == 0:
+                ways.append(_move(right, "C") if right > 0 else _move(-right, "D"))
             elif down == 1:
-                ways.append("\r\n" + (_move(x, "C") if x else ""))
+                ways.append(NEW_LINE + (_move(x, "C") if x else ""))
             if down > 0 and right == 0:
                 ways.append(_move(down, "B"))
         return min(ways, key=len)
+
+
+def _written(glyphs: Row, output: str, style: Style) -> tuple[str, Style]:
+    """Return output that writes known glyphs after other output, and the style after it."""
+    for glyph in glyphs:
+        if glyph is not None:
+            wanted = style_to_write(style, *glyph)
+            output += style_change(style, wanted) + glyph[0]
+            style = wanted
+    return output, style
+
+
+def _cost(style: Style, glyph: Glyph) -> int:
+    """Return the bytes of the change to the style of a glyph."""
+    return len(style_change(style, style_to_write(style, *glyph)))
+
+
+def _style_ahead(before: Row, after: Row, x: int) -> Style | None:
+    """Return the style of the next character to write, if a blank at this position looks the same in that style.
+
+    One sequence then changes the background for the blank and the color for the character.
+    """
+    blank = after[x]
+    for old, new in zip(before[x:], after[x:], strict=True):
+        if blank is None or new is None or old == new:
+            return None
+        if new[0] != " ":
+            return new[1] if style_of_blank(new[1]) == blank[1] else None
+        if new != blank:
+            return None
+    return None
 
 
 def move_to(cursor: Cursor) -> str:

@@ -13,7 +13,10 @@ CREDIT = 1000
 """Bytes that may be sent beyond the rate after a pause."""
 
 REST = 0.2
-"""Seconds without input after which the screen is painted whatever it costs. Held keys come more often than that."""
+"""Seconds without input before or after a key that is not held. Then the screen is painted whatever it costs."""
+
+ONE_KEY = 12
+"""Characters of the longest usual key. More than that in one read are keys that a line has delivered together."""
 
 
 class Pace:
@@ -21,11 +24,13 @@ class Pace:
 
     def __init__(self) -> None:
         self._input_at = float("-inf")
+        self._is_held = False
         self._credit = float(CREDIT)
         self._counted_at = 0.0
 
-    def heard(self, now: float) -> None:
-        """Note that input has arrived."""
+    def heard(self, text: str, now: float) -> None:
+        """Note the input that has arrived in one read."""
+        self._is_held = now - self._input_at < REST or len(text) > ONE_KEY
         self._input_at = now
 
     def sent(self, size: int, now: float) -> None:
@@ -36,7 +41,7 @@ class Pace:
     def delay(self, now: float) -> float:
         """Return the seconds to wait before the screen is painted; 0 if it may be painted at once."""
         self._count(now)
-        return max(0.0, min(-self._credit / RATE, self._input_at + REST - now))
+        return max(0.0, min(-self._credit / RATE, self._input_at + REST - now)) if self._is_held else 0.0
 
     def _count(self, now: float) -> None:
         self._credit = min(CREDIT, self._credit + RATE * max(0.0, now - self._counted_at))

@@ -30,6 +30,7 @@ class PendingOutput:
         self._first = ""
         self._has_frames = False
         self._cursor: Cursor | None = None
+        self._style: Style = PLAIN
         self._clear()
 
     @property
@@ -62,7 +63,7 @@ class PendingOutput:
 
     def take(self) -> str:
         """Return what the terminal has to be sent, and take it for shown."""
-        painted = difference(self._shown, self._wanted)
+        painted, self._style = difference(self._shown, self._wanted, self._style)
         self._shown.overlay(self._wanted)
         if painted and self._cursor is not None:
             painted += move_to(self._cursor)
@@ -92,8 +93,9 @@ class PendingOutput:
         return style
 
     def _pass_on(self, text: str) -> None:
-        cursor = self._cursor
-        self._first = f"{self.take()}{move_to(cursor) if cursor else ''}{text}\x1b[m"
+        before = self.take() + (move_to(self._cursor) if self._cursor else "") + style_change(self._style, PLAIN)
+        self._first = f"{before}{text}\x1b[m"
+        self._style = PLAIN
         self._clear()
 
     def _clear(self) -> None:

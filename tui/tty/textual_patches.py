@@ -42,7 +42,7 @@ class PatientParser(XTermParser):
     def feed(self, data: str) -> Iterable[Message]:
         """Process what has arrived."""
         self._fed_at = monotonic()
-        PACE.heard(self._fed_at)
+        PACE.heard(data, self._fed_at)
         recent = self._recent + data
         begin, end = recent.rfind(BRACKETED_PASTE_START), recent.rfind(BRACKETED_PASTE_END)
         if begin != end:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.painted import seen
-from tui.tty.glyph_screen import GlyphScreen, difference
-from tui.tty.styles import PLAIN, style_after
+from tui.tty import glyph_screen
+from tui.tty.glyph_screen import GlyphScreen
+from tui.tty.styles import PLAIN, style_after, style_change
 
 COLUMNS, LINES = 12, 4
 STYLES = [style_after(PLAIN, each) or PLAIN for each in ("", "1;31", "7", "48;5;7", "4", "48;5;7;2;92")]
@@ -17,6 +18,12 @@ runs = st.tuples(
     st.sampled_from(["ab", "c", "    ", " d e", " " * COLUMNS, "漢", "é"]),
     st.sampled_from(STYLES),
 )
+
+
+def difference(old: GlyphScreen, new: GlyphScreen) -> str:
+    """Return the difference on a terminal with a plain style, which it has again afterwards."""
+    output, style = glyph_screen.difference(old, new, PLAIN)
+    return output + style_change(style, PLAIN)
 
 
 def drawn(screen: GlyphScreen, drawing: list[tuple[tuple[int, int], str, tuple[object, ...]]]) -> GlyphScreen:

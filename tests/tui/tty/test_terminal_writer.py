@@ -76,7 +76,7 @@ def test_all_is_sent_before_the_end(terminal: Terminal) -> None:
     pace = Pace()
     writer = TerminalWriter(terminal, pace)  # type: ignore[arg-type]
     pace.sent(10**9, 0.0)
-    pace.heard(10.0**9)
+    pace.heard("x" * 20, 10.0**9)
     writer.write("\x1b[1;1Hx")
     writer.start()
     writer.stop()
@@ -87,7 +87,7 @@ def test_what_others_wait_for_is_sent_at_once(terminal: Terminal) -> None:
     pace = Pace()
     writer = TerminalWriter(terminal, pace)  # type: ignore[arg-type]
     pace.sent(10**9, 0.0)
-    pace.heard(10.0**9)
+    pace.heard("x" * 20, 10.0**9)
     writer.start()
     writer.write("\x07")
     assert terminal.received() == "\x07"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lessons.engine import child_failures
+from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
-from lessons.format.lesson import Kind, Lesson, Limits, ShownTensor
-from lessons.results.result import Failure
+from lessons.format.lesson import Lesson, Limits
+from lessons.results.result import Failure, Tensor
 from lessons.worker import channel
 from lessons.worker.message_parts import TensorReport
 from lessons.worker.messages import RunInput, RunScratch
@@ -64,8 +64,11 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
     return request.failed(failure, job, time.monotonic() - began), False
 
 
-def shown_tensor_for(lesson: Lesson, step: str, report: TensorReport) -> ShownTensor:
-    """Decide how to draw a tensor: as the lesson draws the tensor of the same name and rank, else with bare indices."""
-    known = axis_labels.declaration_of(lesson, step, report.name, len(report.shape))
-    kind: Kind = "mask" if report.dtype == "bool" else "vector"
-    return known.model_copy(update={"name": report.name}) if known else ShownTensor(name=report.name or "_", kind=kind)
+def tensors_of(lesson: Lesson, step: str, reports: Iterable[TensorReport], blob: bytes) -> tuple[Tensor, ...]:
+    """Read tensors of learner's code, drawn as the lesson draws those of the same name and rank."""
+    return tuple(
+        replies.tensor_of(
+            lesson, axis_labels.drawn_as(lesson, step, each.name, len(each.shape), each.dtype), each, blob
+        )
+        for each in reports
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, CodeRequest, Names, shown_tensor_for
+from lessons.engine.child_code import GONE, CodeRequest, Names, tensors_of
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -145,10 +145,7 @@ def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> C
             str(unit),
             stdout=output(job.out, 0, report.printed),
             error=replies.failure_of(report.error),
-            tensors=tuple(
-                replies.tensor_of(lesson, shown_tensor_for(lesson, step, tensor), tensor, report.blob)
-                for tensor in report.tensors
-            ),
+            tensors=tensors_of(lesson, step, report.tensors, report.blob),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),
             seconds=seconds,
             value=report.value,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, CodeRequest, shown_tensor_for
+from lessons.engine.child_code import GONE, CodeRequest, tensors_of
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -65,10 +65,7 @@ def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResul
             STEP,
             stdout=output(job.out, 0, report.printed),
             error=replies.failure_of(report.error),
-            tensors=tuple(
-                replies.tensor_of(lesson, shown_tensor_for(lesson, STEP, tensor), tensor, report.blob)
-                for tensor in report.tensors
-            ),
+            tensors=tensors_of(lesson, STEP, report.tensors, report.blob),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, STEP)),
             seconds=seconds,
         )

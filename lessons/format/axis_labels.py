@@ -37,6 +37,13 @@ def declaration_of(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownT
     return own or (shown[0][1] if shown else None)
 
 
+def drawn_as(lesson: Lesson, step_id: str, name: str, dims: int, dtype: str) -> ShownTensor:
+    """Decide how to draw a variable of any name: as the lesson draws one of that name and rank, else plainly."""
+    if known := declaration_of(lesson, step_id, name, dims):
+        return known.model_copy(update={"name": name})
+    return ShownTensor(name=name or "_", kind="mask" if dtype == "bool" else "vector")
+
+
 def axes_of(lesson: Lesson, step_id: str, name: str, dims: int) -> tuple[str, ...]:
     """Return the axis names of a variable as `declaration_of` finds them; an empty tuple if they are not known."""
     found = declaration_of(lesson, step_id, name, dims) if name and dims else None

@@ -29,6 +29,7 @@ class FlowBox:
         parent: the id of the open box that it is in; "" if it is in none.
         shown: the names under which the step shows the result.
         loops: whether it was computed from an earlier value of itself.
+        kind: the meaning of the numbers, which decides their colors; a worker does not know it.
     """
 
     id: str
@@ -47,6 +48,7 @@ class FlowBox:
     parent: str = ""
     shown: tuple[str, ...] = ()
     loops: bool = False
+    kind: str = "vector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,10 @@ class Flow:
     def sources(self, id: str) -> tuple[str, ...]:
         """List the boxes that a box was computed from."""
         return tuple(arrow.source for arrow in self.arrows if arrow.target == id)
+
+    def sources_again(self, id: str) -> tuple[str, ...]:
+        """List the boxes after a box whose results it read when it ran once more, as in a loop."""
+        return tuple(arrow.source for arrow in self.arrows if arrow.target == id and arrow.back)
 
     def targets(self, id: str) -> tuple[str, ...]:
         """List the boxes that were computed from a box."""

@@ -325,8 +325,9 @@ FLOW: Page = (
     _row("flow-matrix.leave"),
     "",
     "A box has the name that the code gives to its tensor, or the code itself. With + it can be",
-    "opened, ×6 says that its code ran six times, ↺ that it went on from its own value. A lit box",
-    "is shown by the step; the path of an open explanation is drawn in bold.",
+    "opened, ×6 says that its code ran six times, ↺ that it went on from its own value or from that",
+    "of the box named behind. A lit box is shown by the step; the path of an open explanation is",
+    "drawn in bold.",
 )
 
 PAGES = {

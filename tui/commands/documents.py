@@ -151,8 +151,9 @@ def _operand(value: Operand | Node, exactly: bool) -> Json:
 def flow(value: Flow) -> Json:
     """Return the boxes of a run in the order of computation, each with the ids of those that it was computed from.
 
-    `parent` is the id of the open box that a box is inside of, `loops` says that it goes on from an earlier value of
-    itself. In `opened` are the boxes that were opened, in place of which stand the boxes inside.
+    `again` are those of them that come later, as in a loop: they were read when the code ran once more. `parent` is the
+    id of the open box that a box is inside of, `loops` says that it goes on from an earlier value of itself. In
+    `opened` are the boxes that were opened, in place of which stand the boxes inside.
     """
     return {
         "boxes": [
@@ -164,6 +165,7 @@ def flow(value: Flow) -> Json:
                 "low": None if box.low is None else number(box.low),
                 "high": None if box.high is None else number(box.high),
                 "from": list(value.sources(box.id)),
+                "again": list(value.sources_again(box.id)),
                 "code": box.code,
                 "file": box.unit,
                 "line": box.line,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson
 from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, longest_path
+from lessons.results.flow import Flow, FlowBox, longest_path
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
 from tui.controllers.frame import FLOW, Frame
@@ -47,14 +47,14 @@ class FlowController:
         if self._view.question != question or self._frame.view_id != FLOW:
             return
         if isinstance(reply, Flow):
-            self._view.show_flow(reply)
+            self._view.show_flow(self._colored(reply))
         else:
             self._view.refuse(NOT_YET if reply is None else reply.reason)
 
     async def fetch_for(self, panel: FlowPanel, question: FlowQuestion) -> None:
         """Fetch the flow of a step for a panel, which shows none if there is none."""
         reply = await self._async_session.ask(question)
-        if not isinstance(reply, Flow) or not panel.show_reply(question, reply):
+        if not isinstance(reply, Flow) or not panel.show_reply(question, self._colored(reply)):
             return
         if question.unit == CodeUnit.step(self._steps.step.id):
             self._frame.way = tuple(box.name for box in longest_path(reply))
@@ -70,11 +70,23 @@ class FlowController:
         else:
             self._view.refuse(NOT_YET if not isinstance(reply, Refusal) else reply.reason)
 
+    def _colored(self, flow: Flow) -> Flow:
+        """Return a flow whose thumbnails have the colors of the matrices of their boxes."""
+        return colored(flow, self._steps.lesson, self._steps.step.id)
+
 
 def labeled(lesson: Lesson, step: str, tensor: Tensor) -> Tensor:
     """Return a tensor with the names and labels of axes that the lesson gives to a tensor of its name and rank."""
-    known = axis_labels.declaration_of(lesson, step, tensor.name, len(tensor.shape))
-    if known is None:
-        return tensor
-    axes, labels = axis_labels.names_and_labels(lesson, known, tensor.shape)
-    return replace(tensor, kind=known.kind, axes=axes, labels=labels)
+    shown = axis_labels.drawn_as(lesson, step, tensor.name, len(tensor.shape), tensor.dtype)
+    axes, labels = axis_labels.names_and_labels(lesson, shown, tensor.shape)
+    return replace(tensor, kind=shown.kind, axes=axes, labels=labels)
+
+
+def colored(flow: Flow, lesson: Lesson, step: str) -> Flow:
+    """Return a flow whose boxes have the kinds that `labeled` gives to their tensors."""
+
+    def kind(box: FlowBox) -> str:
+        dims = len(box.shape or ())
+        return axis_labels.drawn_as(lesson, step, box.name, dims, box.dtype).kind
+
+    return replace(flow, boxes=tuple(replace(box, kind=kind(box)) for box in flow.boxes))

@@ -15,7 +15,7 @@ from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange
 from tui.drawings.styled_line import Runs, StyledLine, over
 from tui.render.flow_text import shape_text
 from tui.render.numbers import truncated, visible
-from tui.render.palette import Palette, Scale
+from tui.render.palette import Palette
 
 Detail = Literal["full", "thumbnail", "line"]
 """How much a box shows: a frame with name, shape and a thumbnail; these without a frame; name and shape on one line."""
@@ -76,6 +76,8 @@ class FlowDrawing:
     arrows: Mapping[tuple[int, int], tuple[str, Style | None]]
     rows: Mapping[int, tuple[str, ...]]
     """The ids of the boxes on each line, from left to right."""
+    signs: Mapping[str, str]
+    """What stands behind the shape of each box."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -114,7 +116,7 @@ class FlowDrawing:
             shape = f" {facts}" if (facts := shape_text(box.shape, colors.unicode)) else ""
             yield "[" if not chosen else ">", style
             yield title, style or colors.name
-            yield f"{shape}{_mark(box, colors)}".ljust(area.width - 2 - cell_len(title)), style
+            yield f"{shape}{self.signs[id]}".ljust(area.width - 2 - cell_len(title)), style
             yield "]" if not chosen else "<", style
             return
         shape = shape_text(box.shape, colors.unicode)
@@ -128,12 +130,12 @@ class FlowDrawing:
             if line == 0:
                 yield title, style or colors.name
             elif line == 1:
-                yield f"{shape}{_mark(box, colors)}".strip(), style or colors.muted
+                yield f"{shape}{self.signs[id]}".strip(), style or colors.muted
             return
         across, corners = ("─", "╭╮╰╯│") if colors.unicode else ("-", "++++|")
         if line == 0:
-            facts = f"{f' {shape}' if shape else ''}{_mark(box, colors)}"
-            fill = area.width - 4 - cell_len(title) - len(facts)
+            facts = f"{f' {shape}' if shape else ''}{self.signs[id]}"
+            fill = area.width - 4 - cell_len(title) - cell_len(facts)
             yield f"{corners[0]} ", style
             yield title, style or colors.name
             yield f"{facts} {across * fill}{corners[1]}", style
@@ -160,7 +162,7 @@ class FlowDrawing:
         rows = box.thumbnail[2 * line : 2 * line + 2]
         if not rows:
             return
-        scale = scale_of(box, self.palette)
+        scale = self.palette.scale(box.kind, box.low, box.high)
         for column, upper in enumerate(rows[0]):
             lower = rows[1][column] if len(rows) > 1 else None
             if not self.palette.colored:
@@ -172,26 +174,17 @@ class FlowDrawing:
             yield HALF[self.palette.unicode], Style(color=top.bgcolor if top else None, bgcolor=ground.bgcolor)
 
 
-def scale_of(box: FlowBox, colors: Palette) -> Scale:
-    """Return the scale of a box's numbers: from 0 to 1 like weights, or to both sides of 0."""
-    if box.dtype == "bool":
-        kind = "mask"
-    else:
-        kind = "weight" if box.low is not None and box.high is not None and box.low >= 0 and box.high <= 1 else "vector"
-    return colors.scale(kind, box.low, box.high)
-
-
 def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMarks(), height: int = 0) -> FlowDrawing:
     """Lay a flow out and draw its arrows, a little longer where there are `height` lines for it."""
-    sizes = {box.id: size_of(box, detail, colors) for box in flow.boxes}
+    signs = {box.id: _signs(flow, box, colors) for box in flow.boxes}
+    sizes = {box.id: size_of(box, detail, colors, signs[box.id]) for box in flow.boxes}
     layout = arrange(flow, sizes, height)
     rows: dict[int, list[str]] = {}
     for id, area in layout.rectangles.items():
         for y in range(area.y, area.y + area.height):
             rows.setdefault(y, []).append(id)
-    return FlowDrawing(
-        flow, layout, detail, colors, marks, _arrows(layout, colors, marks), {y: tuple(ids) for y, ids in rows.items()}
-    )
+    areas = {y: tuple(ids) for y, ids in rows.items()}
+    return FlowDrawing(flow, layout, detail, colors, marks, _arrows(layout, colors, marks), areas, signs)
 
 
 def fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMarks = FlowMarks()) -> FlowDrawing:
@@ -205,15 +198,15 @@ def fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMar
     return draw(flow, drawing.detail, colors, marks, height)
 
 
-def size_of(box: FlowBox, detail: Detail, colors: Palette) -> tuple[int, int]:
-    """Return the columns and lines of a box."""
-    shape, mark, title = shape_text(box.shape, colors.unicode), _mark(box, colors), cell_len(_title(box, colors))
+def size_of(box: FlowBox, detail: Detail, colors: Palette, signs: str) -> tuple[int, int]:
+    """Return the columns and lines of a box with these signs behind its shape."""
+    shape, title = shape_text(box.shape, colors.unicode), cell_len(_title(box, colors))
     lines = -(-len(box.thumbnail) // 2)
     columns = _thumbnail_width(box)
     if detail == "thumbnail":
-        facts = len(f"{shape}{mark}".strip())
+        facts = cell_len(f"{shape}{signs}".strip())
         return columns + bool(columns) + max(title, facts), max(1 + bool(facts), lines)
-    text = title + (1 + len(shape) if shape else 0) + len(mark)
+    text = title + (1 + len(shape) if shape else 0) + cell_len(signs)
     if detail == "line":
         return text + 2, 1
     return max(text, columns) + 4, 2 + lines
@@ -227,10 +220,15 @@ def _title(box: FlowBox, colors: Palette) -> str:
     return truncated(visible(box.name), WIDEST_NAME, ellipsis(colors))
 
 
-def _mark(box: FlowBox, colors: Palette) -> str:
-    """Return signs behind the shape: how often the code ran, that it goes on from itself, that it can be opened."""
+def _signs(flow: Flow, box: FlowBox, colors: Palette) -> str:
+    """Return signs behind the shape: how often the code ran, what it goes on from in a loop, that it can be opened.
+
+    It may go on from itself, or from boxes after it, which are named, since no arrow leads back.
+    """
     times = f" {'×' if colors.unicode else 'x'}{box.times}" if (box.times or 0) > 1 else ""
-    loops = (" ↺" if colors.unicode else " @") if box.loops else ""
+    later = ", ".join(visible(source.name) for id in flow.sources_again(box.id) if (source := flow.box(id)) is not None)
+    later = f" {truncated(later, WIDEST_NAME // 2, ellipsis(colors))}" if later else ""
+    loops = f" {'↺' if colors.unicode else '@'}{later}" if box.loops or later else ""
     return f"{times}{loops}{' +' if box.opens else ''}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lessons.results.flow import Flow, FlowBox, OpenBox
 from tui.render.numbers import truncated
@@ -39,6 +39,11 @@ def box_facts(box: FlowBox, unicode: bool = True) -> str:
     return ", ".join(filter(None, (shape_text(box.shape, unicode), f"run {times}" if times else "", loops)))
 
 
+def again_text(names: Sequence[str]) -> str:
+    """Return in words that a box read boxes with these names when its code ran once more; "" for none."""
+    return f"later also from {', '.join(names)}" if names else ""
+
+
 def where(box: FlowBox, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
     """Say where the code of a box stands; `steps` are the names of the steps other than `here`, by their ids."""
     return source(box.unit, box.line, here, steps)
@@ -62,11 +67,13 @@ def lines(
                 yield truncated(f"{' ' * INDENT * depth}inside {opened[id].code or opened[id].name}:", width - 2, "...")
                 last = chain[: depth + 1]
         last = chain
-        sources = ", ".join(names[source] for source in flow.sources(box.id))
+        again = flow.sources_again(box.id)
+        sources = ", ".join(names[source] for source in flow.sources(box.id) if source not in again)
         head = " " * INDENT * len(chain) + names[box.id]
         facts = box_facts(box, unicode)
         made = f"from {sources}" if sources else "from outside" if not box.code else ""
-        yield truncated("   ".join(filter(None, (head, facts, made))), width - 2, "...")
+        later = again_text([names[source] for source in again])
+        yield truncated("   ".join(filter(None, (head, facts, made, later))), width - 2, "...")
         if box.code:
             at = where(box, here, steps)
             code = f"{at}: {box.code}" if at else box.code

@@ -20,7 +20,7 @@ from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.drawings.marks import Cells, Marks
-from tui.render.flow_text import box_facts, where
+from tui.render.flow_text import again_text, box_facts, where
 from tui.render.numbers import truncated, visible
 from tui.render.source_text import names_of_steps
 from tui.render.step_layout import WIDE
@@ -232,7 +232,10 @@ class FlowView(ExplainingView):
             self._detail.set(Text(f" {_line(box, self._where(box), self._terminal, self.size.width - 2)}"))
 
     def _where(self, box: FlowBox) -> str:
-        return where(box, self._here, self._step_names)
+        """Say where the code of a box stands, and what it goes on from in a loop."""
+        flow = self._chart.flow
+        later = [source.name for id in flow.sources_again(box.id) if (source := flow.box(id)) is not None]
+        return "   ".join(filter(None, (where(box, self._here, self._step_names), visible(again_text(later)))))
 
     def _light(self) -> None:
         """Highlight the operands of the explanation in the matrix."""

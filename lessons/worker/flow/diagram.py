@@ -12,8 +12,9 @@ from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.code_path import CodePaths, short
 from lessons.worker.flow.grouping import ASIDE, Group, OpenGroup, group
-from lessons.worker.flow.thumbnails import bounds, thumbnail
+from lessons.worker.flow.thumbnails import thumbnail
 from lessons.worker.flow.tracing import Trace
+from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.names import Names
 from lessons.worker.recording.record import Event

@@ -28,21 +28,6 @@ def thumbnail(tensor: torch.Tensor) -> Rows:
     )
 
 
-def bounds(tensor: torch.Tensor) -> tuple[float, float] | tuple[None, None]:
-    """Return the least and the greatest finite number of a tensor; two None if there is none."""
-    if tensor.is_complex():
-        tensor = tensor.abs()
-    if tensor.numel() and tensor.dtype != torch.bool:
-        low, high = (float(bound) for bound in tensor.aminmax())
-        if math.isfinite(high) and low == -math.inf:
-            # Scores that are masked: twice as fast as to look for all numbers that are not finite.
-            low = float(torch.where(tensor == -torch.inf, high, tensor).amin())
-        if math.isfinite(low) and math.isfinite(high):
-            return low, high
-    finite = tensor[torch.isfinite(tensor)]
-    return (float(finite.min()), float(finite.max())) if finite.numel() else (None, None)
-
-
 def _mean(block: torch.Tensor) -> float:
     mean = float(block.mean())
     if math.isfinite(mean):

@@ -7,6 +7,7 @@ import torch
 from lessons.results.result import WHOLE
 from lessons.worker.jobs import values
 from lessons.worker.message_parts import LayoutReport, TensorReport
+from lessons.worker.recording.bounds import bounds
 
 CORNER = 32
 
@@ -62,19 +63,3 @@ def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
     if tensor.dtype == torch.float64:
         return "d", values.raw(tensor)
     return "f", values.raw(tensor.to(torch.float32))
-
-
-def bounds(tensor: torch.Tensor) -> tuple[float | None, float | None]:
-    """Return the least and the greatest finite value, None for each if there are none."""
-    if tensor.numel() == 0:
-        return None, None
-    if tensor.dtype.is_floating_point:
-        low, high = torch.aminmax(tensor)
-        if not torch.isfinite(low + high):
-            tensor = tensor[torch.isfinite(tensor)]
-            if tensor.numel() == 0:
-                return None, None
-            low, high = torch.aminmax(tensor)
-        return float(low), float(high)
-    flat = tensor.to(torch.int64)
-    return float(flat.min()), float(flat.max())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lessons.results.flow import Flow, FlowArrow, FlowBox
 from tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
 from tui.drawings.flow_layout import FlowLayout, arrange
+from tui.render import flow_text
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 
@@ -126,3 +127,26 @@ def test_a_part_of_a_wide_drawing() -> None:
     whole = ["".join(part for part, _ in drawing.line(y, 0, width)) for y in range(drawing.size[1])]
     parts = ["".join(part for part, _ in drawing.line(y, 5, 10)) for y in range(drawing.size[1])]
     assert parts == [line[5:15] for line in whole]
+
+
+def test_a_box_names_the_later_box_that_it_goes_on_from() -> None:
+    """As in a loop: no arrow leads back."""
+    [line] = [line for line in text(flow("ab", "bc", "cb")) if "[b" in line]
+    assert line.strip() == "[b 2×3 ↺ c]"
+    for detail in DETAILS:
+        assert "@ c" in "\n".join(text(flow("ab", "bc", "cb"), detail=detail, unicode=False))
+
+
+def test_text_tells_what_was_read_later_from_what_was_read_first() -> None:
+    lines = list(flow_text.lines(flow("ab", "bc", "cb"), 80))
+    assert lines[1:] == ["b   2×3   from a   later also from c", "c   2×3   from b"]
+
+
+@pytest.mark.parametrize("kind", ["weight", "score", "vector"])
+def test_thumbnails_have_the_colors_of_matrices(kind: str) -> None:
+    colors = palette(Terminal(depth="256"))
+    box = FlowBox("a", "a", shape=(1, 2), thumbnail=((0.2, 0.9),), low=0.2, high=0.9, kind=kind)
+    runs = draw(Flow((box,), ()), "full", colors).line(1, 0, 9)
+    drawn = [style.color for part, style in runs if style and "▀" in part for _ in part]
+    scale = colors.scale(kind, 0.2, 0.9)
+    assert drawn == [look.bgcolor for value in (0.2, 0.9) if (look := scale.look(value).style)]

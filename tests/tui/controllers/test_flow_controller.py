@@ -1,0 +1,29 @@
+"""Flows in the colors and with the labels of a lesson."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.format.lesson import RunningStep
+from lessons.results.flow import Flow, FlowBox
+from lessons.results.result import Tensor
+from tests.course import COURSE
+from tui.controllers.flow_controller import colored, labeled
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "kind"),
+    [
+        ("weights", "float32", "weight"),
+        ("scores", "float32", "score"),
+        ("own", "float32", "vector"),
+        ("own", "bool", "mask"),
+    ],
+)
+def test_a_thumbnail_has_the_kind_of_its_matrix(name: str, dtype: str, kind: str) -> None:
+    lesson = COURSE.lesson("causal-mask")
+    step = next(step for step in lesson.steps if isinstance(step, RunningStep) and step.code)
+    tensor = Tensor(name, "vector", dtype, (6, 6), (), (), 0.0, 1.0, (0.5,) * 36)
+    flow = Flow((FlowBox("1", name, shape=(6, 6), dtype=dtype), FlowBox("2", "module")), ())
+    assert labeled(lesson, step.id, tensor).kind == kind
+    assert [box.kind for box in colored(flow, lesson, step.id).boxes] == [kind, "vector"]

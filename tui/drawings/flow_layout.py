@@ -308,18 +308,19 @@ def _assign_tracks(nets: list[_Net]) -> int:
     """Give each net a track on which it meets no other; return the number of tracks.
 
     A net whose end is in the column where another one starts runs below that one, or they would lie on each other.
+    Where that goes round in a circle, one of them leaves its box in another column.
     """
     bent = [net for net in nets if not net.straight]
-    below: dict[int, set[int]] = {id(net): set() for net in bent}
-    for net in bent:
-        for other in bent:
-            if net is not other and other.start in net.ends.values() and other.start != net.start:
-                below[id(net)].add(id(other))
+    below = _above(bent)
     tracks: list[list[_Net]] = []
     done: dict[int, int] = {}
     todo = sorted(bent, key=lambda net: net.span)
     while todo:
-        ready = [net for net in todo if below[id(net)] <= done.keys()] or todo[:1]
+        ready = [net for net in todo if below[id(net)] <= done.keys()]
+        if not ready and _step_aside(todo, nets):
+            below = _above(bent)
+            continue
+        ready = ready or todo[:1]
         for net in ready:
             first = 1 + max((done[other] for other in below[id(net)] if other in done), default=-1)
             track = first
@@ -331,6 +332,30 @@ def _assign_tracks(nets: list[_Net]) -> int:
             net.track = done[id(net)] = track
             todo.remove(net)
     return len(tracks)
+
+
+def _above(nets: Sequence[_Net]) -> dict[int, set[int]]:
+    """Return for each net, by `id`, those that start in a column where it ends."""
+    return {
+        id(net): {
+            id(other)
+            for other in nets
+            if net is not other and other.start in net.ends.values() and other.start != net.start
+        }
+        for net in nets
+    }
+
+
+def _step_aside(circle: Sequence[_Net], nets: Sequence[_Net]) -> bool:
+    """Have a net that starts where another one of the circle ends leave its box elsewhere; return whether one can."""
+    taken = {column for net in nets for column in (net.start, *net.ends.values())}
+    for net in circle:
+        node = net.node
+        free = [column for column in range(node.start, node.start + node.width) if column not in taken]
+        if node.id and free and any(net.start in other.ends.values() for other in circle if other is not net):
+            net.start = min(free, key=lambda column: abs(column - net.start))
+            return True
+    return False
 
 
 def _meet(one: _Net, other: _Net) -> bool:

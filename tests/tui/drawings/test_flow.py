@@ -77,6 +77,13 @@ def test_any_layout_can_be_read(drawn: Flow) -> None:
     )
 
 
+def test_arrows_that_each_end_where_another_starts() -> None:
+    """Whichever ran below the others, two of them lay on one line."""
+    drawn = flow(*["ad", "cd", "ah", "ab", "dh", "af", "be", "cg", "eg", "bf", "cf"])
+    sizes = {box.id: (5 + 4 * number % 9, 1 + number % 4) for number, box in enumerate(drawn.boxes)}
+    check(arrange(drawn, sizes), drawn)
+
+
 def test_attention_is_drawn_as_people_draw_it() -> None:
     # inputs, queries, keys, values, scores, context
     assert text(flow("aq", "ak", "av", "qs", "ks", "sz", "vz")) == [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from typing import cast
 
 import pytest
@@ -15,6 +17,7 @@ from tests.course import use_course
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
+from tui.state import step_results
 from tui.state.training_replay import TrainingReplay
 from tui.tty.terminal import Terminal
 
@@ -84,6 +87,12 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     use()
     return use
+
+
+@pytest.fixture(autouse=True)
+def time_hardly_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have trainings last microseconds, however busy the machine is; none at all, and nothing could be foretold."""
+    monkeypatch.setattr(step_results, "TrainingReplay", partial(TrainingReplay, clock=partial(next, count(0.0, 1e-6))))
 
 
 async def opened(learner: Learner, index: int = TRAIN) -> None:

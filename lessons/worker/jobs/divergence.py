@@ -73,17 +73,28 @@ class Comparison:
         agreed = tuple(sorted(index for index in self._ours_before[found] if self.matched[index] is not None))
         return Divergence(found, strange, agreed, self._blamed(strange, found))
 
-    def is_alike(self, found: Divergence) -> bool:
-        """Return whether the two results of a divergence mean the same, as far as can be told.
+    def beside(self, found: Divergence) -> int | None:
+        """Return which of our results to set beside theirs: one that means the same, as far as can be told, or None.
 
-        They have the same name, or share two of these: the shape, the operation, something that both were
-        computed from.
+        A variable that both programs have is compared with itself, and with the same one of its values. Otherwise the
+        two share two of these: the shape, the operation, something that both were computed from.
         """
         theirs, ours = self.theirs.results[found.theirs], self.ours.results[found.ours]
-        if theirs.named and ours.named and self.names.get(theirs.name, theirs.name) == ours.name:
-            return True
+        name = self.names.get(theirs.name, theirs.name)
+        here, there = _bound(self.theirs, theirs.name), _bound(self.ours, name)
+        if theirs.named and there:
+            if len(here) == len(there):
+                return there[here.index(found.theirs)]
+            if ours.name != name:
+                return None
+        elif ours.named:
+            back = {mine: yours for yours, mine in self.names.items()}
+            if _bound(self.theirs, back.get(ours.name, ours.name)):
+                # They compute that one somewhere else.
+                return None
         same_parent = any(self._has_parent(found.theirs, each) for each in ours.parents)
-        return (theirs.value.shape == ours.value.shape) + (theirs.op == ours.op) + same_parent >= 2
+        alike = (theirs.value.shape == ours.value.shape) + (theirs.op == ours.op) + same_parent >= 2
+        return found.ours if alike else None
 
     def _strange(self) -> Iterator[int]:
         for index, item in enumerate(self.theirs.results):
@@ -163,6 +174,11 @@ class Comparison:
             if plain and item.owner == statements[at].owner and name in read:
                 return item.line
         return None
+
+
+def _bound(trace: Trace, name: str) -> list[int]:
+    """Return the results that a program gives a name, in order."""
+    return [at for at, item in enumerate(trace.results) if item.named and item.name == name]
 
 
 def statement_at(statements: Sequence[Statement], line: int | None) -> int | None:

@@ -362,13 +362,13 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
         return DifferenceReport(None, line, b"")
     blob = bytearray()
     ours = comparison.ours.results
-    yours, expected = case.theirs.results[found.theirs], ours[found.ours]
+    # Tensors that mean different things are not set side by side.
+    yours, beside = case.theirs.results[found.theirs], comparison.beside(found)
     difference = Difference(
         yours.name,
         yours.line,
         yours=tensor_entries.entry(yours.name, yours.value, blob),
-        # Tensors that mean different things are not set side by side.
-        expected=tensor_entries.entry(expected.name, expected.value, blob) if comparison.is_alike(found) else None,
+        expected=None if beside is None else tensor_entries.entry(ours[beside].name, ours[beside].value, blob),
         agreed=tuple(ours[index].name for index in found.agreed if ours[index].named),
     )
     return DifferenceReport(difference, line, bytes(blob))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -64,16 +66,33 @@ def test_numbers_in_another_order_stand_in_place_of_ours() -> None:
     assert (found.ours, found.theirs, found.line) == (1, 1, 2)
 
 
-def test_results_that_mean_different_things_are_not_alike() -> None:
+def test_results_that_mean_different_things_are_not_set_side_by_side() -> None:
     def alike(theirs: IntermediateResult, ours: IntermediateResult) -> bool:
         comparison = Comparison(Trace((), (theirs,)), Trace((), (ours,)))
-        return comparison.is_alike(Divergence(0, 0))
+        return comparison.beside(Divergence(0, 0)) is not None
 
     one = IntermediateResult("scores", True, 1, A, frozenset(), op="mm")
     assert alike(one, IntermediateResult("scores", True, 2, B[:2], frozenset(), op="bmm"))
     assert alike(one, IntermediateResult("s", True, 2, B, frozenset(), op="mm"))
     assert not alike(one, IntermediateResult("weights", True, 2, B, frozenset(), op="softmax"))
     assert not alike(one, IntermediateResult("mask", True, 2, B[:2], frozenset(), op="mm"))
+
+
+def test_a_variable_that_both_have_is_compared_with_itself() -> None:
+    """And not with what the model answer computes next, which may have the same shape and come from the same."""
+
+    def named(name: str, value: torch.Tensor, *parents: int) -> IntermediateResult:
+        return IntermediateResult(name, True, 1, value, frozenset(parents), op="mm")
+
+    ours = Trace((), (named("keys", A), named("context", B, 0)))
+    theirs = Trace((), (replace(named("inputs @ W", A), named=False), named("keys", C, 0)))
+    assert Comparison(theirs, ours).beside(Divergence(1, 1)) == 0
+    # The second value of a variable is not compared with a first and only one.
+    twice = Trace((), (named("keys", A), named("keys", C, 0)))
+    assert Comparison(twice, ours).beside(Divergence(1, 1)) is None
+    # Nor is something unknown compared with what they have too.
+    other = Trace((), (named("x", C), named("context", B, 0)))
+    assert Comparison(other, ours).beside(Divergence(1, 0)) is None
 
 
 def test_equal_results_have_no_divergence() -> None:

@@ -48,35 +48,29 @@ class GlyphScreen:
         self.rows: list[Row] = [[None] * columns for _ in range(lines)]
 
     def draw(self, cursor: Cursor, text: str, style: Style) -> Cursor:
-        """Write text without control characters, and return where it ends. The screen grows if it is too small."""
+        """Write text without control characters, and return where it ends. What is outside the screen is dropped."""
         y, x = cursor
         widths = [*map(_width, text)]
         end = x + sum(widths)
-        self._grow(end, y + 1)
+        if y >= self.lines:
+            return y, end
         row = self.rows[y]
         if all(width == 1 for width in widths) and all(glyph is None or glyph[0] for glyph in row[x : end + 1]):
             row[x:end] = [_glyph(character, style) for character in text]
-            return y, end
-        for character, width in zip(text, widths, strict=True):
-            _draw_one(row, x, character, width, style)
-            x += width
-        return y, x
-
-    def _grow(self, columns: int, lines: int) -> None:
-        if columns > self.columns:
-            for row in self.rows:
-                row += [None] * (columns - self.columns)
-            self.columns = columns
-        if lines > self.lines:
-            self.rows += [[None] * self.columns for _ in range(lines - self.lines)]
-            self.lines = lines
+        else:
+            for character, width in zip(text, widths, strict=True):
+                if x + width <= self.columns:
+                    _draw_one(row, x, character, width, style)
+                x += width
+        del row[self.columns :]
+        return y, end
 
     def overlay(self, other: GlyphScreen) -> None:
-        """Take over all glyphs that another screen knows."""
-        self._grow(other.columns, other.lines)
+        """Take over all glyphs that another screen knows, as far as there is room for them."""
         for row, over in zip(self.rows, other.rows, strict=False):
             if row != over:
-                row[: len(over)] = [old if new is None else new for old, new in zip(row, over, strict=False)]
+                known = [old if new is None else new for old, new in zip(row, over, strict=False)]
+                row[: len(known)] = known
 
 
 def _draw_one(row: Row, x: int, character: str, width: int, style: Style) -> None:
@@ -97,11 +91,10 @@ def _draw_one(row: Row, x: int, character: str, width: int, style: Style) -> Non
 def difference(old: GlyphScreen, new: GlyphScreen, style: Style) -> tuple[str, Style]:
     """Return the output that makes a terminal which shows `old` show what is known of `new`, and the style after it.
 
-    The style before it is given. The output is "" if `old` shows that already.
+    Both have the same size. The style before it is given. The output is "" if `old` shows that already.
     """
     pen = _Pen(new.columns, style)
-    for y, after in enumerate(new.rows):
-        before: Row = old.rows[y] if y < old.lines and old.columns == new.columns else [None] * new.columns
+    for y, (before, after) in enumerate(zip(old.rows, new.rows, strict=True)):
         if before != after:
             _rewrite(pen, y, before, after)
     return pen.output, pen.style

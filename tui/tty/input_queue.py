@@ -19,7 +19,7 @@ from textual.events import Event, Key, MouseEvent, Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
 
-from tui.tty.terminal_writer import repaint_terminal
+from tui.tty.terminal_writer import resize_terminal
 
 PAINT_EVERY = 0.25
 """Seconds after which the screen is painted even if there is more input to handle."""
@@ -44,8 +44,7 @@ class OrderedInputApp(App[None]):
     def post_message(self, message: Message) -> bool:
         """Post a message to the app; new input waits until the input before it has taken effect."""
         if isinstance(message, Resize):
-            # Terminals cut off or rearrange what they show, even if the size is soon what it was.
-            repaint_terminal()
+            resize_terminal(*message.size)
         if not isinstance(message, Key | MouseEvent | Paste) or message.is_forwarded:
             return super().post_message(message)
         self._waiting_input.append(message)

@@ -31,22 +31,25 @@ class PendingOutput:
         self._has_frames = False
         self._cursor: Cursor | None = None
         self._style: Style = PLAIN
-        self._clear()
+        self._shown, self._wanted = GlyphScreen(columns, lines), GlyphScreen(columns, lines)
 
     @property
     def is_urgent(self) -> bool:
         """Whether there is something other than a screen to send, for which others may wait."""
         return bool(self._first)
 
-    def resize(self, columns: int, lines: int) -> None:
-        """Note the size of the terminal. With a new one, nothing is known of what it shows or is to show."""
-        if (columns, lines) != self._size:
-            self._size = (columns, lines)
-            self._clear()
+    def resize(self, columns: int, lines: int) -> bool:
+        """Set the size of the terminal, and return whether it is a new one.
 
-    def repeat(self) -> None:
-        """Have all of the screen sent again: the terminal may show something else than it was sent."""
-        self._shown = GlyphScreen(*self._size)
+        Nothing is known of what the terminal shows then: it may have cut off or rearranged that, even if the size is
+        what it was.
+        """
+        is_new = (columns, lines) != self._size
+        self._size = (columns, lines)
+        self._shown, wanted = GlyphScreen(*self._size), GlyphScreen(*self._size)
+        wanted.overlay(self._wanted)
+        self._wanted = wanted
+        return is_new
 
     def add(self, text: str) -> None:
         """Add text with escape sequences. What is not known is passed on as it is, after what came before."""

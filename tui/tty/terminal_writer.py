@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import threading
 from time import monotonic
 from typing import IO
@@ -10,8 +10,6 @@ from weakref import WeakSet
 
 from tui.tty.pace import Pace
 from tui.tty.pending_output import PendingOutput
-
-USUAL_SIZE = (80, 24)
 
 
 class TerminalWriter(threading.Thread):
@@ -26,7 +24,7 @@ class TerminalWriter(threading.Thread):
         self._file = file
         self._pace = pace or PACE
         self._changed = threading.Condition()
-        self._output = PendingOutput(*self._size())
+        self._output = PendingOutput(*shutil.get_terminal_size())
         self._waits = False
         self._ends = False
         self._is_lost = False
@@ -36,18 +34,16 @@ class TerminalWriter(threading.Thread):
         """Write text with escape sequences, as much of it as makes a difference. Returns at once."""
         with self._changed:
             if not self._is_lost:
-                self._output.resize(*self._size())
                 self._output.add(text)
                 self._waits = True
                 self._changed.notify()
 
-    def repaint(self) -> None:
-        """Write all of the screen again."""
+    def resize(self, columns: int, lines: int) -> None:
+        """Note the size of the terminal, for which whoever writes will paint the screen again if it is a new one."""
         with self._changed:
-            self._output.resize(*self._size())
-            self._output.repeat()
-            self._waits = True
-            self._changed.notify()
+            if not self._output.resize(columns, lines):
+                self._waits = True
+                self._changed.notify()
 
     def isatty(self) -> bool:
         """Return that this is a terminal, which Textual asks."""
@@ -95,13 +91,6 @@ class TerminalWriter(threading.Thread):
                 else:
                     self._changed.wait()
 
-    def _size(self) -> tuple[int, int]:
-        try:
-            size = os.get_terminal_size(self._file.fileno())
-        except (OSError, ValueError):
-            return USUAL_SIZE
-        return (size.columns, size.lines) if size.columns and size.lines else USUAL_SIZE
-
 
 PACE = Pace()
 """The pace of this process's terminal: input is noted here, and output asks here."""
@@ -109,7 +98,7 @@ PACE = Pace()
 _writers: WeakSet[TerminalWriter] = WeakSet()
 
 
-def repaint_terminal() -> None:
-    """Write all of the screen again, after something else than this process may have changed it."""
+def resize_terminal(columns: int, lines: int) -> None:
+    """Note the size of this process's terminal, whenever the terminal reports one."""
     for writer in tuple(_writers):
-        writer.repaint()
+        writer.resize(columns, lines)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.events import Key
+from textual.events import Key, Resize
+from textual.geometry import Size
 from textual.widgets import Input
 
 from lessons.learner.progress import Progress
@@ -23,6 +24,7 @@ from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typ
 from tests.tui.packets import BACKSPACE, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
 from tui.app import TutorApp
 from tui.controllers import startup
+from tui.tty import input_queue
 from tui.tty.input_queue import OrderedInputApp
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.prompt_input import PromptInput
@@ -137,6 +139,18 @@ def test_random_packets(kind: Kind, data: st.DataObject) -> None:
             assert (app.text, tuple(app.entered)) == (buffer.text, buffer.entered)
 
     asyncio.run(run())
+
+
+async def test_the_terminal_is_told_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it is the size that it had, which Textual does not pass on."""
+    sizes: list[tuple[int, int]] = []
+    app = TypingApp("line")
+    async with app.run_test() as pilot:
+        monkeypatch.setattr(input_queue, "resize_terminal", lambda *size: sizes.append(size))
+        for _ in range(2):
+            app.post_message(Resize(Size(50, 10), Size(50, 10)))
+        await pilot.pause()
+    assert sizes == [(50, 10)] * 2
 
 
 # In the tutor -------------------------------------------------------------------------------------------------------

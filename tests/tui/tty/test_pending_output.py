@@ -85,6 +85,28 @@ def test_a_frame_is_shown_at_once_by_terminals_that_can() -> None:
     assert sent(begin, "\x1b[1;1Hx\x1b[1;1H", end) == ["", f"{begin}\x1b[Hx\x1b[H{end}", ""]
 
 
-def test_text_beyond_the_screen_is_kept() -> None:
-    """The size that Textual knows may be newer than that of the terminal's line."""
-    assert sent("\x1b[6;20Hx\x1b[1;1H") == ["\x1b[6;20Hx\x1b[H"]
+def test_text_beyond_the_screen_is_dropped() -> None:
+    """A terminal would write it over its last column or row."""
+    assert sent("\x1b[1;11Hxyz\x1b[5;1Hx\x1b[1;1H\x1b[1;12H漢\x1b[1;1H") == ["\x1b[1;11Hxy\x1b[H"]
+
+
+def test_a_frame_for_the_size_before_does_not_spoil_the_new_one() -> None:
+    output, terminal = PendingOutput(COLUMNS, LINES), pyte.Screen(COLUMNS, LINES)
+    terminal.reset_mode(7, private=True)
+    wide, narrow = f"\x1b[1;1H{'-' * COLUMNS}x\x1b[1;1H", f"\x1b[1;1H{'-' * COLUMNS}\x1b[1;1H"
+    for text, columns in ((wide, COLUMNS + 1), (wide, COLUMNS), (narrow, COLUMNS)):
+        output.resize(columns, LINES)
+        output.add(text)
+        pyte.Stream(terminal).feed(output.take())
+    assert terminal.display[0] == "-" * COLUMNS
+
+
+def test_what_was_painted_is_kept_for_another_size() -> None:
+    output = PendingOutput(COLUMNS, LINES)
+    output.add("\x1b[1;1Habc\x1b[1;1H")
+    output.take()
+    assert output.resize(2, LINES)
+    assert output.take() == "\x1b[Hab\x1b[H"
+    assert not output.resize(2, LINES)
+    assert output.take() == "\x1b[Hab\x1b[H"
+    assert output.take() == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +14,25 @@ from textual.widgets import TextArea
 from lessons.engine.session import Session
 from lessons.format.lesson import RunningStep
 from lessons.learner.progress import Progress
+from lessons.reading import kept_course
+from lessons.reading.findings import Finding, LessonError
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tests.tui.learner import SSH, done_text, position_text, position_text_near, task, task_start, tutor, with_typed
+from tests.tui.learner import (
+    SSH,
+    Learner,
+    done_text,
+    position_text,
+    position_text_near,
+    task,
+    task_start,
+    tutor,
+    with_typed,
+)
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.state.recorded_results import RecordedResults
+from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -171,6 +185,28 @@ async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
         assert session.asked == ["run one-query/inputs", f"run one-query/{after.id}"]
         await learner.sees(lambda: session.runs[0].closed.is_set())
         assert not session.runs[-1].closed.is_set()
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether that turns out before the first paint or after it."""
+    reading = threading.Event()
+
+    def load_outline() -> None:
+        if late:
+            reading.wait()
+        raise LessonError([Finding("lesson.yaml", 1, 1, "It is not here", "Put it there.")])
+
+    monkeypatch.setattr(kept_course, "load_outline", load_outline)
+    app = TutorApp(SSH, FakeSession())
+    async with app.run_test() as pilot:
+        learner = Learner(app, pilot)
+        if late:
+            await learner.sees("loading the course")
+            reading.set()
+        await learner.sees(lambda: not app.is_running)
+    assert app.return_code == ExitCode.FAILURE
+    assert app.close() == "The course cannot be read:\nlesson.yaml:1:1: It is not here. Put it there."
 
 
 async def test_garbage_is_collected_once_the_tutor_is_loaded() -> None:

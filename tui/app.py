@@ -21,6 +21,7 @@ from tui.actions.key_names import full_keys, short_keys
 from tui.controllers import progress_export, startup
 from tui.controllers.frame import MAP, Frame
 from tui.controllers.map_controller import MapController
+from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
 from tui.state.purpose import Purpose
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from tui.screens.lesson_view import LessonView
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
-    from tui.widgets.flow_panel import FlowPanel
 
 STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
 """The actions that need a step and therefore do nothing on the map."""
@@ -56,6 +56,7 @@ class TutorApp(OrderedInputApp):
     """The tutor. It shows the map, then loads the course and the views, and has the worker load PyTorch."""
 
     CSS_PATH = "app.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
     TITLE = "attn-tutor"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor")]
@@ -88,7 +89,7 @@ class TutorApp(OrderedInputApp):
     def compose(self) -> ComposeResult:
         """Compose the title, the progress of the lesson, the views and the line of keys; help covers them."""
         frame = self.frame
-        yield from (frame.title_line, frame.rule, frame.views, frame.keys, self.help_pane)
+        yield from (frame.title_line, frame.rule, frame.middle, frame.keys, self.help_pane)
 
     async def on_mount(self) -> None:
         """Have a lost connection end the tutor properly, and show the map; what it does not need is loaded later.
@@ -145,6 +146,7 @@ class TutorApp(OrderedInputApp):
         with self.batch_update():
             for view in self.parts.views:
                 await self.frame.add(view)
+            await self.frame.add_beside(self.parts.beside)
         self.assembled.set()
         gc.enable()
 
@@ -199,8 +201,9 @@ class TutorApp(OrderedInputApp):
         self.frame.show_keys()
 
     def on_workbench_changed(self) -> None:
-        """Update the title and the line of keys of the exercise."""
+        """Update the title and the line of keys of the exercise, and what stands beside it."""
         self.frame.show_lines()
+        self.parts.beside_step.update()
 
     def on_glossary_view_turned(self) -> None:
         """Update the title and the keys when the glossary switches between terms and references."""
@@ -269,10 +272,9 @@ class TutorApp(OrderedInputApp):
         """Fetch the tensor of a box of the flow from the worker."""
         await self.parts.flow.fetch_tensor(event.question)
 
-    @work(exclusive=True, group="flow-panel", exit_on_error=False)
-    async def on_flow_panel_wanted(self, event: FlowPanel.Wanted) -> None:
-        """Fetch the flow of a step, to be shown beside its matrices."""
-        await self.parts.flow.fetch_for(event.panel, event.question)
+    def on_explaining_view_path_changed(self) -> None:
+        """Draw the path of the explanation that is shown now into the flow beside the step."""
+        self.parts.beside_step.update()
 
     def on_flow_view_closed(self) -> None:
         """Close the flow and go back to where the learner was."""

@@ -70,6 +70,7 @@ class LessonFile(Model):
 
     `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
     that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map;
+    `flow` is the step whose flow of numbers stands beside the first and the last page of the lesson;
     `knobs` are what a learner may change in the code, to see the effect; `axes` names the axes of variables that no
     step shows, or not under their own name; `constants` are numbers that prose may contain although no run computes
     them, each with its source.
@@ -81,6 +82,7 @@ class LessonFile(Model):
     seed: int = 123
     setup: OptionalCode = ""
     thumbnail: str = ""
+    flow: str = ""
     limits: Limits = Limits()
     knobs: tuple[AnyKnob, ...] = ()
     axes: dict[Text, tuple[AxisName, ...]] = {}

@@ -297,12 +297,22 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
             yield at((*path, *inside), problem, remedy)
     for path, problem, remedy in knobs.complaints(lesson):
         yield at(path, problem, remedy)
+    if lesson.flow and lesson.flow not in _steps_that_run(lesson):
+        yield at(
+            ("flow",),
+            f"'{lesson.flow}' is not a step with code",
+            f"Use one of: {', '.join(_steps_that_run(lesson)) or 'none yet'}.",
+        )
     if lesson.thumbnail and lesson.thumbnail not in _tensor_names(lesson):
         yield at(
             ("thumbnail",),
             f"'{lesson.thumbnail}' is not a shown tensor",
             f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
         )
+
+
+def _steps_that_run(lesson: Lesson) -> list[str]:
+    return [step.id for step in lesson.steps if isinstance(step, RunningStep)]
 
 
 def _tensor_names(lesson: Lesson) -> set[str]:

@@ -126,6 +126,23 @@ def _longest(ways: list[tuple[str, ...]]) -> tuple[str, ...]:
     return max(ways, key=len) if ways else ()
 
 
+def nearest(flow: Flow, count: int) -> Flow:
+    """Return the boxes of a flow that are nearest to what the step shows, against the arrows, and the arrows between.
+
+    Args:
+        flow: the flow.
+        count: how many boxes are kept at most.
+    """
+    order = [box.id for box in flow.boxes if box.shown] or [box.id for box in flow.boxes[-1:]]
+    for id in order:
+        # The list grows while it is read: first come the boxes that are one arrow away.
+        order += [source for source in flow.sources(id) if source not in order]
+    kept = {*order[:count], *flow.path}
+    boxes = tuple(box for box in flow.boxes if box.id in kept)
+    arrows = tuple(arrow for arrow in flow.arrows if arrow.source in kept and arrow.target in kept)
+    return replace(flow, boxes=boxes, arrows=arrows, left_out=flow.left_out + len(flow.boxes) - len(boxes))
+
+
 def cleaned(flow: Flow) -> Flow:
     """Return a flow whose texts are safe to print: they come from a process that has run the learner's code."""
     return replace(

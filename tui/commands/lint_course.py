@@ -17,10 +17,13 @@ from lessons.authoring import claims, coverage, proofs, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
-from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question, RunningStep
+from lessons.format.lesson import Exercise, ExerciseStep, FilledStep, Lesson, Question, RunningStep
 from lessons.reading import glossary
 from lessons.reading.findings import Finding
 from lessons.reading.loader import COURSE, read_course
+from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow
+from lessons.results.tensor_questions import FlowQuestion
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
@@ -110,13 +113,16 @@ def read(folder: Path | None) -> Report:
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:
     """Run the lessons that could be read, check their claims, and prove their exercises; or only some exercises.
 
-    A run of a lesson serves its claims and all of its questions. While workers run, every step is laid out on the
-    smallest screen, to see whether it fits. Raises `WorkerError`.
+    A run of a lesson serves its claims and all of its questions. While workers run, every step is laid out on a small
+    screen, to see whether it fits, and when they are done on a large one, to see whether it fills it. Raises
+    `WorkerError`.
     """
+    from tui.commands import screen_fit
+
     with Workers() as workers:
         tasks = [LessonTask.start(lesson, only, workers) for lesson in report.lessons]
         if not only:
-            measure(report)
+            report.findings += screen_fit.findings(report.lessons)
         for task in tasks:
             if not only:
                 report.findings += claims.findings(task.lesson, task.results())
@@ -126,13 +132,20 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
                 report.proofs.append(found)
                 report.findings += found.findings
                 say(line(found))
+        if not only:
+            report.findings += screen_fit.blank(report.lessons, _flows(tasks))
 
 
-def measure(report: Report) -> None:
-    """Lay every step out on the smallest screen and check that it fits."""
-    from tui.commands import screen_fit
-
-    report.findings += screen_fit.findings(report.lessons)
+def _flows(tasks: Sequence[LessonTask]) -> dict[tuple[str, str], Flow]:
+    """Return the flow of each step that has one, by the ids of lesson and step."""
+    found: dict[tuple[str, str], Flow] = {}
+    for task in tasks:
+        for step in task.lesson.steps:
+            if isinstance(step, FilledStep):
+                reply = task.results().ask(FlowQuestion(unit=CodeUnit.step(step.id)))
+                if isinstance(reply, Flow):
+                    found[task.lesson.id, step.id] = reply
+    return found
 
 
 @dataclass

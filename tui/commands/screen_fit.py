@@ -1,39 +1,51 @@
-"""Whether steps fit on the smallest screen: laid out as for a learner, but without a terminal, and measured."""
+"""Whether steps fit on a small screen and fill a large one: laid out as for a learner, and measured."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
-from lessons.reading import loader, recorded_outputs
+from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
+from lessons.results.flow import Flow
 from lessons.results.result import StepResult
 from lessons.what_if.changes import ChangeHistory
+from tui.app import TutorApp
+from tui.controllers import side_controller
 from tui.controllers.step_kinds import make_views
 from tui.screens.step_view import StepView, ViewContext
 from tui.state.async_session import AsyncSession
+from tui.state.recorded_results import RecordedResults
 from tui.state.step_results import StepContent, TrainingReplays
 from tui.tty.terminal import Terminal
+from tui.widgets.flow_chart import EMPTY
 from tui.widgets.matrix import MatrixView
+from tui.widgets.side_panel import SidePanel
 from tui.widgets.text_line import TextLine
+from tui.widgets.view_switcher import Middle, ViewSwitcher
 
-SMALLEST = (80, 24)
+SMALLEST, LARGE = (80, 24), (160, 48)
+
+MOST_BLANK = 1 / 3
+"""The largest part of the rows of a large screen that may be blank."""
 
 
 class _Bench(App[None]):
     """An app with the views of steps, laid out as in the tutor."""
 
     CSS_PATH = Path(__file__).parents[1] / "app.tcss"
+    HORIZONTAL_BREAKPOINTS = TutorApp.HORIZONTAL_BREAKPOINTS
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,10 +53,12 @@ class _Bench(App[None]):
         self.async_session, self.progress = AsyncSession(Session()), Progress(None)
         context = ViewContext(Terminal(depth="16"), "ansi_dark", self.async_session, self.progress, TrainingReplays())
         self.step_views = make_views(context)
-        self.views = ContentSwitcher(*map(_widget, dict.fromkeys(self.step_views.values())), id="views")
+        self.views = ViewSwitcher(*map(_widget, dict.fromkeys(self.step_views.values())), id="views")
+        self.side = SidePanel(context.terminal, id="side")
+        self.middle = Middle(self.views, self.side, id="middle")
 
     def compose(self) -> ComposeResult:
-        yield from (TextLine(id="title"), TextLine(id="rule"), self.views, TextLine(id="keys"))
+        yield from (TextLine(id="title"), TextLine(id="rule"), self.middle, TextLine(id="keys"))
 
     def show(self, lesson: Lesson, step: Step, result: StepResult) -> StepView:
         """Show a step and return its view."""
@@ -58,6 +72,20 @@ class _Bench(App[None]):
         self.progress.close()
 
 
+def largest(flows: Iterable[Flow]) -> Flow:
+    """Return the flow that the tutor shows: the first that is worth a look, else the largest."""
+    found = EMPTY
+    for flow in flows:
+        if len(flow.boxes) > len(found.boxes):
+            found = flow
+        if len(found.boxes) >= side_controller.ENOUGH:
+            break
+    return found
+
+
+Problems = Callable[[_Bench, StepView], Iterator[tuple[str, str, str]]]
+
+
 def _widget(view: StepView) -> Widget:
     assert isinstance(view, Widget)
     return view
@@ -65,37 +93,55 @@ def _widget(view: StepView) -> Widget:
 
 def findings(lessons: Sequence[Lesson]) -> list[Finding]:
     """Return the steps whose recorded results make the text scroll more than once, or hide the rest."""
-    return asyncio.run(_measure(lessons))
+    return asyncio.run(_measure(lessons, SMALLEST, _unfit, {}))
 
 
-async def _measure(lessons: Sequence[Lesson]) -> list[Finding]:
+def blank(lessons: Sequence[Lesson], flows: Mapping[tuple[str, str], Flow]) -> list[Finding]:
+    """Return the steps that leave too much of a large screen blank.
+
+    Args:
+        lessons: the lessons.
+        flows: the flow of each step, by the ids of lesson and step, as after a run of the whole lesson.
+    """
+    return asyncio.run(_measure(lessons, LARGE, _blank, flows))
+
+
+async def _measure(
+    lessons: Sequence[Lesson], size: tuple[int, int], problems: Problems, flows: Mapping[tuple[str, str], Flow]
+) -> list[Finding]:
     found: list[Finding] = []
     app = _Bench()
-    async with app.run_test(size=SMALLEST) as pilot:
-        for lesson in lessons:
-            results = recorded_outputs.load(lesson)
+    async with app.run_test(size=size) as pilot:
+        recorded = RecordedResults()
+        for before, lesson in pairwise([None, *lessons]):
+            assert lesson is not None
+            results = recorded.of(lesson)
             root = loader.read_nodes(lesson)
             for position, step in enumerate(lesson.steps):
                 view = app.show(lesson, step, results.get(step.id, StepResult(step.id)))
-                await _lay_out(view, pilot)
-                for field, problem, remedy in _of_view(view):
+                beside = side_controller.steps_with_flow(lesson, position)
+                app.side.show_flow(largest(flows.get((lesson.id, id), EMPTY) for id in beside))
+                side_controller.show_earlier(app.side, view, lesson, position, recorded.result, before)
+                await _lay_out(app, pilot)
+                for field, problem, remedy in problems(app, view):
                     where = position_of(locate(root, ("steps", position, field))[1].start_mark)
                     found.append(Finding(*where, problem, remedy))
     return found
 
 
-async def _lay_out(view: StepView, pilot: Pilot[None]) -> None:
-    """Wait until the layout of a view stands still.
+async def _lay_out(app: _Bench, pilot: Pilot[None]) -> None:
+    """Wait until the layout of the screen stands still.
 
     A pause without a length would wait until this process computes nothing, which other threads may not let it.
     """
     before = None
-    while (sizes := [widget.size for widget in _widget(view).query("*")]) != before:
+    while (sizes := [widget.size for widget in app.middle.query("*")]) != before:
         before = sizes
         await pilot.pause(0)
 
 
-def _of_view(view: StepView) -> Iterator[tuple[str, str, str]]:
+def _unfit(app: _Bench, view: StepView) -> Iterator[tuple[str, str, str]]:
+    """Yield field, problem and remedy of what does not fit."""
     width, height = SMALLEST
     pane = view.text_pane
     lines, room = pane.lines_at(pane.size.width or width), pane.size.height
@@ -106,6 +152,21 @@ def _of_view(view: StepView) -> Iterator[tuple[str, str, str]]:
     matrices = [matrix for matrix in _widget(view).query(MatrixView) if matrix.tensor is not None]
     if matrices and not any(matrix.display and matrix.size.height >= min(3, _lines(matrix)) for matrix in matrices):
         yield "show", f"on {width} by {height} nothing is seen of its matrices", "Shorten text, or options."
+
+
+def _blank(app: _Bench, view: StepView) -> Iterator[tuple[str, str, str]]:
+    """Yield field, problem and remedy if too many rows are blank."""
+    # There is no public way to read painted lines.
+    painted = app.screen._compositor.render_strips()[app.middle.region.y : app.middle.region.bottom]
+    blank, rows = sum(map(_is_blank, painted)), LARGE[1]
+    if blank > MOST_BLANK * rows:
+        problem = f"on {LARGE[0]} by {rows} {blank} of {rows} rows are blank"
+        yield "prose", problem, "Show more: a tensor, more of the code, or a step whose numbers flow from others."
+
+
+def _is_blank(line: Strip) -> bool:
+    """Return whether a line has neither text nor a background of its own."""
+    return not line.text.strip() and len({segment.style and segment.style.bgcolor for segment in line}) <= 1
 
 
 def _lines(matrix: MatrixView) -> int:

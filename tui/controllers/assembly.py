@@ -10,6 +10,7 @@ from tui.controllers.frame import FLOW, GLOSSARY, PROMPT, Frame
 from tui.controllers.glossary_controller import GlossaryController
 from tui.controllers.learning_state import LearningState
 from tui.controllers.prompt_controller import PromptController
+from tui.controllers.side_controller import SideController
 from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import make_views
 from tui.controllers.training_controller import TrainingController
@@ -18,6 +19,7 @@ from tui.screens.glossary_view import GlossaryView
 from tui.screens.prompt_view import PromptView
 from tui.screens.step_view import StepView, View, ViewContext
 from tui.tty.terminal import Terminal
+from tui.widgets.side_panel import SidePanel
 
 
 class Assembly(NamedTuple):
@@ -26,6 +28,7 @@ class Assembly(NamedTuple):
     Attributes:
         views: every view other than the map, without repetition.
         step_views: the view of each kind of step.
+        beside: what stands beside the views of steps on a wide screen; `beside_step` fills it.
     """
 
     views: tuple[View, ...]
@@ -35,6 +38,8 @@ class Assembly(NamedTuple):
     prompt: PromptController
     glossary: GlossaryController
     flow: FlowController
+    beside: SidePanel
+    beside_step: SideController
 
 
 def assemble(
@@ -46,6 +51,9 @@ def assemble(
     glossary_view = GlossaryView(terminal, id=GLOSSARY)
     flow_view = FlowView(terminal, id=FLOW)
     steps = StepController(frame, state, step_views, show_map)
+    side_panel = SidePanel(terminal, id="side")
+    side = SideController(frame, state, steps, side_panel)
+    steps.on_open, steps.on_result = side.open, side.update
     return Assembly(
         views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view])),
         step_views=step_views,
@@ -54,4 +62,6 @@ def assemble(
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
         glossary=GlossaryController(frame, state.course, steps, glossary_view),
         flow=FlowController(frame, state.async_session, steps, flow_view),
+        beside=side_panel,
+        beside_step=side,
     )

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, FlowBox, longest_path
+from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
 from tui.controllers.frame import FLOW, Frame
@@ -16,7 +15,6 @@ from tui.controllers.step_controller import StepController
 from tui.screens.flow_subject import FlowSubject
 from tui.screens.flow_view import FlowView
 from tui.state.async_session import AsyncSession
-from tui.widgets.flow_panel import FlowPanel
 
 NOT_YET = "The flow can be drawn as soon as the step has run here."
 
@@ -50,15 +48,6 @@ class FlowController:
             self._view.show_flow(self._colored(reply))
         else:
             self._view.refuse(NOT_YET if reply is None else reply.reason)
-
-    async def fetch_for(self, panel: FlowPanel, question: FlowQuestion) -> None:
-        """Fetch the flow of a step for a panel, which shows none if there is none."""
-        reply = await self._async_session.ask(question)
-        if not isinstance(reply, Flow) or not panel.show_reply(question, self._colored(reply)):
-            return
-        if question.unit == CodeUnit.step(self._steps.step.id):
-            self._frame.way = tuple(box.name for box in longest_path(reply))
-            self._frame.show_title()
 
     async def fetch_tensor(self, question: BoxQuestion) -> None:
         """Fetch the tensor of a box, and label its axes as the lesson does."""

@@ -12,13 +12,13 @@ from rich.text import Text
 from textual.app import App
 from textual.notifications import SeverityLevel
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 from textual.worker import Worker
 
 from tui.actions.hints import hint, key_line, mention
 from tui.render import title_text
 from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
+from tui.widgets.view_switcher import Middle, ViewSwitcher
 
 if TYPE_CHECKING:
     # Not imported at run time, because the frame is painted before the rest is loaded.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAP, PROMPT, GLOSSARY, FLOW = "map", "prompt", "glossary", "flow"
 """The ids of the views that do not show a step."""
+NOT_STEPS = (MAP, PROMPT, GLOSSARY, FLOW)
 
 DIM = Style(dim=True)
 
@@ -70,7 +71,9 @@ class Frame:
 
         self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
         self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
-        self.views = ContentSwitcher(self._widget(course_map), id="views", initial=MAP)
+        self.views = ViewSwitcher(self._widget(course_map), id="views", initial=MAP)
+        self.middle = Middle(self.views, id="middle")
+        """The views and, on a wide screen, what stands beside them."""
         self.keys = TextLine(ellipsis=terminal.ellipsis, id="keys")
 
     def _widget(self, view: View) -> Widget:
@@ -79,6 +82,10 @@ class Frame:
         assert view.id is not None
         self._views_by_id[view.id] = view
         return view
+
+    async def add_beside(self, panel: Widget) -> None:
+        """Add a panel that stands beside the views of steps where the screen is wide."""
+        await self.middle.mount(panel)
 
     async def add(self, view: View) -> None:
         """Add a view without showing it."""
@@ -112,6 +119,7 @@ class Frame:
     def show(self, view: View) -> None:
         """Show a view that was added before, in place of the current one."""
         self.views.current = view.id
+        self.middle.alone = self.view_id in NOT_STEPS
 
     def cover(self, view: View) -> Callable[[], None]:
         """Show a view over the current one. Returns a function that restores the view and the focus of before."""

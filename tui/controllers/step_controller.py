@@ -43,6 +43,10 @@ class StepController:
         self._remark = ""
         self._history = ChangeHistory()
         self._purpose = Purpose.WORK
+        self.on_open: Callable[[], None] = lambda: None
+        """Called when a step was opened."""
+        self.on_result: Callable[[], None] = lambda: None
+        """Called when the step has run, or could not be run."""
         # What the learner has jumped away from, the latest last; None is the map.
         self._origins: list[Origin | None] = []
 
@@ -106,7 +110,6 @@ class StepController:
             self._history = history or ChangeHistory()
             self._state.results.forget()
         self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
-        self._frame.way = ()
         if purpose is Purpose.WORK:
             self._state.progress.visit(lesson.id, self.step.id)
         else:
@@ -116,6 +119,7 @@ class StepController:
         self._frame.show(self.view)
         content = self._state.results.at_once(lesson, self.step)
         self.view.open_step(lesson, self.step, content, self._history, purpose)
+        self.on_open()
         self._show_position()
         self._frame.show_keys()
         if self.runner is not Runner.ON_REQUEST:
@@ -135,12 +139,14 @@ class StepController:
             return
         except WorkerError as error:
             self._frame.problem = str(error)
+            self.on_result()
             self._show_position()
             return
         self._frame.problem = ""
         # Also while the prompt covers the step, because the learner comes back to it.
         if self.is_at(lesson, index):
             self.view.show_result(content)
+            self.on_result()
             self._show_position()
 
     def rerun(self) -> None:

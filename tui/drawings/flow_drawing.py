@@ -9,7 +9,7 @@ from typing import Literal
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.results.flow import Flow, FlowBox
+from lessons.results.flow import Flow, FlowBox, nearest
 from tui.drawings.cell_styles import ellipsis
 from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange
 from tui.drawings.styled_line import Runs, StyledLine, over
@@ -17,12 +17,21 @@ from tui.render.flow_text import shape_text
 from tui.render.numbers import truncated, visible
 from tui.render.palette import Palette
 
-Detail = Literal["full", "thumbnail", "line"]
-"""How much a box shows: a frame with name, shape and a thumbnail; these without a frame; name and shape on one line."""
+Detail = Literal["large", "full", "thumbnail", "line"]
+"""How much a box shows: a frame with name, shape and a thumbnail, which may be large, with a line for each row; name,
+shape and thumbnail without a frame; name and shape on one line."""
 
-DETAILS: tuple[Detail, ...] = ("full", "thumbnail", "line")
+DETAILS: tuple[Detail, ...] = ("large", "full", "thumbnail", "line")
 
-WIDEST_NAME = 24
+NEAREST = (99, 14, 12, 10, 8, 6, 5, 4, 3)
+"""How many boxes are drawn, where not all of them fit."""
+
+LARGE_CELL = 2
+"""Columns of a number in a large thumbnail."""
+
+WIDEST_NAME, SHORT_NAME = 24, 13
+"""Columns of a name; fewer where that lets the thumbnails fit."""
+
 HALF = {True: "▀", False: "#"}
 """Two cells of a thumbnail, one above the other: a line is about as high as two columns are wide."""
 
@@ -78,6 +87,8 @@ class FlowDrawing:
     """The ids of the boxes on each line, from left to right."""
     signs: Mapping[str, str]
     """What stands behind the shape of each box."""
+    names: int
+    """The most columns of a name."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -111,7 +122,7 @@ class FlowDrawing:
         style = self._emphasis(id)
         if chosen:
             style = colors.cursor if focused else colors.current
-        title = _title(box, colors)
+        title = _title(box, colors, self.names)
         if self.detail == "line":
             shape = f" {facts}" if (facts := shape_text(box.shape, colors.unicode)) else ""
             yield "[" if not chosen else ">", style
@@ -158,11 +169,16 @@ class FlowDrawing:
         return self.palette.current if id in self.marks.current else None
 
     def _thumbnail(self, box: FlowBox, line: int) -> Iterable[tuple[str, Style | None]]:
-        """Return a line of the thumbnail of a tensor, which shows two of its rows."""
+        """Return a line of the thumbnail of a tensor, which shows two of its rows, or one if it is large."""
+        scale = self.palette.scale(box.kind, box.low, box.high)
+        if self.detail == "large":
+            for value in box.thumbnail[line] if line < len(box.thumbnail) else ():
+                look = scale.look(value)
+                yield look.glyph * LARGE_CELL, look.style
+            return
         rows = box.thumbnail[2 * line : 2 * line + 2]
         if not rows:
             return
-        scale = self.palette.scale(box.kind, box.low, box.high)
         for column, upper in enumerate(rows[0]):
             lower = rows[1][column] if len(rows) > 1 else None
             if not self.palette.colored:
@@ -174,35 +190,64 @@ class FlowDrawing:
             yield HALF[self.palette.unicode], Style(color=top.bgcolor if top else None, bgcolor=ground.bgcolor)
 
 
-def draw(flow: Flow, detail: Detail, colors: Palette, marks: FlowMarks = FlowMarks(), height: int = 0) -> FlowDrawing:
+def draw(
+    flow: Flow,
+    detail: Detail,
+    colors: Palette,
+    marks: FlowMarks = FlowMarks(),
+    height: int = 0,
+    names: int = WIDEST_NAME,
+) -> FlowDrawing:
     """Lay a flow out and draw its arrows, a little longer where there are `height` lines for it."""
     signs = {box.id: _signs(flow, box, colors) for box in flow.boxes}
-    sizes = {box.id: size_of(box, detail, colors, signs[box.id]) for box in flow.boxes}
+    sizes = {box.id: size_of(box, detail, colors, signs[box.id], names) for box in flow.boxes}
     layout = arrange(flow, sizes, height)
     rows: dict[int, list[str]] = {}
     for id, area in layout.rectangles.items():
         for y in range(area.y, area.y + area.height):
             rows.setdefault(y, []).append(id)
     areas = {y: tuple(ids) for y, ids in rows.items()}
-    return FlowDrawing(flow, layout, detail, colors, marks, _arrows(layout, colors, marks), areas, signs)
+    return FlowDrawing(flow, layout, detail, colors, marks, _arrows(layout, colors, marks), areas, signs, names)
 
 
-def fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMarks = FlowMarks()) -> FlowDrawing:
+def fitting(
+    flow: Flow,
+    width: int,
+    height: int,
+    colors: Palette,
+    marks: FlowMarks = FlowMarks(),
+    names: int = WIDEST_NAME,
+) -> FlowDrawing:
     """Draw a flow with as much detail as fits; what does not fit at all is drawn with the least."""
-    drawing = draw(flow, DETAILS[0], colors, marks)
+    drawing = draw(flow, DETAILS[0], colors, marks, names=names)
     for detail in DETAILS[1:]:
         columns, lines = drawing.size
         if columns <= width and lines <= height:
             break
-        drawing = draw(flow, detail, colors, marks)
-    return draw(flow, drawing.detail, colors, marks, height)
+        drawing = draw(flow, detail, colors, marks, names=names)
+    return draw(flow, drawing.detail, colors, marks, height, names)
 
 
-def size_of(box: FlowBox, detail: Detail, colors: Palette, signs: str) -> tuple[int, int]:
-    """Return the columns and lines of a box with these signs behind its shape."""
-    shape, title = shape_text(box.shape, colors.unicode), cell_len(_title(box, colors))
-    lines = -(-len(box.thumbnail) // 2)
-    columns = _thumbnail_width(box)
+def nearest_fitting(
+    flow: Flow, width: int, height: int, colors: Palette, marks: FlowMarks = FlowMarks()
+) -> FlowDrawing:
+    """Draw a flow with thumbnails where they fit, if need be without the boxes that are far from what is shown."""
+    counts = sorted({min(count, len(flow.boxes)) for count in NEAREST}, reverse=True)
+    for count in counts:
+        part = flow if count == len(flow.boxes) else nearest(flow, count)
+        for names in (WIDEST_NAME, SHORT_NAME):
+            drawing = fitting(part, width, height, colors, marks, names)
+            if drawing.detail != DETAILS[-1]:
+                return drawing
+    return fitting(nearest(flow, counts[-1]), width, height, colors, marks, SHORT_NAME)
+
+
+def size_of(box: FlowBox, detail: Detail, colors: Palette, signs: str, names: int = WIDEST_NAME) -> tuple[int, int]:
+    """Return the columns and lines of a box with these signs behind its shape and so many columns for its name."""
+    shape, title = shape_text(box.shape, colors.unicode), cell_len(_title(box, colors, names))
+    lines, columns = -(-len(box.thumbnail) // 2), _thumbnail_width(box)
+    if detail == "large":
+        lines, columns = len(box.thumbnail), LARGE_CELL * columns
     if detail == "thumbnail":
         facts = cell_len(f"{shape}{signs}".strip())
         return columns + bool(columns) + max(title, facts), max(1 + bool(facts), lines)
@@ -216,8 +261,8 @@ def _thumbnail_width(box: FlowBox) -> int:
     return max(map(len, box.thumbnail), default=0)
 
 
-def _title(box: FlowBox, colors: Palette) -> str:
-    return truncated(visible(box.name), WIDEST_NAME, ellipsis(colors))
+def _title(box: FlowBox, colors: Palette, names: int) -> str:
+    return truncated(visible(box.name), names, ellipsis(colors))
 
 
 def _signs(flow: Flow, box: FlowBox, colors: Palette) -> str:

@@ -15,7 +15,7 @@ from lessons.results.flow import Flow
 GAP = 2
 """Columns between neighbors."""
 
-STRETCH = 2
+STRETCH = 4
 SWEEPS = 8
 
 Edge = tuple[str, str]
@@ -186,12 +186,32 @@ def _choose_columns(layers: list[list[_Node]]) -> None:
                 # Long arrows are best straight.
                 weights.append(4.0 if not node.id else 1.0)
             _pack(layer, wanted, weights)
+    _close_gaps(layers)
     left = min((node.x for layer in layers for node in layer), default=0.0)
     for layer in layers:
         last = -GAP
         for node in layer:
             node.x = max(round(node.x - left), last + GAP)
             last = node.start + node.width
+
+
+def _close_gaps(layers: list[list[_Node]]) -> None:
+    """Move parts of the flow that no arrow joins next to each other: nothing else pulls them together."""
+    parts: list[set[_Node]] = []
+    for node in (node for layer in layers for node in layer):
+        near = {node, *node.above, *node.below}
+        apart, joined = [part for part in parts if not part & near], [part for part in parts if part & near]
+        parts = [*apart, near.union(*joined)]
+    for part in sorted(parts, key=lambda part: min(node.x for node in part)):
+        room = min(_room_left(layer, part) for layer in layers if part & set(layer))
+        for node in part if 0 < room < float("inf") else ():
+            node.x -= room
+
+
+def _room_left(layer: list[_Node], part: set[_Node]) -> float:
+    """Return the columns between the first node of a part in a layer and the node before it; infinite without one."""
+    first = next(index for index, node in enumerate(layer) if node in part)
+    return layer[first].x - (layer[first - 1].x + layer[first - 1].width + GAP) if first else float("inf")
 
 
 def _pack(layer: list[_Node], wanted: Sequence[float], weights: Sequence[float]) -> None:

@@ -261,7 +261,8 @@ def _draw_ticks(scene: Scene, line: StyledLine) -> None:
     every = -(-(face.col_label_width + 1) // layout.period)
     columns = range(layout.left, layout.left + layout.cols)
     labels = {col: truncated(face.col_labels[col], LABEL_WIDTH, ellipsis(colors)) for col in columns}
-    start, end = _span(layout, scene.col, labels[scene.col])
+    # Without a cursor, no label takes precedence.
+    start, end = _span(layout, scene.col, labels[scene.col]) if scene.col in labels else (0, 0)
     for col in columns:
         x, past = _span(layout, col, labels[col])
         current = col == scene.col

@@ -84,7 +84,10 @@ def draw_lead(scene: Scene, line: StyledLine) -> None:
     """Draw the line of the leading indices, with the keys that change them."""
     tensor, colors = scene.face.tensor, scene.palette
     line.add(" " + _lead_text(tensor, scene.lead), colors.name)
-    keys = []
+    keys: list[str] = []
+    if scene.row < 0:
+        # No cursor, no keys.
+        return
     if tensor.lead_shape[-1] > 1:
         keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or "axis"))
     if len(scene.lead) > 1 and tensor.lead_shape[0] > 1:

@@ -13,17 +13,20 @@ WIDE = 110
 """From this many columns on, prose and code are on the left and matrices on the right."""
 
 NARROWEST_TEXT = 52
-WIDEST_TEXT = 100
-"""Columns of text that has nothing beside it."""
+WIDEST_TEXT = 88
+"""Columns of prose that has nothing beside it."""
 
 PANEL = 9
 """Lines of an explanation or of the what-if panel, where there is room."""
 
+WITH_DIGITS = (0, 1)
+"""The forms of matrices that have all digits: with the legend of their colors, and without."""
+
+LARGE = 30
+"""Lines from which on matrices stand beside each other where all digits fit, and rows grow."""
+
 TALLEST = 5
 """Lines that a row of a matrix may have where there is room."""
-
-LEAST_FLOW = 6
-"""Lines below which a flow is not shown beside the matrices."""
 
 CODE = -1
 """The number of the pane of code and output; matrices are panes 0, 1, ..."""
@@ -55,7 +58,6 @@ class Needs:
         widest: columns of the widest line, including what may stand beside the code.
         panel: whether an explanation or the what-if panel is open.
         narrowest: columns that the text needs beside matrices.
-        flow: columns and lines of the flow; none if it is not known.
         explained: lines of the explanation that is open, at the width beside the text.
         rows: of each matrix, as far as a row may be several lines high.
         forms: columns of each matrix in each of its forms, from all digits to shades; empty if each stands alone.
@@ -69,7 +71,6 @@ class Needs:
     widest: int = 0
     panel: bool = False
     narrowest: int = NARROWEST_TEXT
-    flow: tuple[int, int] = (0, 0)
     explained: int = 0
     rows: tuple[int, ...] = ()
     forms: tuple[tuple[int, ...], ...] = ()
@@ -89,28 +90,40 @@ class Arrangement:
     output: int
     matrices: tuple[int, ...]
     panel: int = 0
-    flow: int = 0
     tall: int = 1
     beside: int = 1
     widths: tuple[int, ...] = ()
 
-    def places(self) -> tuple[tuple[int, int], ...]:
-        """Return x and y of each matrix, counted from the first."""
-        found, y = [], 0
+    @property
+    def figure_lines(self) -> int:
+        """The lines of all matrices."""
+        starts = range(0, len(self.matrices), self.beside)
+        return sum(max(self.matrices[start : start + self.beside]) for start in starts)
+
+    def places(self, ranks: Sequence[int] = ()) -> tuple[tuple[int, int], ...]:
+        """Return x and y of each matrix, counted from the first. In a row, those with lower ranks stand to the left."""
+        found, y = [(0, 0)] * len(self.matrices), 0
         for start in range(0, len(self.matrices), self.beside):
-            row = slice(start, start + self.beside)
-            found += [(sum(self.widths[start:index]), y) for index, _ in enumerate(self.matrices[row], start)]
-            y += max(self.matrices[row])
+            row = range(start, min(start + self.beside, len(self.matrices)))
+            x = 0
+            for index in sorted(row, key=lambda index: ranks[index] if ranks else 0):
+                found[index] = x, y
+                x += self.widths[index]
+            y += max(self.matrices[start : start + self.beside])
         return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows of `beside` matrices: the lines that each row needs, and the columns of each matrix."""
+    """Rows of `beside` matrices: the lines that each row needs, the columns of each matrix, and the form of all.
+
+    The last form has shades in place of digits.
+    """
 
     beside: int
     lines: tuple[int, ...]
     widths: tuple[int, ...] = ()
+    form: int = 0
     shades: bool = False
 
 
@@ -130,8 +143,10 @@ def text_width(width: int, needs: Needs) -> int:
 
     The text gets no more than it can use, at most half, and beyond its code only what the matrices leave.
     """
-    if width < WIDE or not needs.matrices:
-        return width if not needs.flow[1] or width < WIDE else min(width, WIDEST_TEXT)
+    if not needs.matrices:
+        return min(width, max(WIDEST_TEXT, needs.code_width))
+    if width < WIDE:
+        return width
     figures = max(columns for columns, _ in needs.matrices)
     least = max(needs.code_width, needs.narrowest)
     return min(max(least, min(needs.widest, width - figures)), width // 2)
@@ -142,15 +157,23 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     if active not in panes(needs):
         active = 0 if needs.matrices else CODE
     if not needs.panel:
-        lay = _wide if width >= WIDE and (needs.matrices or needs.flow[1]) else _narrow
+        lay = _wide if width >= WIDE and needs.matrices else _narrow
         return lay(width, height, needs, active)
     if width >= WIDE and needs.matrices:
         if needs.explained:
             # The explanation stands below its matrix, beside the text.
             lines = min(max(needs.explained, PANEL), height // 2)
-            tall, heights = _tall_matrices(height - lines, needs, active)
             found = _wide(width, height, needs, active)
-            return replace(found, matrices=heights, tall=tall, panel=height - sum(heights))
+            figures = _figures(width - found.text_width, height - lines, needs, active)
+            panel = height - figures.figure_lines
+            return replace(
+                found,
+                matrices=figures.matrices,
+                tall=figures.tall,
+                beside=figures.beside,
+                widths=figures.widths,
+                panel=panel,
+            )
         # The panel goes below everything else, at full width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
@@ -163,21 +186,42 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
 
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     prose, code, output = _text(height, needs)
-    left = height - prose - code - output
-    flow = left if needs.flow[1] and left >= LEAST_FLOW else 0
     columns = text_width(width, needs)
-    tall, heights = _tall_matrices(height, needs, active)
-    return Arrangement(True, columns, prose, code, output, heights, flow=flow, tall=tall)
+    figures = _figures(width - columns, height, needs, active)
+    return replace(figures, wide=True, text_width=columns, prose=prose, code=code, output=output)
 
 
-def _tall_matrices(height: int, needs: Needs, active: int) -> tuple[int, tuple[int, ...]]:
-    """Return the lines of a row, as many as let all matrices fit, and the heights of the matrices."""
-    for tall in range(TALLEST, 1, -1):
-        sizes = zip(needs.matrices, needs.rows, strict=False)
-        stretched = [lines + (tall - 1) * rows for (_, lines), rows in sizes]
-        if any(needs.rows) and sum(stretched) + len(stretched) - 1 <= height:
-            return tall, stacked(height, stretched, active)
-    return 1, _matrices(height, needs, active)
+def _figures(width: int, height: int, needs: Needs, active: int) -> Arrangement:
+    """Lay out matrices that have `height` lines for themselves: beside each other if all digits fit, and tall."""
+    rows = next((rows for rows in _with_all_digits(width, needs) if sum(rows.lines) <= height), None)
+    if rows is None:
+        return Arrangement(False, width, 0, 0, 0, _matrices(height, needs, active))
+    gaps = len(rows.lines) - 1
+    tall, rows, needs = _grown(rows, needs, height - sum(rows.lines) - gaps)
+    laid = _placed(width, 0, 0, 0, needs, rows, min(gaps, height - sum(rows.lines)), active)
+    return replace(laid, tall=tall)
+
+
+def _with_all_digits(width: int, needs: Needs) -> Iterator[_Rows]:
+    """Yield the ways to stand matrices with all of their digits: most beside each other first, then below."""
+    choices = [rows for rows in _choices(width, needs) if rows.form in WITH_DIGITS]
+    yield from reversed(choices)
+
+
+def _grown(rows: _Rows, needs: Needs, spare: int) -> tuple[int, _Rows, Needs]:
+    """Give each row of the matrices as many of the `spare` lines as there are for all.
+
+    Returns the lines of a row, and the needs of the matrices with such rows.
+    """
+    starts = range(0, len(needs.matrices), rows.beside)
+    highest = [max(needs.rows[start : start + rows.beside], default=0) for start in starts]
+    tall = min(TALLEST, 1 + spare // sum(highest)) if sum(highest) and spare > 0 else 1
+    more = [(tall - 1) * count for count in needs.rows]
+    sizes = tuple((cells, lines + extra) for (cells, lines), extra in zip(needs.matrices, more, strict=False))
+    if len(sizes) < len(needs.matrices):
+        return 1, rows, needs
+    lines = tuple(max(lines for _, lines in sizes[start : start + rows.beside]) for start in starts)
+    return tall, replace(rows, lines=lines), replace(needs, matrices=sizes)
 
 
 def _narrow(width: int, height: int, needs: Needs, active: int, panel: int = 0) -> Arrangement:
@@ -186,15 +230,20 @@ def _narrow(width: int, height: int, needs: Needs, active: int, panel: int = 0) 
     text = needs.code + needs.output
     if not needs.matrices:
         prose, code, output = _text(height - panel, replace(needs, prose=0) if panel else needs)
-        return Arrangement(False, width, prose, code, output, ())
-    rows, fits = _rows_for(width, height - wanted - text, needs, int(needs.prose > 0 and not panel) + int(text > 0))
+        return Arrangement(False, text_width(width, needs), prose, code, output, ())
+    large, gaps = height >= LARGE, int(needs.prose > 0 and not panel) + int(text > 0)
+    rows, fits = _rows_for(width, height - wanted - text, needs, gaps, large=large)
     if fits:
+        tall = 1
         spare = height - wanted - text - sum(rows.lines)
+        if large:
+            tall, rows, needs = _grown(rows, needs, spare - len(rows.lines) + 1)
+            spare = height - wanted - text - sum(rows.lines)
         # Without room for the empty lines below the text, the lines themselves come first.
         code = needs.code - int(spare < 0 and not needs.output and needs.code > 0)
         output = needs.output - int(spare < 0 and needs.output > 0)
         prose = min(wanted, height - code - output - sum(rows.lines))
-        return _placed(width, prose, code, output, needs, rows, max(0, spare), active)
+        return replace(_placed(width, prose, code, output, needs, rows, max(0, spare), active), tall=tall)
     least_prose = panel or min(needs.prose, max(height // 3, 1))
     if active == CODE:
         figures = height - least_prose - min(text, height - least_prose)
@@ -234,13 +283,13 @@ def _placed(
     return Arrangement(False, width, prose, code, output, tuple(heights), beside=rows.beside, widths=rows.widths)
 
 
-def _rows_for(width: int, height: int, needs: Needs, gaps: int) -> tuple[_Rows, bool]:
+def _rows_for(width: int, height: int, needs: Needs, gaps: int, *, large: bool = False) -> tuple[_Rows, bool]:
     """Return the rows of matrices that fit into `height` lines, if need be into `gaps` more, and whether they do.
 
-    Matrices stand below each other if they fit; digits are kept if they fit anyhow. If nothing fits, the rows are the
-    lowest with digits.
+    Matrices stand below each other if they fit, but beside each other on a `large` screen where all digits fit; digits
+    are kept if they fit anyhow. If nothing fits, the rows are the lowest with digits.
     """
-    choices = list(_choices(width, needs))
+    choices = [*(_with_all_digits(width, needs) if large else ()), *_choices(width, needs)]
     for shades in (False, True):
         for extra in (0, gaps):
             for rows in choices:
@@ -263,7 +312,7 @@ def _choices(width: int, needs: Needs) -> Iterator[_Rows]:
             if all(sum(group) <= width for group in groups) and (width >= SHADES or not shades):
                 heights = tuple(max(lines[start : start + beside]) for start in starts)
                 widths = tuple(columns for group in groups for columns in _spread(group, width))
-                yield _Rows(beside, heights, widths, shades)
+                yield _Rows(beside, heights, widths, form, shades)
                 break
 
 

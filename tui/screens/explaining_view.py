@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -35,6 +35,9 @@ class ExplainingView(Box):
 
     class PanesChanged(Message):
         """Posted when the focus has moved to a different pane, or when panes were shown or hidden."""
+
+    class PathChanged(Message):
+        """Posted when a different explanation is shown, or none any more."""
 
     class Asked(Message):
         """Posted when the learner asks how a cell of a tensor, or an operand of an explanation, was computed."""
@@ -100,10 +103,10 @@ class ExplainingView(Box):
         """Arrange the parts of the view in its room."""
         raise NotImplementedError
 
-    def _place_matrices(self, layout: Arrangement) -> None:
-        """Give the matrices their heights and, where some stand beside others, their columns."""
+    def _place_matrices(self, layout: Arrangement, ranks: Sequence[int] = ()) -> None:
+        """Give the matrices their heights and, where some stand beside others, their columns, lower ranks first."""
         before = 0
-        places = layout.places() if layout.beside > 1 else ()
+        places = layout.places(ranks) if layout.beside > 1 else ()
         for index, view in enumerate(self._matrices):
             view.make_tall(layout.tall)
             lines = layout.matrices[index] if index < len(layout.matrices) else 0
@@ -200,6 +203,7 @@ class ExplainingView(Box):
         """Highlight the operands of the explanation that the panel shows now."""
         event.stop()
         self._light()
+        self.post_message(self.PathChanged())
 
     def on_explanation_pane_closed(self, event: ExplanationPane.Closed) -> None:
         """Close the panel and go back to the matrix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -29,20 +30,21 @@ from tui.actions.hints import hint
 from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
+from tui.render import code_inputs
 from tui.render.code_text import marked, rich_code
 from tui.render.numbers import exact
 from tui.render.prose import in_ascii, rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.source_text import names_of_steps
-from tui.render.step_layout import CODE, WIDE, Needs, arrange, panes, text_width, with_gap
+from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
+from tui.state.earlier_tensors import EarlierTensor
 from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.flow_panel import FlowPanel
+from tui.widgets.earlier_matrices import EarlierMatrices
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_pane import TextPane
@@ -75,8 +77,8 @@ class LessonView(QuietStepView, ExplainingView):
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
         self._code = TextPane(ellipsis=terminal.ellipsis, is_code=True, id="code")
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
-        self._flow = FlowPanel(terminal, id="flow-panel")
-        self._text = Box(*self._parts(), self._flow, id="text")
+        self._earlier = EarlierMatrices(terminal, id="earlier")
+        self._text = Box(*self._parts(), self._earlier, id="text")
         self._body = Box(self._text, Box(*self._matrices, self._explanation, id="figures"), id="body")
         self._whatif = WhatIfPanel(terminal, id="whatif")
         self._whatif.display = False
@@ -135,7 +137,6 @@ class LessonView(QuietStepView, ExplainingView):
         """Show the results of a run of the step that was opened last."""
         if self._lesson is not None and self._step is not None:
             self._show(self._lesson, self._step, content)
-            self._ask_for_flow()
 
     def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
@@ -149,7 +150,6 @@ class LessonView(QuietStepView, ExplainingView):
             self._mode = "after"
             # The changes stay, but the panel must not cover the text of a different step.
             self._whatif_open = False
-            self._flow.leave_step(lesson.id)
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         if other_code:
@@ -257,22 +257,6 @@ class LessonView(QuietStepView, ExplainingView):
             text.append(("\n" if text.plain else "") + clean(note), BOLD)
         return text
 
-    # The flow ----------------------------------------------------------------------------------------------------
-
-    @property
-    def has_flow(self) -> bool:
-        """Whether there is room for the flow of the step."""
-        return self.room.width >= WIDE
-
-    def _ask_for_flow(self) -> None:
-        self._flow.ask(self.unit, self._explanation.references)
-
-    def on_flow_panel_changed(self, event: FlowPanel.Changed) -> None:
-        """Give the flow its room."""
-        event.stop()
-        if self.has_flow:
-            self._arrange()
-
     # Layout ------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
@@ -288,13 +272,28 @@ class LessonView(QuietStepView, ExplainingView):
         if (layout.wide, layout.text_width) != self._text_layout:
             self._text_layout = (layout.wide, layout.text_width)
             self._text.styles.width = layout.text_width
-        set_height(self._flow, layout.flow)
         for widget, lines in ((self._prose, layout.prose), (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
-        self._place_matrices(layout)
+        left = height - layout.prose - layout.code - layout.output if layout.wide else 0
+        least = self._earlier.lines_at(layout.text_width)
+        set_height(self._earlier, left if left >= least else 0)
+        self._place_matrices(layout, self._ranks)
         made = line_of(self._shapes, self._matrix.tensor.name) if self._matrix and self._matrix.tensor else None
         if (line := self._line or made) and layout.code and self._active != CODE:
             self._code.reveal(line - 1, layout.text_width, layout.code)
+
+    @property
+    def _ranks(self) -> tuple[int, ...]:
+        """The matrices that others are made of get lower ranks: they stand to the left of them."""
+        code = self._step.code if isinstance(self._step, RunningStep) else ""
+        return code_inputs.ranks(code, [tensor.name for tensor in self._result.tensors])
+
+    def show_earlier(self, earlier: Sequence[EarlierTensor]) -> bool:
+        """Show earlier tensors below the code, where matrices stand beside it. Returns whether they do."""
+        beside = self._body.has_class("wide")
+        self._earlier.show(earlier if beside else ())
+        self._arrange()
+        return beside
 
     def _needs(self) -> Needs:
         columns, sizes = self._text_width(), self._sizes()
@@ -308,7 +307,6 @@ class LessonView(QuietStepView, ExplainingView):
             code=with_gap(self._code.lines_at(columns)),
             output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
-            flow=self._flow.needs if self.has_flow else (0, 0),
             explained=self._explanation.wanted(beside) if self.explaining and beside > 0 else 0,
         )
 
@@ -441,12 +439,6 @@ class LessonView(QuietStepView, ExplainingView):
         """Undo all changes and close the what-if panel."""
         event.stop()
         self._end_what_if()
-
-    def on_explanation_pane_changed(self, event: ExplanationPane.Changed) -> None:
-        """Highlight the operands, and draw the path of the explanation into the flow."""
-        super().on_explanation_pane_changed(event)
-        if self.has_flow:
-            self._ask_for_flow()
 
     # Messages of the matrices ------------------------------------------------------------------------------------
 

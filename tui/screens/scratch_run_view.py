@@ -33,8 +33,6 @@ class ScratchRunView(LessonView):
     def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
         """Show the results of the code, and mark the line where it failed."""
         self._show(lesson, step, StepContent(result, f"live, {result.seconds * 1000:.0f} ms"))
-        if self.has_flow:
-            self._ask_for_flow()
         if result.error is not None:
             self._line = result.error.line
             self._show_code(keep=True)

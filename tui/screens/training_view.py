@@ -117,11 +117,6 @@ class TrainingView(LessonView):
         yield from super().compose()
         self._tick = self.set_interval(TICK, self._show_status, pause=True)
 
-    @property
-    def has_flow(self) -> bool:
-        """Whether there is room for a flow: never, since the curves take it."""
-        return False
-
     # Contents ----------------------------------------------------------------------------------------------------
 
     @property

@@ -15,7 +15,7 @@ from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.code_unit import CodeUnit
-from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot, WorkerError
+from lessons.results.result import AnswerComparison, Judgement, StepResult, Training, TrainingSnapshot, WorkerError
 from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.what_if.changes import UNCHANGED, Changes
 
@@ -156,6 +156,10 @@ class AsyncSession:
             return self._prompt.run if self._prompt is not None else None
         # The step may have been opened just now, and the run that is there may not reach it.
         return self._run if self._run is not None and self._run.result(str(unit)) is not None else None
+
+    def result(self, step: str) -> StepResult | None:
+        """Return the result of a step in the last run of a lesson; None if it did not reach the step."""
+        return self._run.result(step) if self._run is not None else None
 
     def stop(self) -> None:
         """Stop the program that is running."""

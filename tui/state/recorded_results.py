@@ -18,3 +18,7 @@ class RecordedResults:
         if lesson.id not in self._by_lesson:
             self._by_lesson[lesson.id] = recorded_outputs.load(lesson)
         return self._by_lesson[lesson.id]
+
+    def result(self, lesson: Lesson, step: str) -> StepResult | None:
+        """Return the recorded result of a step, None if it has none."""
+        return self.of(lesson).get(step)

@@ -42,8 +42,12 @@ class StepResults:
 
     def at_once(self, lesson: Lesson, step: Step) -> StepContent:
         """Return what can be shown before the step has run."""
-        recorded = self._recorded.of(lesson).get(step.id)
+        recorded = self.recorded(lesson, step.id)
         return StepContent(recorded or StepResult(step.id), "recorded" if recorded else "not run yet")
+
+    def recorded(self, lesson: Lesson, step: str) -> StepResult | None:
+        """Return the recorded result of a step, None if there is none."""
+        return self._recorded.result(lesson, step)
 
     def forget(self) -> None:
         """Discard the results without changes, because the lesson is a different one."""

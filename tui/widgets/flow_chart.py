@@ -107,6 +107,22 @@ class FlowChart(LineWidget, can_focus=True):
         columns, lines = flow_drawing.draw(self._flow, detail, self._palette, self._marks).size
         return columns + MARGIN, lines
 
+    def lines_within(self, width: int, height: int, *, grow: bool) -> int:
+        """Return the lines of the flow with as much detail as fits, 0 without a flow; all of them with `grow`."""
+        if not self._flow.boxes:
+            return 0
+        if grow:
+            return height
+        drawing = self._fitting(width - MARGIN, height)
+        # An empty line separates it from what stands below.
+        return min(drawing.size[1] + 1, height)
+
+    def _fitting(self, width: int, height: int) -> FlowDrawing:
+        """Draw the flow with as much detail as fits; without a cursor, what is far from the lit boxes gives way."""
+        if self._has_cursor:
+            return flow_drawing.fitting(self._flow, width, height, self._palette, self._marks)
+        return flow_drawing.nearest_fitting(self._flow, width, height, self._palette, self._marks)
+
     # Drawing -----------------------------------------------------------------------------------------------------
 
     def _prepared(self) -> FlowDrawing:
@@ -114,7 +130,7 @@ class FlowChart(LineWidget, can_focus=True):
         if self._drawing is None or self._drawn_for != self.size:
             width, height = self.size
             if self._detail is None:
-                self._drawing = flow_drawing.fitting(self._flow, width - MARGIN, height, self._palette, self._marks)
+                self._drawing = self._fitting(width - MARGIN, height)
             else:
                 self._drawing = flow_drawing.draw(self._flow, self._detail, self._palette, self._marks)
             self._drawn_for = self.size

@@ -37,14 +37,16 @@ class Box(StableWidget, Container):
 
     @property
     def room(self) -> Size:
-        """The size of the container or, while it is hidden, of its nearest ancestor that has a size.
+        """The size of the container or, while it is hidden, the room of its nearest ancestor that has a size.
 
         This allows the content to be arranged before it is shown.
         """
         widget: Widget = self
         while not widget.size and isinstance(widget.parent, Widget):
             widget = widget.parent
-        return widget.size
+        room = widget.size if widget is self else getattr(widget, "room", widget.size)
+        assert isinstance(room, Size)
+        return room
 
 
 def set_height(widget: Widget, lines: int) -> None:

@@ -164,7 +164,7 @@ def test_labels_may_be_an_alias() -> None:
 # One finding of each kind --------------------------------------------------------------------------------------------
 
 STEP = "attention.causal:CausalAttention"
-TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, limits, knobs, axes, constants, steps."
+TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, flow, limits, knobs, axes, constants, steps."
 FORM = "Give '{}' a value of the right form."
 MEND = " Mend the text at this place."
 BRACE = "in a template (write {{ for a literal brace)." + MEND
@@ -402,6 +402,11 @@ ONE: dict[str, tuple[str, str, Found]] = {
         "scores/scores",
         "scores/sores",
         [("scores/sores", "'scores/sores' is not a shown tensor. Use one of: scores/rest, scores/scores.")],
+    ),
+    "flow that is nowhere": (
+        "thumbnail: scores/scores",
+        "thumbnail: scores/scores\nflow: sores",
+        [("sores", "'sores' is not a step with code. Use one of: scores.")],
     ),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lessons.reading.findings import Finding
 from lessons.reading.loader import load_lesson
+from lessons.results.flow import Flow, FlowArrow, FlowBox
 from tui.commands import screen_fit
 
 
@@ -43,3 +44,14 @@ def test_a_question_whose_matrices_do_not_fit(tmp_path: Path) -> None:
         '"shape": [2, 2], "low": 1.0, "high": 4.0, "values": [1.0, 2.0, 3.0, 4.0]}}}}}\n'
     )
     assert screen_fit.findings([load_lesson(folder)]) != []
+
+
+def test_a_step_that_leaves_a_large_screen_blank_is_found(tmp_path: Path) -> None:
+    assert lesson_with(tmp_path, "word", "      x = 1\n") == []
+    lesson = load_lesson(tmp_path / "01-first")
+    (found,) = screen_fit.blank([lesson], {})
+    assert (found.line, found.column) == (7, 12)
+    assert "of 48 rows are blank" in found.problem
+    boxes = tuple(FlowBox(str(number), f"tensor {number}", shape=(2,)) for number in range(9))
+    arrows = tuple(FlowArrow(str(number), str(number + 1)) for number in range(8))
+    assert screen_fit.blank([lesson], {("first", "one"): Flow(boxes, arrows)}) == []

@@ -154,27 +154,21 @@ def test_a_large_screen() -> None:
     """A screen of 160x50 shows everything at once: text on the left, matrices on the right."""
     layout = arrange(160, 46, Needs(6, 20, 3, (SIX, SIX), 70))
     assert layout == Arrangement(True, 70, 6, 20, 3, (10, 9))
-    # Without matrices the text has the whole width.
-    assert arrange(160, 46, Needs(6, 20, 3)) == Arrangement(False, 160, 6, 20, 3, ())
+    # Prose alone keeps a line length that can be read, unless its code is wider.
+    assert arrange(160, 46, Needs(6, 20, 3)) == Arrangement(False, 88, 6, 20, 3, ())
+    assert arrange(160, 46, Needs(6, 20, 3, code_width=120)) == Arrangement(False, 120, 6, 20, 3, ())
 
 
 def test_a_large_screen_is_filled() -> None:
-    """Below the code stands the flow, rows of matrices grow, and an explanation stands below its matrix."""
-    wanted = Needs(6, 10, 3, (SIX, SIX), 70, flow=(40, 12), rows=(6, 6))
+    """Rows of matrices grow, and an explanation stands below its matrix."""
+    wanted = Needs(6, 10, 3, (SIX, SIX), 70, rows=(6, 6))
     layout = arrange(160, 46, wanted)
-    assert (layout.flow, layout.tall) == (27, 3)
-    assert layout.matrices == (22, 21)
+    assert (layout.matrices, layout.tall) == ((22, 21), 3)
     assert arrange(160, 26, wanted).tall == 1
-    assert arrange(160, 23, wanted).flow == 0, "a flow of few lines shows nothing"
     explained = arrange(160, 46, replace(wanted, panel=True, explained=12))
-    assert (explained.prose, explained.code, explained.flow, explained.tall) == (6, 10, 27, 2)
+    assert (explained.prose, explained.code, explained.tall) == (6, 10, 2)
     assert sum(explained.matrices) + explained.panel == 46
     assert explained.panel >= 12
-    # Prose alone keeps a line length that can be read, with the flow below it.
-    alone = arrange(160, 46, Needs(6, 0, 0, flow=(40, 12)))
-    assert (alone.wide, alone.text_width, alone.flow) == (True, 100, 40)
-    # Small screens stay as they are.
-    assert arrange(80, 20, wanted) == arrange(80, 20, replace(wanted, flow=(0, 0), rows=()))
 
 
 @given(sizes, needs, st.lists(st.integers(0, 40), max_size=4), st.integers(0, 30), st.booleans())
@@ -182,9 +176,9 @@ def test_what_fills_a_large_screen_stays_on_it(
     size: tuple[int, int], wanted: Needs, rows: list[int], explained: int, panel: bool
 ) -> None:
     width, height = size
-    layout = arrange(width, height, replace(wanted, flow=(9, 9), rows=tuple(rows), explained=explained, panel=panel))
+    layout = arrange(width, height, replace(wanted, rows=tuple(rows), explained=explained, panel=panel))
     if layout.wide:
-        assert layout.prose + layout.code + layout.output + layout.flow <= height
+        assert layout.prose + layout.code + layout.output <= height
         assert sum(layout.matrices) + layout.panel <= height
 
 

@@ -63,7 +63,7 @@ async def test_a_large_screen_shows_the_flow_beside_the_matrices() -> None:
         # The explanation stands below its matrix, and its path is drawn into the flow.
         await learner.press("enter")
         await learner.sees("= weights[0,0] + weights[0,1]", lambda: learner.text != plain)
-        [at] = [y for y, line in enumerate(learner.lines) if "step   " in line and "0." in line]
+        at = max(y for y, line in enumerate(learner.lines) if "step  " in line[52:110] and "0." in line)
         [below] = [y for y, line in enumerate(learner.lines) if "weights[0,0] = weights[0,0]" in line]
         assert 0 < below - at < 16
         await learner.press("escape", "n")

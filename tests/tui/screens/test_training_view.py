@@ -293,7 +293,7 @@ async def test_a_starting_training_is_not_offered_to_start() -> None:
 
 
 async def test_the_status_is_shortened_by_whole_words() -> None:
-    async with tutor(FakeSession(), (110, 30)) as learner:
+    async with tutor(FakeSession(), (156, 30)) as learner:
         await opened(learner)
         await started(learner, 0, 10)
         await learner.press("comma")

@@ -1,0 +1,173 @@
+"""The controller of what stands beside a step: the flow of the numbers up to it, and what earlier steps have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step
+from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow, longest_path
+from lessons.results.result import StepResult, WorkerError
+from lessons.results.tensor_questions import FlowQuestion
+from tui.controllers.flow_controller import colored
+from tui.controllers.frame import Frame
+from tui.controllers.learning_state import LearningState
+from tui.controllers.step_controller import StepController
+from tui.controllers.step_kinds import Runner
+from tui.render import code_inputs
+from tui.screens.lesson_view import LessonView
+from tui.screens.step_view import StepView
+from tui.state import earlier_tensors
+from tui.widgets.side_panel import SidePanel
+
+ENOUGH, MOST_ASKED = 3, 6
+"""Boxes of a flow that is worth a look, and how many earlier steps are asked for one."""
+
+
+class SideController:
+    """The controller of the panel beside a step, and of the way of the numbers in the rule above it."""
+
+    def __init__(self, frame: Frame, state: LearningState, steps: StepController, panel: SidePanel) -> None:
+        self._frame, self._state, self._steps, self._panel = frame, state, steps, panel
+        self._lesson: Lesson | None = None
+        self._asked: tuple[FlowQuestion, ...] = ()
+
+    def open(self) -> None:
+        """Show what is known of a step that was just opened."""
+        lesson = self._steps.lesson
+        same = lesson is self._lesson
+        self._lesson, self._asked = lesson, ()
+        if not same or not self._state.async_session.ready:
+            self._frame.way = ()
+        self._panel.leave_step(same_lesson=same)
+        self._show_earlier()
+        if self._steps.runner is Runner.ON_REQUEST:
+            self.update()
+
+    def update(self) -> None:
+        """Show beside the step what its view shows now, and ask for the flow of it."""
+        if self._lesson is None or not self._steps.is_visible:
+            return
+        self._show_earlier()
+        questions = self._questions()
+        if questions and questions != self._asked:
+            self._asked = questions
+            self._frame.start(partial(self._fetch, self._lesson, self._steps.index, questions), "side")
+
+    def _questions(self) -> tuple[FlowQuestion, ...]:
+        """Return the questions for the flow beside the step: that of its code or of a scratch run, or those before."""
+        lesson, index, subject = self._steps.lesson, self._steps.index, self._steps.view.flow_subject
+        step = lesson.steps[index]
+        if subject is not None and not isinstance(step, ReadStep | Question):
+            return (subject.question,)
+        references = subject.question.references if subject is not None else ()
+        return tuple(FlowQuestion((), references, CodeUnit.step(step)) for step in steps_with_flow(lesson, index))
+
+    async def _fetch(self, lesson: Lesson, index: int, questions: tuple[FlowQuestion, ...]) -> None:
+        flow = await self._largest(questions)
+        if flow is None and (upto := self._worth_running(lesson, index)) is not None:
+            try:
+                await self._state.async_session.run(lesson, upto)
+            except WorkerError:
+                return
+            flow = await self._largest(questions)
+        if flow is None or questions is not self._asked or not self._steps.is_at(lesson, index):
+            return
+        self._panel.show_flow(colored(flow, lesson, lesson.steps[index].id))
+        self._show_earlier()
+        self._frame.way = tuple(box.name for box in longest_path(flow))
+        self._frame.show_title()
+
+    async def _largest(self, questions: Sequence[FlowQuestion]) -> Flow | None:
+        """Return the first flow that is worth a look, else the largest; None if there is none."""
+        found: Flow | None = None
+        for question in questions:
+            reply = await self._state.async_session.ask(question)
+            if isinstance(reply, Flow) and len(reply.boxes) > (len(found.boxes) if found is not None else 0):
+                found = reply
+                if len(found.boxes) >= ENOUGH:
+                    break
+        return found
+
+    def _worth_running(self, lesson: Lesson, index: int) -> str | None:
+        """Return the id of the step up to which the lesson is run for the sake of the flow; None if it is not.
+
+        Nothing has run for an exercise, and the first steps of a lesson come before all code: their flow is that of the
+        whole lesson. Such a run replaces nothing that the learner looks at.
+        """
+        steps = self._steps
+        if not self._panel.display or not steps.is_at(lesson, index) or steps.changes:
+            return None
+        if isinstance(steps.step, ExerciseStep) and steps.view.flow_subject is None and not steps.view.busy:
+            return next(iter(_runs(lesson.steps[:index])), None)
+        return lesson.steps[-1].id if isinstance(steps.step, ReadStep) else None
+
+    def _show_earlier(self) -> None:
+        lessons, lesson = self._state.course.lessons, self._steps.lesson
+        number = lessons.index(lesson)
+        before = lessons[number - 1] if number else None
+        show_earlier(self._panel, self._steps.view, lesson, self._steps.index, self._result_of, before)
+
+    def _result_of(self, lesson: Lesson, step: str) -> StepResult | None:
+        """Return the result of a step, with the learner's changes to the lesson that they are in."""
+        if self._steps.changes and lesson is self._steps.lesson:
+            return self._state.async_session.result(step)
+        return self._state.results.recorded(lesson, step)
+
+
+def show_earlier(
+    panel: SidePanel,
+    view: StepView,
+    lesson: Lesson,
+    index: int,
+    result_of: Callable[[Lesson, str], StepResult | None],
+    before: Lesson | None,
+) -> None:
+    """Show earlier tensors beside a step: those that it reads, those in its flow, and in the panel others too.
+
+    Args:
+        panel: what stands beside the view, with the flow of the step.
+        view: what shows the step.
+        lesson, index: the step.
+        result_of: returns the result of a step of a lesson, None if there is none.
+        before: the lesson before.
+    """
+    step = lesson.steps[index]
+    read = code_inputs.names_read(step.code) if isinstance(step, RunStep) else frozenset()
+    known = earlier_tensors.before(lesson, index, partial(result_of, lesson))
+    # What the code of the step reads comes first.
+    first = [each for each in known if each.tensor.name in read]
+    related = [*first, *(each for each in known if each.tensor.name in panel.names - read)]
+    others = [each for each in known if each not in related]
+    if is_end(lesson, index):
+        others = [*earlier_tensors.emblem(lesson, partial(result_of, lesson), "this lesson"), *others]
+    if before is not None:
+        others += earlier_tensors.emblem(before, partial(result_of, before), f"lesson {before.number}")
+    taken = isinstance(view, LessonView) and view.show_earlier(related)
+    panel.show_earlier(others if taken else [*related, *others])
+
+
+def is_end(lesson: Lesson, index: int) -> bool:
+    """Return whether a step is read before all code of a lesson, or after all of it."""
+    runs_before, runs_after = _runs(lesson.steps[:index]), _runs(lesson.steps[index:])
+    return isinstance(lesson.steps[index], ReadStep) and not (runs_before and runs_after)
+
+
+def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
+    """List the steps whose flow may stand beside a step, the best first.
+
+    A step that runs has its own. Beside a question or an exercise stands that of a step before, which tells nothing
+    about the answer; at both ends of a lesson that of the step which the lesson names.
+    """
+    step = lesson.steps[index]
+    if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question):
+        return (step.id,)
+    before = _runs(lesson.steps[:index])
+    named = [lesson.flow] if lesson.flow and is_end(lesson, index) else []
+    return (*named, *before[:MOST_ASKED])
+
+
+def _runs(steps: Sequence[Step]) -> list[str]:
+    """List the ids of the steps that run and are no questions, the last first."""
+    return [step.id for step in reversed(steps) if isinstance(step, RunningStep) and not isinstance(step, Question)]

@@ -357,6 +357,10 @@ class TutorApp(OrderedInputApp):
         """Show the help for the current view, or hide it."""
         self.help_pane.toggle(self.frame.view.topic, *self.size)
 
+    def action_redraw(self) -> None:
+        """Send the whole screen again, over what another program has written onto the terminal."""
+        self.redraw_terminal()
+
     def action_help_quit(self) -> None:
         """Name the key that quits when the learner presses ctrl+c, which copies and does not quit."""
         quit_key = short_keys("tutor.quit")

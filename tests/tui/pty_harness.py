@@ -121,6 +121,10 @@ class Pty:
         self.screen.resize(lines, columns)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
+    def show(self, output: bytes) -> None:
+        """Have the terminal show output, which another program may have written."""
+        self._stream.feed(output)
+
     def hang_up(self) -> None:
         """Close the terminal, as a lost connection does."""
         self._let_go()
@@ -140,7 +144,7 @@ class Pty:
         except OSError:  # nobody has the terminal open any more
             return b""
         self._let_go()
-        self._stream.feed(part)
+        self.show(part)
         return part
 
     def _let_go(self) -> None:

@@ -328,6 +328,16 @@ EDITORS = {
 SAYS = {"fails": "exit status 3", "deletes": "left no file", "is killed": "SIGKILL", "is interrupted": "SIGINT"}
 
 
+def test_what_another_program_wrote_is_drawn_over(course: Course, tutor: Pty) -> None:
+    lesson = course.lessons[1]
+    go_to(tutor, lesson, lesson.steps[1])
+    before = list(tutor.screen.display)
+    tutor.show(b"\x1b[5;3HBroadcast message from root")
+    assert list(tutor.screen.display) != before
+    tutor.send(b"\x0c", lambda: "Broadcast" not in tutor.text, quiet=0.2)
+    assert list(tutor.screen.display) == before
+
+
 @pytest.mark.parametrize("what", EDITORS)
 def test_the_learners_own_editor(what: str, course: Course, tutor: Pty, shared: Shared) -> None:
     lesson, exercise = task(course, "3.1")

@@ -161,6 +161,7 @@ MAP: Page = (
     _row("map.review"),
     _row(says("glossary and references", "tutor.glossary")),
     _row("tutor.export"),
+    _row("tutor.redraw"),
     _row("tutor.quit"),
     "",
     "●  done   ◐  started   »  skipped   ↻  due for review   ·  new",

@@ -14,7 +14,7 @@ BEGIN, END = "<!-- keys: written by python -m tui.actions.readme -->\n", "<!-- e
 SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "everywhere": (
         either("", "tutor.help", "tutor.help-anywhere"),
-        *("tutor.map", "tutor.glossary", "screen.pane", "tutor.export", "tutor.quit"),
+        *("tutor.map", "tutor.glossary", "screen.pane", "tutor.export", "tutor.redraw", "tutor.quit"),
     ),
     "course map": ("list", "map"),
     "a step": ("tutor.next", "tutor.back", "tutor.jump-back", "tutor.rerun", "tutor.stop", "tutor.prompt", "text"),

@@ -81,6 +81,7 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
     _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="help for where you are"),
     _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
+    _action("tutor.redraw", Stroke("ctrl+l", "redraw", priority=True), help="draw the screen again"),
     _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit; everything is kept"),
     # On the screen and not on the app: Textual's own screen binds them too, and would come first.
     _action(

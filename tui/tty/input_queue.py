@@ -51,6 +51,10 @@ class OrderedInputApp(App[None]):
         self._hand_on()
         return True
 
+    def redraw_terminal(self) -> None:
+        """Send all of the screen again: nothing is known of what the terminal shows."""
+        resize_terminal(*self.size)
+
     @contextmanager
     def input_held(self) -> Iterator[None]:
         """Hold new input while what it is meant for awaits a thread or a timer."""

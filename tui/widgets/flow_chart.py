@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.text import Text
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
@@ -13,6 +14,7 @@ from textual.strip import Strip
 
 from lessons.results.flow import Flow, FlowBox
 from tui.actions.bindings import bindings
+from tui.actions.hints import hint
 from tui.drawings import flow_drawing
 from tui.drawings.flow_drawing import DETAILS, Detail, FlowDrawing, FlowMarks
 from tui.render.palette import palette
@@ -114,14 +116,18 @@ class FlowChart(LineWidget, can_focus=True):
         if grow:
             return height
         drawing = self._fitting(width - MARGIN, height)
-        # An empty line separates it from what stands below.
-        return min(drawing.size[1] + 1, height)
+        # An empty line separates it from what stands below, after one that says how many boxes are left out.
+        return min(drawing.size[1] + 1 + int(len(drawing.flow.boxes) < len(self._flow.boxes)), height)
 
     def _fitting(self, width: int, height: int) -> FlowDrawing:
         """Draw the flow with as much detail as fits; without a cursor, what is far from the lit boxes gives way."""
         if self._has_cursor:
             return flow_drawing.fitting(self._flow, width, height, self._palette, self._marks)
-        return flow_drawing.nearest_fitting(self._flow, width, height, self._palette, self._marks)
+        drawing = flow_drawing.nearest_fitting(self._flow, width, height, self._palette, self._marks)
+        if len(drawing.flow.boxes) == len(self._flow.boxes):
+            return drawing
+        # The last line says how many boxes are left out.
+        return flow_drawing.nearest_fitting(self._flow, width, height - 1, self._palette, self._marks)
 
     # Drawing -----------------------------------------------------------------------------------------------------
 
@@ -154,6 +160,10 @@ class FlowChart(LineWidget, can_focus=True):
         if not self._flow.boxes or width <= MARGIN:
             return Strip.blank(width, self.ground)
         drawing, chosen = self._prepared(), self._chosen if self._has_cursor else ""
+        more = len(self._flow.boxes) - len(drawing.flow.boxes)
+        if more and y == min(drawing.size[1], self.size.height - 1):
+            note = f"{' ' * MARGIN}{hint('tutor.flow', 'all of it')}, {more} more {'box' if more == 1 else 'boxes'}"
+            return Strip(self.pieces(Text(note, "dim"))).adjust_cell_length(width, self.ground)
         runs = drawing.line(y + self._top, self._left, width - MARGIN, chosen, focused=self.has_focus)
         segments = [Segment(" " * MARGIN, self.ground), *(Segment(text, self.over(style)) for text, style in runs)]
         return Strip(segments).adjust_cell_length(width, self.ground).simplify()

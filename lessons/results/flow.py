@@ -29,6 +29,7 @@ class FlowBox:
         parent: the id of the open box that it is in; "" if it is in none.
         shown: the names under which the step shows the result.
         loops: whether it was computed from an earlier value of itself.
+        unseen: how many of the boxes that it was computed from are left out.
         kind: the meaning of the numbers, which decides their colors; a worker does not know it.
     """
 
@@ -48,6 +49,7 @@ class FlowBox:
     parent: str = ""
     shown: tuple[str, ...] = ()
     loops: bool = False
+    unseen: int = 0
     kind: str = "vector"
 
 
@@ -126,6 +128,12 @@ def _longest(ways: list[tuple[str, ...]]) -> tuple[str, ...]:
     return max(ways, key=len) if ways else ()
 
 
+def with_explained(flow: Flow, name: str) -> Flow:
+    """Return a flow whose path ends in the tensor that the step shows under a name; a flow without a path stays."""
+    ends = tuple(box.id for box in flow.boxes if name in box.shown) if flow.path else ()
+    return replace(flow, path=(*flow.path, *(id for id in ends if id not in flow.path)))
+
+
 def nearest(flow: Flow, count: int) -> Flow:
     """Return the boxes of a flow that are nearest to what the step shows, against the arrows, and the arrows between.
 
@@ -137,8 +145,10 @@ def nearest(flow: Flow, count: int) -> Flow:
     for id in order:
         # The list grows while it is read: first come the boxes that are one arrow away.
         order += [source for source in flow.sources(id) if source not in order]
-    kept = {*order[:count], *flow.path}
-    boxes = tuple(box for box in flow.boxes if box.id in kept)
+    kept = set(order[:count])
+    boxes = tuple(
+        replace(box, unseen=sum(id not in kept for id in flow.sources(box.id))) for box in flow.boxes if box.id in kept
+    )
     arrows = tuple(arrow for arrow in flow.arrows if arrow.source in kept and arrow.target in kept)
     return replace(flow, boxes=boxes, arrows=arrows, left_out=flow.left_out + len(flow.boxes) - len(boxes))
 

@@ -53,7 +53,7 @@ def assemble(
     steps = StepController(frame, state, step_views, show_map)
     side_panel = SidePanel(terminal, id="side")
     side = SideController(frame, state, steps, side_panel)
-    steps.on_open, steps.on_result = side.open, side.update
+    steps.on_open, steps.on_result = side.open, side.arrive
     return Assembly(
         views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view])),
         step_views=step_views,

@@ -7,7 +7,7 @@ from functools import partial
 
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step
 from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, longest_path
+from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError
 from lessons.results.tensor_questions import FlowQuestion
 from tui.controllers.flow_controller import colored
@@ -45,6 +45,11 @@ class SideController:
         if self._steps.runner is Runner.ON_REQUEST:
             self.update()
 
+    def arrive(self) -> None:
+        """Show beside the step what has come of its run, which may have other numbers than the run before."""
+        self._asked = ()
+        self.update()
+
     def update(self) -> None:
         """Show beside the step what its view shows now, and ask for the flow of it."""
         if self._lesson is None or not self._steps.is_visible:
@@ -65,28 +70,39 @@ class SideController:
         return tuple(FlowQuestion((), references, CodeUnit.step(step)) for step in steps_with_flow(lesson, index))
 
     async def _fetch(self, lesson: Lesson, index: int, questions: tuple[FlowQuestion, ...]) -> None:
-        flow = await self._largest(questions)
-        if flow is None and (upto := self._worth_running(lesson, index)) is not None:
+        found = await self._largest(questions)
+        if found is None and (upto := self._worth_running(lesson, index)) is not None:
             try:
                 await self._state.async_session.run(lesson, upto)
             except WorkerError:
                 return
-            flow = await self._largest(questions)
-        if flow is None or questions is not self._asked or not self._steps.is_at(lesson, index):
+            found = await self._largest(questions)
+        if found is None or questions is not self._asked or not self._steps.is_at(lesson, index):
             return
-        self._panel.show_flow(colored(flow, lesson, lesson.steps[index].id))
+        flow, unit = found
+        subject = self._steps.view.flow_subject
+        if subject is not None and subject.question.unit == unit:
+            flow = with_explained(flow, subject.tensor)
+        self._panel.show_flow(colored(flow, lesson, lesson.steps[index].id), self._title(lesson, index, unit))
         self._show_earlier()
         self._frame.way = tuple(box.name for box in longest_path(flow))
         self._frame.show_title()
 
-    async def _largest(self, questions: Sequence[FlowQuestion]) -> Flow | None:
-        """Return the first flow that is worth a look, else the largest; None if there is none."""
-        found: Flow | None = None
+    def _title(self, lesson: Lesson, index: int, unit: CodeUnit | None) -> str:
+        """Return what the flow is of: this step, an earlier or later one, or a run of the learner's own code."""
+        number = next((number for number, step in enumerate(lesson.steps) if CodeUnit.step(step.id) == unit), None)
+        if number is None:
+            return "the flow of your run"
+        return "the flow of this step" if number == index else f"the flow of step {number + 1}"
+
+    async def _largest(self, questions: Sequence[FlowQuestion]) -> tuple[Flow, CodeUnit | None] | None:
+        """Return the first flow that is worth a look, else the largest, with its unit; None if there is none."""
+        found: tuple[Flow, CodeUnit | None] | None = None
         for question in questions:
             reply = await self._state.async_session.ask(question)
-            if isinstance(reply, Flow) and len(reply.boxes) > (len(found.boxes) if found is not None else 0):
-                found = reply
-                if len(found.boxes) >= ENOUGH:
+            if isinstance(reply, Flow) and len(reply.boxes) > (len(found[0].boxes) if found is not None else 0):
+                found = reply, question.unit
+                if len(reply.boxes) >= ENOUGH:
                     break
         return found
 
@@ -140,6 +156,9 @@ def show_earlier(
     first = [each for each in known if each.tensor.name in read]
     related = [*first, *(each for each in known if each.tensor.name in panel.names - read)]
     others = [each for each in known if each not in related]
+    if isinstance(step, Question):
+        # A short list of numbers may be what is asked for.
+        related, others = ([each for each in those if min(each.tensor.matrix_shape) > 1] for those in (related, others))
     if is_end(lesson, index):
         others = [*earlier_tensors.emblem(lesson, partial(result_of, lesson), "this lesson"), *others]
     if before is not None:

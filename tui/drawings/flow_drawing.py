@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal
 
 from rich.cells import cell_len
@@ -23,8 +24,11 @@ shape and thumbnail without a frame; name and shape on one line."""
 
 DETAILS: tuple[Detail, ...] = ("large", "full", "thumbnail", "line")
 
-NEAREST = (99, 14, 12, 10, 8, 6, 5, 4, 3)
+NEAREST = (99, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1)
 """How many boxes are drawn, where not all of them fit."""
+
+FEW = 3
+"""Boxes up to which thumbnails say less than more boxes without."""
 
 LARGE_CELL = 2
 """Columns of a number in a large thumbnail."""
@@ -144,22 +148,24 @@ class FlowDrawing:
                 yield f"{shape}{self.signs[id]}".strip(), style or colors.muted
             return
         across, corners = ("─", "╭╮╰╯│") if colors.unicode else ("-", "++++|")
+        # An underlined frame looks like one that is crossed out.
+        edge = style + Style(underline=False) if style is not None else None
         if line == 0:
             facts = f"{f' {shape}' if shape else ''}{self.signs[id]}"
             fill = area.width - 4 - cell_len(title) - cell_len(facts)
-            yield f"{corners[0]} ", style
+            yield f"{corners[0]} ", edge
             yield title, style or colors.name
-            yield f"{facts} {across * fill}{corners[1]}", style
+            yield f"{facts} {across * fill}{corners[1]}", edge
         elif line == area.height - 1:
-            yield f"{corners[2]}{across * (area.width - 2)}{corners[3]}", style
+            yield f"{corners[2]}{across * (area.width - 2)}{corners[3]}", edge
         else:
-            yield f"{corners[4]} ", style
+            yield f"{corners[4]} ", edge
             drawn = 0
             for text, look in self._thumbnail(box, line - 1):
                 yield text, look
                 drawn += len(text)
             yield " " * (area.width - 3 - drawn), None
-            yield corners[4], style
+            yield corners[4], edge
 
     def _emphasis(self, id: str) -> Style | None:
         if id in self.marks.path:
@@ -233,13 +239,17 @@ def nearest_fitting(
 ) -> FlowDrawing:
     """Draw a flow with thumbnails where they fit, if need be without the boxes that are far from what is shown."""
     counts = sorted({min(count, len(flow.boxes)) for count in NEAREST}, reverse=True)
-    for count in counts:
-        part = flow if count == len(flow.boxes) else nearest(flow, count)
-        for names in (WIDEST_NAME, SHORT_NAME):
-            drawing = fitting(part, width, height, colors, marks, names)
-            if drawing.detail != DETAILS[-1]:
-                return drawing
-    return fitting(nearest(flow, counts[-1]), width, height, colors, marks, SHORT_NAME)
+    parts = [flow if count == len(flow.boxes) else nearest(flow, count) for count in counts]
+    lines: FlowDrawing | None = None
+    for part, names in product(parts, (WIDEST_NAME, SHORT_NAME)):
+        drawing = fitting(part, width, height, colors, marks, names)
+        if drawing.detail != DETAILS[-1]:
+            few = lines is not None and len(drawing.flow.boxes) < FEW < len(lines.flow.boxes)
+            return lines if lines is not None and few else drawing
+        if lines is None and drawing.size[0] <= width and drawing.size[1] <= height:
+            lines = drawing
+    # What does not fit is not torn: it is left out.
+    return lines or draw(nearest(flow, 0), DETAILS[-1], colors)
 
 
 def size_of(box: FlowBox, detail: Detail, colors: Palette, signs: str, names: int = WIDEST_NAME) -> tuple[int, int]:
@@ -268,13 +278,16 @@ def _title(box: FlowBox, colors: Palette, names: int) -> str:
 def _signs(flow: Flow, box: FlowBox, colors: Palette) -> str:
     """Return signs behind the shape: how often the code ran, what it goes on from in a loop, that it can be opened.
 
+    And how many boxes it was computed from that are left out.
+
     It may go on from itself, or from boxes after it, which are named, since no arrow leads back.
     """
     times = f" {'×' if colors.unicode else 'x'}{box.times}" if (box.times or 0) > 1 else ""
     later = ", ".join(visible(source.name) for id in flow.sources_again(box.id) if (source := flow.box(id)) is not None)
     later = f" {truncated(later, WIDEST_NAME // 2, ellipsis(colors))}" if later else ""
     loops = f" {'↺' if colors.unicode else '@'}{later}" if box.loops or later else ""
-    return f"{times}{loops}{' +' if box.opens else ''}"
+    unseen = f" {'←' if colors.unicode else '<'}{box.unseen}" if box.unseen else ""
+    return f"{times}{loops}{unseen}{' +' if box.opens else ''}"
 
 
 def _arrows(layout: FlowLayout, colors: Palette, marks: FlowMarks) -> dict[tuple[int, int], tuple[str, Style | None]]:

@@ -26,6 +26,9 @@ from tui.widgets.text_pane import AFTER_F4, TextPane
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 
+NARROWEST_TASK, GUTTER = 40, 10
+"""Columns that the task keeps beside code that needs more room, and those around the code: margin and line numbers."""
+
 EDITOR_LINES = 10
 """The minimum number of lines for the editor, as long as half of the screen has that many."""
 
@@ -238,7 +241,8 @@ class ExerciseView(Box):
         wide = width >= WIDE
         self.set_class(wide, "wide")
         if wide:
-            left = width * 2 // 5
+            code = max(map(len, self._editor.text.split("\n"))) + GUTTER
+            left = max(NARROWEST_TASK, min(width * 2 // 5, width - code))
             task = max(3, min(self.task_pane.lines_at(left) + 1, height * 2 // 3))
             self.styles.grid_columns = f"{left} 1fr"
             self.styles.grid_rows = f"{task} 1fr"

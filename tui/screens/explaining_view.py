@@ -117,6 +117,8 @@ class ExplainingView(Box):
             view.styles.offset = (x, y - before)
             set_height(view, lines)
             before += lines
+        # The explanation follows the last of them; elsewhere it is docked.
+        self._explanation.styles.offset = (0, layout.figure_lines - before if layout.wide else 0)
 
     def _pane_name(self, pane: int) -> str:
         """Return what the line of keys calls a pane: the name of its tensor."""

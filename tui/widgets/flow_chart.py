@@ -116,18 +116,18 @@ class FlowChart(LineWidget, can_focus=True):
         if grow:
             return height
         drawing = self._fitting(width - MARGIN, height)
-        # An empty line separates it from what stands below, after one that says how many boxes are left out.
-        return min(drawing.size[1] + 1 + int(len(drawing.flow.boxes) < len(self._flow.boxes)), height)
+        left_out = len(drawing.flow.boxes) < len(self._flow.boxes)
+        return min(drawing.size[1] + 1 + int(left_out), height) if drawing.flow.boxes else 0
 
     def _fitting(self, width: int, height: int) -> FlowDrawing:
         """Draw the flow with as much detail as fits; without a cursor, what is far from the lit boxes gives way."""
         if self._has_cursor:
             return flow_drawing.fitting(self._flow, width, height, self._palette, self._marks)
-        drawing = flow_drawing.nearest_fitting(self._flow, width, height, self._palette, self._marks)
+        # An empty line separates it from what stands below, after one that says how many boxes are left out.
+        drawing = flow_drawing.nearest_fitting(self._flow, width, height - 1, self._palette, self._marks)
         if len(drawing.flow.boxes) == len(self._flow.boxes):
             return drawing
-        # The last line says how many boxes are left out.
-        return flow_drawing.nearest_fitting(self._flow, width, height - 1, self._palette, self._marks)
+        return flow_drawing.nearest_fitting(self._flow, width, height - 2, self._palette, self._marks)
 
     # Drawing -----------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class FlowChart(LineWidget, can_focus=True):
             return Strip.blank(width, self.ground)
         drawing, chosen = self._prepared(), self._chosen if self._has_cursor else ""
         more = len(self._flow.boxes) - len(drawing.flow.boxes)
-        if more and y == min(drawing.size[1], self.size.height - 1):
+        if more and y == drawing.size[1]:
             note = f"{' ' * MARGIN}{hint('tutor.flow', 'all of it')}, {more} more {'box' if more == 1 else 'boxes'}"
             return Strip(self.pieces(Text(note, "dim"))).adjust_cell_length(width, self.ground)
         runs = drawing.line(y + self._top, self._left, width - MARGIN, chosen, focused=self.has_focus)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.text import Text
 from textual import events
 
 from lessons.results.flow import Flow
@@ -13,6 +14,7 @@ from tui.tty.terminal import Terminal
 from tui.widgets.earlier_matrices import EarlierMatrices
 from tui.widgets.flow_chart import EMPTY, FlowChart
 from tui.widgets.line_widget import Box, set_height
+from tui.widgets.text_line import TextLine
 
 
 class SidePanel(Box):
@@ -30,15 +32,17 @@ class SidePanel(Box):
         self._flow = FlowChart(terminal, cursor=False, id="side-flow")
         self._flow.can_focus = False
         self._earlier = EarlierMatrices(terminal, id="side-earlier")
-        super().__init__(self._flow, self._earlier, id=id)
+        self._title = TextLine(ellipsis=terminal.ellipsis, id="side-title")
+        super().__init__(self._title, self._flow, self._earlier, id=id)
 
     @property
     def names(self) -> frozenset[str]:
         """The names in the flow."""
         return frozenset(box.name for box in self._flow.flow.boxes)
 
-    def show_flow(self, flow: Flow) -> None:
-        """Show a different flow."""
+    def show_flow(self, flow: Flow, title: str = "") -> None:
+        """Show a different flow, with a title that says of what."""
+        self._title.set(Text(f" {title}", "dim"))
         if flow != self._flow.flow:
             self._flow.show(flow)
             self._arrange()
@@ -63,6 +67,9 @@ class SidePanel(Box):
         if width <= 0 or height <= 0:
             return
         least = self._earlier.lines_at(width)
+        height -= 1
         flow = self._flow.lines_within(width, height - least - 1 if least else height, grow=not least)
+        set_height(self._title, int(flow > 0))
+        height += int(flow == 0)
         set_height(self._flow, flow)
         set_height(self._earlier, height - flow if least and height - flow >= least else 0)

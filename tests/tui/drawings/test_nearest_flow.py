@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
-from lessons.results.flow import Flow, FlowArrow, FlowBox, nearest
+from lessons.results.flow import Flow, FlowArrow, FlowBox, nearest, with_explained
 from tui.drawings import flow_drawing, flow_layout
 from tui.drawings.flow_drawing import FlowMarks
 from tui.render.palette import palette
@@ -45,8 +46,29 @@ def test_far_boxes_give_way_to_thumbnails() -> None:
     assert near.size[1] <= 20
     whole = flow_drawing.nearest_fitting(flow, 40, 99, COLORS, FlowMarks())
     assert (len(whole.flow.boxes), whole.detail) == (8, "large")
-    # Where not even three boxes have room, they are named.
-    assert flow_drawing.nearest_fitting(flow, 40, 4, COLORS, FlowMarks()).detail == "line"
+    # Nothing is torn: where a box has no room for its thumbnail, it has a line, or is not drawn.
+    for width in range(2, 30):
+        for height in range(12):
+            drawing = flow_drawing.nearest_fitting(flow, width, height, COLORS, FlowMarks())
+            assert drawing.size[0] <= width
+            assert drawing.size[1] <= height
+    assert not flow_drawing.nearest_fitting(flow, 3, 1, COLORS, FlowMarks()).flow.boxes
+
+
+def test_a_box_says_how_many_of_its_sources_are_left_out() -> None:
+    flow = Flow(chain("a", "b", "c").boxes, (FlowArrow("a", "c"), FlowArrow("b", "c")))
+    near = nearest(flow, 2)
+    assert [(box.id, box.unseen) for box in near.boxes] == [("a", 0), ("c", 1)]
+    drawing = flow_drawing.draw(near, "line", COLORS)
+    assert "[c 6×2 ←1]" in "".join(text for text, _ in drawing.line(drawing.size[1] - 1, 0, drawing.size[0]))
+
+
+def test_the_path_of_an_explanation_ends_in_what_is_explained() -> None:
+    flow = chain("a", "b", "c", shown="c")
+    assert with_explained(flow, "c") == flow, "nothing is explained"
+    on_path = replace(flow, path=("b",))
+    assert with_explained(on_path, "c").path == ("b", "c")
+    assert with_explained(on_path, "other") == on_path
 
 
 def test_long_names_are_shortened_before_boxes_give_way() -> None:

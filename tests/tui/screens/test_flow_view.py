@@ -74,6 +74,18 @@ async def test_a_large_screen_shows_the_flow_beside_the_matrices() -> None:
         assert "╭" not in learner.text
 
 
+async def test_an_explanation_below_matrices_that_stand_beside_each_other() -> None:
+    async with tutor(size=(200, 60)) as learner:
+        await learner.goes_to("causal-mask", "context")
+        await learner.sees("values  6×2", "context  6×2", "the flow of this step")
+        await learner.press("enter")
+        await learner.sees("context[0,0] = ")
+        await learner.press("escape", "n")
+        # Beside a question or an exercise stands the flow of a step before it.
+        await learner.goes_to("causal-mask", "certain-weight")
+        await learner.sees("the flow of step 7")
+
+
 async def test_memory_with_leading_axes_on_a_large_screen() -> None:
     """It ended the tutor."""
     async with tutor(size=(160, 50)) as learner:

@@ -43,7 +43,7 @@ class Diagram:
         self._names: Names = explainer.names
         self._history: ElementHistory = explainer.history
         self._paths = CodePaths(explainer.names.positions)
-        events = [event for event in explainer.record.events if event.outs]
+        events = [event for event in explainer.record.events if event.outs and not _is_ours(event)]
         last = max((at for at, event in enumerate(events) if self._is_of_unit(event)), default=len(events) - 1)
         groups, self._replaced = group(events[: last + 1], self._paths, frozenset(opened))
         self._trace = Trace(groups)
@@ -186,6 +186,9 @@ class Diagram:
             bound = [item.region for item in self._names.bindings(one.name) if item.region.storage in storages]
             if bound:
                 return bound[-1]
+            if any(name == one.name for name, _ in self._explainer.shown_regions(self._unit)):
+                # The step shows a tensor of this name that the code did not compute, such as a list of numbers.
+                return None
             if any(
                 item.name.startswith(f"{one.name}.") and since <= item.time <= until + 1
                 for item in chain.from_iterable(self._explainer.record.bindings.get(key, ()) for key in storages)
@@ -214,3 +217,8 @@ class Diagram:
             return known
         low, high = bounds(tensor)
         return {**known, "thumbnail": thumbnail(tensor), "low": low, "high": high}
+
+
+def _is_ours(event: Event) -> bool:
+    """Return whether a tensor was looked at by us or by autograd, and not by the code that ran."""
+    return not event.sites and (event.view or event.op in ASIDE or event.op == "lift_fresh")

@@ -73,7 +73,7 @@ class SideController:
         found = await self._largest(questions)
         if found is None and (upto := self._worth_running(lesson, index)) is not None:
             try:
-                await self._state.async_session.run(lesson, upto)
+                await self._state.async_session.run_later(lesson, upto)
             except WorkerError:
                 return
             found = await self._largest(questions)

@@ -48,6 +48,14 @@ class AsyncSession:
         _, run = await self._start_run(lambda: (lesson, self._session.run(lesson, upto, changes)))
         return run
 
+    async def run_later(self, lesson: Lesson, upto: str) -> Run:
+        """Run a lesson up to a step once nothing else is running, for something that is nice to have.
+
+        Any other request stops it. Raises `WorkerError`.
+        """
+        _, run = await self._start_run(lambda: (lesson, self._session.run(lesson, upto)), stop=False)
+        return run
+
     async def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
         """Run the learner's code after the lesson without judging it; stop the previous run.
 
@@ -55,15 +63,20 @@ class AsyncSession:
         """
         return await self._start_run(lambda: scratch_run.run(self._session, lesson, exercise, source))
 
-    async def _start_run(self, work: Callable[[], tuple[Lesson, Run]]) -> tuple[Lesson, Run]:
-        """Start a run and keep it; close it if a newer request has replaced it meanwhile."""
-        self._session.cancel()
+    async def _start_run(self, work: Callable[[], tuple[Lesson, Run]], *, stop: bool = True) -> tuple[Lesson, Run]:
+        """Start a run and keep it; close it if a newer request has replaced it meanwhile.
+
+        With `stop`, what is running ends at once; else the run waits for it.
+        """
+        if stop:
+            self._session.cancel()
         future = self._jobs.submit(work)
         try:
             lesson, run = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             future.add_done_callback(_close_result)
-            self._session.cancel()
+            if stop or future.running():
+                self._session.cancel()
             raise
         self._keep(run)
         return lesson, run

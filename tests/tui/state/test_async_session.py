@@ -169,6 +169,25 @@ async def test_a_check_stops_what_is_running(async_session: AsyncSession, sessio
     assert (await check).passed
 
 
+async def test_a_run_that_is_nice_to_have_waits(
+    async_session: AsyncSession, session: FakeSession, course: Course
+) -> None:
+    session.held.clear()
+    exercise, lesson = task(course), course.lesson("one-query")
+    check = asyncio.create_task(async_session.check(exercise, exercise.solution))
+    await until(lambda: session.asked)
+    before = session.cancelled
+    runs = [asyncio.create_task(async_session.run_later(lesson, "scores")) for _ in range(2)]
+    await asyncio.sleep(0)
+    # Canceled before it has begun, it stops nothing either.
+    runs[0].cancel()
+    await asyncio.gather(runs[0], return_exceptions=True)
+    session.held.set()
+    assert (await check).passed
+    assert (await runs[1]).result("scores") is not None
+    assert session.cancelled == before
+
+
 async def test_windows_are_answered_while_something_runs(
     async_session: AsyncSession, session: FakeSession, course: Course
 ) -> None:

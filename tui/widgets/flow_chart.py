@@ -64,6 +64,8 @@ class FlowChart(LineWidget, can_focus=True):
         self._marks = FlowMarks()
         self._chosen = ""
         self._drawing: FlowDrawing | None = None
+        # By columns and lines: a panel measures the flow before it gives it room, and whenever it is arranged again.
+        self._fitted: dict[tuple[int, int], FlowDrawing] = {}
         self._drawn_for = Size(0, 0)
         self._top = self._left = 0
         self._detail: Detail | None = None
@@ -95,6 +97,7 @@ class FlowChart(LineWidget, can_focus=True):
         self._flow, self._marks = flow, FlowMarks(current, frozenset(flow.path))
         self._chosen = (known or shown[-1:] or last or [""])[0]
         self._drawing = None
+        self._fitted.clear()
         self.refresh()
 
     def choose(self, id: str) -> None:
@@ -120,6 +123,12 @@ class FlowChart(LineWidget, can_focus=True):
         return min(drawing.size[1] + 1 + int(left_out), height) if drawing.flow.boxes else 0
 
     def _fitting(self, width: int, height: int) -> FlowDrawing:
+        """Return the drawing of the flow that fits, which is made once for each size."""
+        if (width, height) not in self._fitted:
+            self._fitted[width, height] = self._fit(width, height)
+        return self._fitted[width, height]
+
+    def _fit(self, width: int, height: int) -> FlowDrawing:
         """Draw the flow with as much detail as fits; without a cursor, what is far from the lit boxes gives way."""
         if self._has_cursor:
             return flow_drawing.fitting(self._flow, width, height, self._palette, self._marks)

@@ -76,6 +76,8 @@ class BaseStep(Model):
     Attributes:
         is_exercise: whether the learner has something to do in steps of this kind.
         noun: what a step of this kind is called in front of learners.
+        side: whether the step is optional: off the main path, it belongs to the nearest main step before it and never
+            counts.
     """
 
     is_exercise: ClassVar[bool] = False
@@ -84,6 +86,7 @@ class BaseStep(Model):
     id: Slug
     title: Text
     prose: Template
+    side: bool = False
 
     @property
     def templates(self) -> tuple[str, ...]:

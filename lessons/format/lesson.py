@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from lessons.format import main_path
 from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
 from lessons.format.exercises import (
     Check,
@@ -107,6 +108,19 @@ class Lesson(LessonFile):
             if step.id == step_id:
                 return position
         raise KeyError(step_id)
+
+    @property
+    def main_steps(self) -> tuple[Step, ...]:
+        """The steps of the main path, in order."""
+        return main_path.main_steps(self.steps)
+
+    def side_steps_of(self, step_id: str) -> tuple[Step, ...]:
+        """Return the side steps of the main step that a step belongs to. Raises `KeyError` if there is no such step."""
+        return main_path.side_steps_of(self.steps, step_id)
+
+    def main_step_of(self, step_id: str) -> Step:
+        """Return the main step that a step belongs to, itself if it is one. Raises `KeyError` if there is none."""
+        return main_path.main_step_of(self.steps, step_id)
 
     def seed_of(self, step: RunningStep) -> int:
         """Return the seed that a step starts with: its own, or else the lesson's."""

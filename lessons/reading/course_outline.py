@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from lessons.format import main_path
+
 
 class Corner(NamedTuple):
     """The upper left corner of the tensor that stands for a lesson.
@@ -31,7 +33,10 @@ SIDE = 8
 
 
 class StepOutline(NamedTuple):
-    """A step: `noun` is what it is called in front of learners; the rest is empty unless it `is_exercise`."""
+    """A step: `noun` is what it is called in front of learners, `side` says that it is no part of the main path.
+
+    The rest is empty unless it `is_exercise`.
+    """
 
     id: str
     title: str
@@ -40,6 +45,7 @@ class StepOutline(NamedTuple):
     exercise: str = ""
     number: str = ""
     challenge: bool = False
+    side: bool = False
 
 
 class LessonOutline(NamedTuple):
@@ -58,6 +64,19 @@ class LessonOutline(NamedTuple):
             if step.id == step_id:
                 return step
         raise KeyError(step_id)
+
+    @property
+    def main_steps(self) -> tuple[StepOutline, ...]:
+        """The steps of the main path, in order."""
+        return main_path.main_steps(self.steps)
+
+    def side_steps_of(self, step_id: str) -> tuple[StepOutline, ...]:
+        """Return the side steps of the main step that a step belongs to. Raises `KeyError` if there is no such step."""
+        return main_path.side_steps_of(self.steps, step_id)
+
+    def main_step_of(self, step_id: str) -> StepOutline:
+        """Return the main step that a step belongs to, itself if it is one. Raises `KeyError` if there is none."""
+        return main_path.main_step_of(self.steps, step_id)
 
     @property
     def exercises(self) -> tuple[StepOutline, ...]:

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from lessons.format import lesson as lesson_format
+from lessons.format.base_steps import Complaint
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.lesson import (
     Course,
@@ -295,6 +296,8 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         for inside, problem, remedy in step.complaints():
             yield at((*path, *inside), problem, remedy)
+    for path, problem, remedy in _side_complaints(lesson):
+        yield at(path, problem, remedy)
     for path, problem, remedy in knobs.complaints(lesson):
         yield at(path, problem, remedy)
     if lesson.flow and lesson.flow not in _steps_that_run(lesson):
@@ -309,6 +312,20 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
             f"'{lesson.thumbnail}' is not a shown tensor",
             f"Use one of: {', '.join(sorted(_tensor_names(lesson))) or 'none yet'}.",
         )
+
+
+def _side_complaints(lesson: Lesson) -> Iterator[Complaint]:
+    """Yield a complaint for each side step that has to be on the main path."""
+    last = len(lesson.steps) - 1
+    for position, step in enumerate(lesson.steps):
+        if not step.side:
+            continue
+        path = ("steps", position, "side")
+        if position in (0, last):
+            which = "last" if position else "first"
+            yield path, f"the {which} step of a lesson cannot be a side step", "Take 'side' away, or move the step."
+        if isinstance(step, Exercise) and step.challenge:
+            yield path, "the challenge of a lesson cannot be a side step", "Take 'side' or 'challenge' away."
 
 
 def _steps_that_run(lesson: Lesson) -> list[str]:

@@ -21,7 +21,7 @@ def lesson_outline(lesson: Lesson) -> LessonOutline:
 def _step(step: Step) -> StepOutline:
     exercise, number = getattr(step, "exercise", ""), getattr(step, "number", "")
     challenge = getattr(step, "challenge", False)
-    return StepOutline(step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge)
+    return StepOutline(step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge, step.side)
 
 
 def _corner(lesson: Lesson) -> Corner | None:

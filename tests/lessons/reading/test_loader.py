@@ -15,6 +15,7 @@ from lessons.reading import loader
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE, load_course, load_lesson, parse_lesson
 from lessons.reading.mistake_library import load_library
+from lessons.reading.outlining import lesson_outline
 
 QUESTIONS = Path(__file__).parents[2] / "data" / "questions"
 
@@ -136,6 +137,21 @@ def test_lesson_finds_its_steps() -> None:
         lesson.step("nothing")
 
 
+def test_side_steps_belong_to_the_main_step_before_them() -> None:
+    half, rest = (
+        f"  - {{id: {name}, kind: run, title: A, prose: B, code: x = 1, side: true}}\n" for name in ("half", "rest")
+    )
+    lesson = parse(replace_once("  - id: try\n", half + rest + "  - id: try\n"))
+    for steps in (lesson, lesson_outline(lesson)):
+        assert [step.id for step in steps.main_steps] == ["why", "scores", "try"]
+        assert [step.id for step in steps.side_steps_of("scores")] == ["half", "rest"]
+        assert steps.side_steps_of("rest") == steps.side_steps_of("scores")
+        assert steps.side_steps_of("try") == ()
+        assert [steps.main_step_of(step.id).id for step in steps.steps] == ["why", "scores", "scores", "scores", "try"]
+        with pytest.raises(KeyError):
+            steps.side_steps_of("nothing")
+
+
 def test_lesson_is_immutable() -> None:
     with pytest.raises(ValueError, match="frozen"):
         parse(VALID).title = "Other"
@@ -204,7 +220,7 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "key of another kind of step": (
         "source: " + STEP,
         "code: x = 1",
-        [("code: x", "'code' is not known here. Known are: id, title, prose, source, kind.")],
+        [("code: x", "'code' is not known here. Known are: id, title, prose, side, source, kind.")],
     ),
     "unknown key in a shown tensor": (
         "expr:",
@@ -402,6 +418,19 @@ ONE: dict[str, tuple[str, str, Found]] = {
         "scores/scores",
         "scores/sores",
         [("scores/sores", "'scores/sores' is not a shown tensor. Use one of: scores/rest, scores/scores.")],
+    ),
+    "first step at the side": (
+        "kind: read",
+        "kind: read\n    side: true",
+        [("true", "the first step of a lesson cannot be a side step. Take 'side' away, or move the step.")],
+    ),
+    "challenge and last step at the side": (
+        "kind: exercise",
+        "kind: exercise\n    challenge: yes\n    side: true",
+        [
+            ("true", "the challenge of a lesson cannot be a side step. Take 'side' or 'challenge' away."),
+            ("true", "the last step of a lesson cannot be a side step. Take 'side' away, or move the step."),
+        ],
     ),
     "flow that is nowhere": (
         "thumbnail: scores/scores",

@@ -8,7 +8,17 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from lessons.format import template
-from lessons.format.fields import Expression, Model, OptionalCode, OptionalExpression, Slug, Template, Text
+from lessons.format.fields import (
+    Expression,
+    Model,
+    Name,
+    OptionalCode,
+    OptionalExpression,
+    OptionalName,
+    Slug,
+    Template,
+    Text,
+)
 from lessons.format.learner_texts import LearnerText, Path
 
 Kind = Literal["score", "weight", "mask", "vector"]
@@ -29,12 +39,12 @@ class ShownTensor(Model):
     first; `labels` replaces the usual labels of an axis.
     """
 
-    name: Text
+    name: Name
     kind: Kind
     draw: Drawing = "matrix"
     axes: tuple[AxisName, ...] = ()
     expr: OptionalExpression = ""
-    labels: dict[AxisName, tuple[str, ...]] = {}
+    labels: dict[AxisName, tuple[Text, ...]] = {}
 
     @property
     def expression(self) -> str:
@@ -120,7 +130,7 @@ class FilledStep(BaseStep):
     `source` (`module:Class`) shows the code of the `attention` package itself.
     """
 
-    source: str = ""
+    source: OptionalName = ""
 
 
 class RunningStep(FilledStep):

@@ -10,7 +10,18 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from lessons.format.base_steps import BaseStep, Complaint, Limits, RunningStep, ShownTensor, with_paths
-from lessons.format.fields import Code, Expression, Model, OptionalCode, OptionalTemplate, Slug, Template, Text
+from lessons.format.fields import (
+    Code,
+    Expression,
+    Model,
+    Name,
+    OptionalCode,
+    OptionalName,
+    OptionalTemplate,
+    Slug,
+    Template,
+    Text,
+)
 from lessons.format.learner_texts import LearnerText, Path
 
 
@@ -22,8 +33,8 @@ def _together(value: Any) -> Any:
 class Edit(Model):
     """A change of code: every occurrence of the text `find` becomes `replace`."""
 
-    find: Text
-    replace: str
+    find: Name
+    replace: OptionalName
 
 
 Edits = Annotated[tuple[Edit, ...], BeforeValidator(_together), Field(min_length=1)]
@@ -57,7 +68,7 @@ class Mistake(Model):
 class Variant(Model):
     """An answer that differs from the solution: `code`, or the solution with `edits` made in it."""
 
-    name: Text
+    name: Name
     code: OptionalCode = ""
     edits: Annotated[tuple[Edit, ...], BeforeValidator(_together)] = ()
 
@@ -88,7 +99,7 @@ class BaseExercise(BaseStep):
     is_exercise: ClassVar[bool] = True
 
     exercise: Slug
-    number: str = ""
+    number: OptionalName = ""
     hints: Hints
     why: Template
     challenge: bool = False
@@ -121,10 +132,10 @@ class ExerciseStep(BaseExercise):
 
     kind: Literal["exercise"]
     form: Literal["write", "complete", "repair", "agree", "arguments"] = "write"
-    defines: Annotated[tuple[str, ...], Field(min_length=1)]
+    defines: Annotated[tuple[Name, ...], Field(min_length=1)]
     starter: Code
     solution: Code
-    without: tuple[Text, ...] = ()
+    without: tuple[Name, ...] = ()
     attempt: OptionalCode = ""
     context: Code
     probe: Code
@@ -290,7 +301,7 @@ class PointStep(BaseQuestion):
     """
 
     kind: Literal["point"]
-    on: Text
+    on: Name
     cells: Expression
     blank: bool = False
     wrong: tuple[Wrong, ...] = ()

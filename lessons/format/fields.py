@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo
@@ -12,6 +13,16 @@ from lessons.format import template
 
 CHECKED = object()
 """The context of a validation of what was validated before: code and templates are not parsed again."""
+
+
+class ReadBy(Enum):
+    """Who reads a text of a lesson file. Every type of a text carries one of them."""
+
+    LEARNERS = "learners"
+    """It is shown as it stands here or in translation, so no code may compare it with anything."""
+
+    TUTOR = "the tutor"
+    """It is code or a name, the same in all languages."""
 
 
 def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
@@ -53,14 +64,19 @@ def is_text(value: object) -> object:
     return value
 
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Template = Annotated[Text, AfterValidator(_template)]
-Code = Annotated[Text, python_code("exec")]
-Expression = Annotated[Text, python_code("eval")]
-OptionalTemplate = Annotated[str, AfterValidator(_template)]
-OptionalCode = Annotated[str, python_code("exec")]
-OptionalExpression = Annotated[str, python_code("eval")]
+IS_TEMPLATE = AfterValidator(_template)
+"""What the types of templates carry, and no others."""
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$"), ReadBy.TUTOR]
+Name = Annotated[str, StringConstraints(min_length=1), ReadBy.TUTOR]
+OptionalName = Annotated[str, ReadBy.TUTOR]
+Code = Annotated[Name, python_code("exec")]
+Expression = Annotated[Name, python_code("eval")]
+OptionalCode = Annotated[OptionalName, python_code("exec")]
+OptionalExpression = Annotated[OptionalName, python_code("eval")]
+Text = Annotated[str, StringConstraints(min_length=1), ReadBy.LEARNERS]
+Template = Annotated[Text, IS_TEMPLATE]
+OptionalTemplate = Annotated[str, IS_TEMPLATE, ReadBy.LEARNERS]
 Number = Annotated[int | float, BeforeValidator(_number)]
 
 

@@ -27,7 +27,7 @@ from lessons.format.exercises import (
     Variant,
     Wrong,
 )
-from lessons.format.fields import Model, OptionalCode, Slug, Text
+from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
 from lessons.format.steps import Curve, ReadStep, RunStep, Step, TrainStep
@@ -79,15 +79,15 @@ class LessonFile(Model):
 
     title: Text
     goal: Text
-    tokens: tuple[str, ...] = ()
+    tokens: tuple[Text, ...] = ()
     seed: int = 123
     setup: OptionalCode = ""
-    thumbnail: str = ""
-    flow: str = ""
+    thumbnail: OptionalName = ""
+    flow: OptionalName = ""
     limits: Limits = Limits()
     knobs: tuple[AnyKnob, ...] = ()
-    axes: dict[Text, tuple[AxisName, ...]] = {}
-    constants: dict[Text, Text] = {}
+    axes: dict[Name, tuple[AxisName, ...]] = {}
+    constants: dict[Name, Name] = {}
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
@@ -96,7 +96,7 @@ class Lesson(LessonFile):
 
     id: Slug
     number: int
-    folder: str
+    folder: OptionalName
 
     def step(self, step_id: str) -> Step:
         """Return the step with an id. Raises `KeyError` if there is none."""

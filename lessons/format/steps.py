@@ -18,7 +18,7 @@ from lessons.format.base_steps import (
     with_paths,
 )
 from lessons.format.exercises import Exercise
-from lessons.format.fields import Code, Expression, Model, Text
+from lessons.format.fields import Code, Expression, Model, Name, Text
 
 
 class ReadStep(FilledStep):
@@ -37,7 +37,7 @@ class RunStep(RunningStep):
 class Curve(Model):
     """A number that is plotted over a training; `expr` is evaluated for every snapshot."""
 
-    name: Text
+    name: Name
     label: Text
     expr: Expression
 

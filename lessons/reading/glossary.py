@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from lessons.format.fields import Model, Text
+from lessons.format.fields import Model, Name, Text
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE
@@ -35,9 +35,14 @@ class Term(Model):
 
     term: Text
     means: Text
-    step: Text
+    step: Name
     also: tuple[Text, ...] = ()
-    see: tuple[Text, ...] = ()
+    see: tuple[Name, ...] = ()
+
+    @property
+    def text_key(self) -> str:
+        """What tells the term from others in ids of texts: its English word."""
+        return "-".join(self.term.casefold().split())
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -49,11 +54,16 @@ class Term(Model):
 class Reference(Model):
     """A paper to read: its title, authors, year and address, and what one finds in it."""
 
-    title: Text
-    authors: Text
+    title: Name
+    authors: Name
     year: int
     where: Text
     about: Text
+
+    @property
+    def text_key(self) -> str:
+        """What tells the paper from others in ids of texts: its first author and year."""
+        return f"{self.authors.split(',')[0].removesuffix(' and others').split()[-1].casefold()}-{self.year}"
 
     @property
     def short(self) -> str:

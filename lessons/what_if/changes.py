@@ -105,7 +105,8 @@ def parse(
 
 def describe(lesson: Lesson, changes: Changes) -> list[str]:
     """Describe every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`, `inputs[1,0] = nan (not a number)`."""
-    settings = [f"{knobs.find(lesson, name).label}: {value}" for name, value in changes.knobs]
+    found = ((knobs.find(lesson, name), value) for name, value in changes.knobs)
+    settings = [f"{knob.label}: {knob.say(value)}" for knob, value in found]
     return [*settings, *(f"{cell} (not a number)" if math.isnan(cell.value) else str(cell) for cell in changes.cells)]
 
 

@@ -162,6 +162,12 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as a JSON document")
 
 
+@_verb("texts", "list_texts", "for translators: every text that learners read, with its id")
+def _texts_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP", nargs="?", help="the id of a lesson, or another group (default: all)")
+    parser.add_argument("--json", action="store_true", help="as a JSON document")
+
+
 @_verb("export", "export_progress", "write your progress and your code to a file")
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the file, or - for standard output")

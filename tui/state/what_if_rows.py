@@ -69,7 +69,7 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
     settings = changes.settings
     for knob in knobs.reaching(lesson, step):
         setting = settings.get(knob.name, knob.initial(lesson))
-        shown = "each step its own" if setting is None else str(setting)
+        shown = "each step its own" if setting is None else knob.say(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
     found.append(WhatIfRow("new", "any other cell", "", hint=f"{TYPE}, then: inputs[1,0] = 0.9"))
     return tuple(found)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from lessons.format.fields import Text, is_text
+from lessons.format.fields import Name, OptionalName, Text, is_text
 from lessons.format.knobs.knob import (
     ChangeError,
     Knob,
@@ -22,12 +22,25 @@ from lessons.format.knobs.knob import (
 
 
 class ChoiceKnob(Knob):
-    """A choice between pieces of code, named by words. The first piece is in the code of the lesson."""
+    """A choice between pieces of code, named by words. The first piece is in the code of the lesson.
+
+    `words` is what learners read in place of these names, the names themselves unless they are translated.
+    """
 
     replaced_in: ClassVar[str] = "options"
 
     kind: Literal["choice"]
-    options: Annotated[dict[Annotated[Text, BeforeValidator(is_text)], str], Field(min_length=2)]
+    options: Annotated[dict[Annotated[Name, BeforeValidator(is_text)], OptionalName], Field(min_length=2)]
+    words: dict[Name, Text] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words_of_options(cls, data: Any) -> Any:
+        """Let every option have words to be translated."""
+        options = data.get("options") if isinstance(data, dict) else None
+        if isinstance(options, dict) and "words" not in data:
+            return {**data, "words": {option: option for option in options if isinstance(option, str)}}
+        return data
 
     @property
     def find(self) -> str:
@@ -35,15 +48,21 @@ class ChoiceKnob(Knob):
         return next(iter(self.options.values()))
 
     def initial(self, lesson: LessonCode) -> Setting:
-        """Return the words for the first piece of code."""
+        """Return the name of the first piece of code."""
         return next(iter(self.options))
 
     def read(self, value: Setting) -> Setting:
-        """Read the words for a piece of code, ignoring case. Raises `ChangeError`."""
+        """Read the name of a piece of code, or the words for it, ignoring case. Raises `ChangeError`."""
+        given = str(value).strip().casefold()
         for option in self.options:
-            if option.casefold() == str(value).strip().casefold():
+            if given in (option.casefold(), self.say(option).casefold()):
                 return option
-        raise ChangeError(f"'{value}' is none of the choices of '{self.name}': {join_with_or(self.options)}.")
+        known = join_with_or(map(self.say, self.options))
+        raise ChangeError(f"'{value}' is none of the choices of '{self.name}': {known}.")
+
+    def say(self, setting: Setting) -> str:
+        """Return the words for a piece of code."""
+        return self.words.get(str(setting), str(setting))
 
     def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
         """Return the next choice; the first one follows the last, so that either key turns a switch of two."""
@@ -57,13 +76,13 @@ class ChoiceKnob(Knob):
 
     @property
     def choices(self) -> tuple[Setting, ...]:
-        """The words for the pieces of code, in order."""
+        """The names of the pieces of code, in order."""
         return tuple(self.options)
 
     @property
     def accepts(self) -> str:
         """The choices."""
-        return " / ".join(self.options)
+        return " / ".join(map(self.say, self.options))
 
     def limits(self) -> dict[str, Any]:
         """Return the choices as `values`."""
@@ -74,7 +93,7 @@ class ChoiceKnob(Knob):
         return occurrences(self.find, code)
 
     def rewrite(self, setting: Setting) -> Rewrite:
-        """Return the piece of code for the words."""
+        """Return the piece of code of that name."""
         return Rewrite(self.options[str(setting)])
 
     def unused(self, where: str) -> Problem:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field
 
-from lessons.format.fields import Model, Slug, Text
+from lessons.format.fields import Model, OptionalName, Slug, Text
 
 Setting = int | float | str
 """A setting of a knob: a number, the words for a choice, a seed, or a sentence with a space between its words."""
@@ -89,8 +89,8 @@ class Knob(Model, abc.ABC):
 
     name: Slug
     label: Text
-    within: Annotated[tuple[str, ...], Field(alias="in")] = ()
-    kind: str
+    within: Annotated[tuple[OptionalName, ...], Field(alias="in")] = ()
+    kind: OptionalName
 
     # Settings -----------------------------------------------------------------------------------------------------
 
@@ -105,6 +105,10 @@ class Knob(Model, abc.ABC):
     def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting | None:
         """Return the setting `by` steps after the current one, or the last one; None if the knob cannot turn."""
         return None
+
+    def say(self, setting: Setting) -> str:
+        """Return what learners read for a setting."""
+        return str(setting)
 
     @property
     @abc.abstractmethod

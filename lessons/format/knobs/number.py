@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-from lessons.format.fields import Number, Text
+from lessons.format.fields import Name, Number
 from lessons.format.knobs.knob import (
     ChangeError,
     Knob,
@@ -35,8 +35,8 @@ class NumberKnob(Knob):
     replaced_in: ClassVar[str] = "replace"
 
     kind: Literal["number"]
-    find: Text
-    replace: Text
+    find: Name
+    replace: Name
     default: Number
     values: tuple[Number, ...] = ()
     least: Number | None = None

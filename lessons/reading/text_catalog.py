@@ -1,0 +1,90 @@
+"""The catalog of the course: every text that learners read, in groups, each translated in a file of its own.
+
+A mistake of the library stands in the catalog once, however many exercises name it; what an exercise says in its place
+belongs to the exercise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from lessons.format.exercises import Mistake
+from lessons.format.lesson import Course, Lesson, RunningStep, TrainStep
+from lessons.format.text_walk import SEPARATOR, CourseText, key_of, texts_of
+from lessons.reading import repair_kinds
+from lessons.reading.glossary import Glossary
+from lessons.reading.mistake_library import Library
+
+MISTAKES, REPAIRS, GLOSSARY, REFERENCES = "mistakes", "repairs", "glossary", "references"
+"""The groups that are no lessons. A group of texts is also how their ids begin."""
+
+Catalog = Mapping[str, Sequence[CourseText]]
+"""The texts of each group, in order."""
+
+OF_MISTAKE = re.compile(r"[^/]+/[^/]+/mistakes/(?P<rest>.+)")
+
+
+def catalog(course: Course, library: Library, glossary: Glossary) -> Catalog:
+    """Return all texts of a course, of its library of mistakes, and of its glossary."""
+    shared = texts_of_library(library)
+    known = {text.id: text.text for text in shared}
+    return {
+        **{lesson.id: texts_of_lesson(lesson, known) for lesson in course.lessons},
+        MISTAKES: shared,
+        REPAIRS: texts_of_repairs(),
+        GLOSSARY: [text for term in glossary.terms for text in texts_of(term, (GLOSSARY, term.text_key))],
+        REFERENCES: [text for each in glossary.references for text in texts_of(each, (REFERENCES, each.text_key))],
+    }
+
+
+def texts_of_lesson(lesson: Lesson, library: Mapping[str, str]) -> list[CourseText]:
+    """Return the texts of a lesson, but for labels that repeat its tokens and for what the library of mistakes says.
+
+    `library` maps the ids of the texts of the library to these texts.
+    """
+    repeated = labels_of_tokens(lesson)
+    return [
+        text
+        for text in texts_of(lesson, (lesson.id,))
+        if text.id.rpartition(SEPARATOR)[0] not in repeated and library.get(id_in_library(text.id)) != text.text
+    ]
+
+
+def texts_of_library(library: Library) -> list[CourseText]:
+    """Return the texts of all mistakes of the library."""
+    mistakes = map(Mistake.model_validate, library.values())
+    return [text for mistake in mistakes for text in texts_of(mistake, (MISTAKES, mistake.id))]
+
+
+def texts_of_repairs() -> list[CourseText]:
+    """Return the texts about the kinds of repairs."""
+    return [
+        CourseText(SEPARATOR.join((REPAIRS, kind, field)), text, True)
+        for kind, texts in repair_kinds.kind_texts().items()
+        for field, text in (("name", texts.name), ("why", texts.why))
+    ]
+
+
+def id_in_library(text_id: str) -> str:
+    """Return the id that a text of a mistake has if the library says it; "" for other texts."""
+    match = OF_MISTAKE.fullmatch(text_id)
+    return SEPARATOR.join((MISTAKES, match["rest"])) if match else ""
+
+
+def labels_of_tokens(lesson: Lesson) -> dict[str, bool]:
+    """Return how the ids of labels begin that are the tokens of the lesson; whether these are in reverse order."""
+    found = {}
+    for step in lesson.steps:
+        if not isinstance(step, RunningStep):
+            continue
+        fields = {"show": step.show, "reveal": getattr(step, "reveal", ())}
+        if isinstance(step, TrainStep):
+            fields["watch"] = step.watch
+        for field, shown in fields.items():
+            for tensor in shown:
+                for axis, words in tensor.labels.items():
+                    if words in (lesson.tokens, lesson.tokens[::-1]):
+                        path = (lesson.id, step.id, field, key_of(tensor), "labels", axis)
+                        found[SEPARATOR.join(path)] = words != lesson.tokens
+    return found

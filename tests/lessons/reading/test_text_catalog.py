@@ -1,0 +1,49 @@
+"""The catalog of all texts of the course."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from lessons.format.lesson import ExerciseStep
+from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading.text_catalog import Catalog
+from tests.course import COURSE
+
+
+@cache
+def whole() -> Catalog:
+    return text_catalog.catalog(COURSE, mistake_library.load_library(), glossary.load())
+
+
+def test_ids_are_unique_and_begin_with_their_group() -> None:
+    ids = [text.id for texts in whole().values() for text in texts]
+    assert len(set(ids)) == len(ids)
+    assert all(text.id.startswith(f"{group}/") for group, texts in whole().items() for text in texts)
+    assert {lesson.id for lesson in COURSE.lessons} < set(whole())
+    assert all(whole().values())
+
+
+def test_a_mistake_of_the_library_stands_there_once() -> None:
+    named = [mistake.why for step in exercises() for mistake in step.mistakes if mistake.id == "softmax-dim0"]
+    assert len(named) > 1
+    [why] = [text.text for text in whole()["mistakes"] if text.id == "mistakes/softmax-dim0/why"]
+    found = [text.id for texts in whole().values() for text in texts if text.text == why]
+    assert found == ["mistakes/softmax-dim0/why"]
+
+
+def test_what_an_exercise_says_itself_of_a_mistake_belongs_to_the_exercise() -> None:
+    own = [text for texts in whole().values() for text in texts if "/mistakes/" in text.id]
+    assert own
+    library = {text.id: text.text for text in whole()["mistakes"]}
+    assert all(library.get(text_catalog.id_in_library(text.id)) != text.text for text in own)
+
+
+def exercises() -> list[ExerciseStep]:
+    return [step for lesson in COURSE.lessons for step in lesson.steps if isinstance(step, ExerciseStep)]
+
+
+def test_labels_that_repeat_the_tokens_of_a_lesson_stand_there_once() -> None:
+    for lesson in COURSE.lessons:
+        for start in text_catalog.labels_of_tokens(lesson):
+            assert not [text for text in whole()[lesson.id] if text.id.startswith(start)]
+    assert any(text_catalog.labels_of_tokens(lesson) for lesson in COURSE.lessons)

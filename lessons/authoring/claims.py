@@ -15,10 +15,8 @@ from lessons.reading.yaml_nodes import locate, position_of
 
 
 def run_with_claims(lesson: Lesson, session: Session) -> Run:
-    """Run a lesson and evaluate its claims on the way. Raises `WorkerError`."""
-    run = session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
-    run.close()
-    return run
+    """Run a lesson and evaluate its claims on the way; the caller closes the run. Raises `WorkerError`."""
+    return session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
 
 
 def findings(lesson: Lesson, run: Run) -> Iterator[Finding]:

@@ -11,15 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lessons.authoring.question_complaints import complaints
+from lessons.engine import experiment_judging, explanation_tree, question_facts
 from lessons.engine.judging import JudgeAnswer
+from lessons.engine.question_facts import Index, names_of
 from lessons.engine.question_judging import judge
 from lessons.engine.question_words import right_answer
 from lessons.engine.run import Run
 from lessons.engine.session import Session
-from lessons.format.lesson import Exercise, ExerciseStep, Lesson, Question
+from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, FindStep, Lesson, Question
 from lessons.reading import loader, mistake_edits, yaml_nodes
 from lessons.reading.findings import Finding
-from lessons.results.result import Judgement, WorkerError
+from lessons.results.code_unit import CodeUnit
+from lessons.results.flow import Flow
+from lessons.results.result import Judgement, StepResult, WorkerError
+from lessons.results.tensor_questions import FlowQuestion
 
 SEED, ROUNDS = 1, 10
 """The first seed of the hidden inputs, which is fixed so that failures can be reproduced, and the number of seeds."""
@@ -108,6 +113,72 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
         return proof
     if not proof.solution:
         report((), "its own right answer does not pass", "Mend the question.")
+    elif isinstance(step, FindStep):
+        (_prove_box if step.target == "box" else _prove_start)(step, result, run, report)
+    return proof
+
+
+MOST_EXPLAINED = 2000
+"""Numbers behind the start of a search that are looked through."""
+
+
+def _prove_start(step: FindStep, result: StepResult, run: Run, report: Report) -> None:
+    """Report a search whose answer is not met on the way down from the number at which it starts."""
+    start = step.starting_cell
+    if start is None:
+        return
+    tree = explanation_tree.grow(run, step.id, *start, most=MOST_EXPLAINED, once=True)
+    if not isinstance(tree, explanation_tree.Node):
+        report(("start",), f"{step.start} cannot be explained: {tree or 'the worker is gone'}", "Start elsewhere.")
+        return
+    right = set(question_facts.right_cells(step, result))
+    met: set[Index] = set()
+    for node, _ in explanation_tree.walk(tree):
+        met |= set((node.explanation.lit or {}).get(step.on, ()))
+        if node.explanation.name == step.on:
+            met.add(node.explanation.index)
+    if not met & right:
+        report(("start",), f"explaining {step.start} never leads to the right {step.target}", "Start elsewhere.")
+
+
+def _prove_box(step: FindStep, result: StepResult, run: Run, report: Report) -> None:
+    """Report boxes that the flow does not have, among the right and the wrong ones."""
+    flow = run.ask(FlowQuestion(unit=CodeUnit.step(step.id)))
+    known = {box.name for box in flow.boxes} if isinstance(flow, Flow) else set()
+    for name in dict.fromkeys(name for fact in question_facts.read_facts(step, result) for name in names_of(fact)):
+        if name not in known:
+            report(("answer",), f"the flow has no box '{name}'", f"Its boxes: {', '.join(sorted(known)) or 'none'}.")
+
+
+def prove_experiment(lesson: Lesson, step: ExperimentStep, session: Session) -> Proof:
+    """Prove an experiment: each proof of a way is told as that way. Raises `WorkerError` if nothing can be run."""
+    proof = Proof(step.exercise)
+    report = _reporter(proof, lesson, step)
+    for position, way in enumerate(step.ways):
+        kept = True
+        for number, text in enumerate(way.proof):
+            path = ("ways", position, "proof", number)
+            made = experiment_judging.read(lesson, step, text.replace(";", "\n"))
+            if isinstance(made, Judgement):
+                kept = False
+                report(path, made.message, "Mend the change.")
+                continue
+            run = session.run(lesson, step.id, made)
+            run.close()
+            result = run.result(step.id) or run.steps[-1]
+            found = experiment_judging.way_of(step, made, result)
+            judgement = experiment_judging.judge(step, made, result)
+            if found is not way:
+                kept = False
+                what = f"is told as '{found.id}'" if found else f"is not told as a way ({judgement.message})"
+                report(path, f"'{text}' {what}", "Tell the two apart, or mend the change.")
+            elif BLANK in judgement.message:
+                kept = False
+                report((*path[:2], "why"), f"it has a gap: {judgement.message}", "Use what the changed run has.")
+        if way.right:
+            proof.seeds, proof.solution = proof.seeds + 1, proof.solution + int(kept)
+        else:
+            proof.mistakes[way.id] = kept
     return proof
 
 

@@ -7,17 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessons.engine.question_facts import (
+    Pointing,
     as_number,
     as_whole_numbers,
+    cells_of,
     check_ready,
     is_same_number,
+    names_of,
     normalize_text,
     pointed_shape,
     read_facts,
-    true_cells,
 )
 from lessons.engine.question_words import choices
-from lessons.format.lesson import ChoiceStep, PointStep, Question
+from lessons.format.lesson import ChoiceStep, FindStep, Question
 from lessons.results.result import WHOLE, StepResult, WorkerError
 
 
@@ -29,7 +31,9 @@ def complaints(step: Question, result: StepResult) -> list[str]:
             texts = [normalize_text(choice.text) for choice in choices(step, result)]
             return ["two options say the same"] if len(set(texts)) < len(texts) else []
         facts = read_facts(step, result)
-        if isinstance(step, PointStep):
+        if isinstance(step, FindStep) and step.target == "box":
+            return _complaints_of_boxes(facts)
+        if isinstance(step, Pointing):
             return _complaints_of_cells(step, result, facts)
         read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
         right, *wrong = map(read, facts)
@@ -46,9 +50,9 @@ def complaints(step: Question, result: StepResult) -> list[str]:
     return found
 
 
-def _complaints_of_cells(step: PointStep, result: StepResult, facts: Sequence[Any]) -> list[str]:
+def _complaints_of_cells(step: Pointing, result: StepResult, facts: Sequence[Any]) -> list[str]:
     shape = pointed_shape(step, result)
-    right, *wrong = (set(true_cells(fact, shape)) for fact in facts)
+    right, *wrong = (set(cells_of(step, fact, shape)) for fact in facts)
     found = [f"{step.on} has more than {WHOLE} cells"] if math.prod(shape) > WHOLE else []
     if not right or len(right) == math.prod(shape):
         found.append("no cell is right" if not right else "every cell is right")
@@ -56,6 +60,11 @@ def _complaints_of_cells(step: PointStep, result: StepResult, facts: Sequence[An
         if not cells - right:
             found.append(f"wrong answer {position + 1} is no wrong cell")
     return found
+
+
+def _complaints_of_boxes(facts: Sequence[Any]) -> list[str]:
+    right, *wrong = (set(names_of(fact)) for fact in facts)
+    return [f"wrong answer {position + 1} is right" for position, names in enumerate(wrong) if names & right]
 
 
 def _is_same(left: Any, right: Any) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lessons.authoring import rhythm, voice
+from lessons.authoring.rewritten import is_rewritten
 from lessons.format.learner_texts import LearnerText, Path
 from lessons.format.lesson import (
     ExerciseStep,
@@ -20,10 +22,10 @@ from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
 
-MOST_WORDS = 60
-"""The largest number of words in a text that is read beside matrices, and in all feedback on one answer."""
+MOST_WORDS = 95
+"""The largest number of words in a text that is read beside matrices. Whether it fits there, `screen_fit` measures."""
 
-MOST_WORDS_OF_TASK = 100
+MOST_WORDS_OF_TASK = 125
 """The largest number of words in a task, which has to say exactly what is wanted."""
 
 LONGEST_TITLE = 40
@@ -62,6 +64,8 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
             yield (*at, "title"), f"the title is longer than {LONGEST_TITLE} characters", "Shorten it."
         if step.title[-1] in ".!":
             yield (*at, "title"), "a title has no full stop", "Take it away."
+        if is_rewritten(lesson):
+            yield from (((*at, "title"), *found) for found in voice.complaints(CODE.sub(" ", step.title)))
         for text in step.learner_texts:
             for problem, remedy in _complaints_of_text(text, lesson):
                 yield (*at, *text.path), problem, remedy
@@ -84,9 +88,9 @@ def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     if not lesson.goal.startswith(GOAL):
         yield ("goal",), "the goal does not say what one will be able to do", f"Begin it with '{GOAL}'."
     last = lesson.steps[-1]
-    if last.id != LAST_STEP or last.kind != "read":
+    if last.id != LAST_STEP or last.is_exercise:
         where: Path = ("steps", len(lesson.steps) - 1)
-        yield where, "the lesson does not end with what to remember", f"End it with 'kind: read', 'id: {LAST_STEP}'."
+        yield where, "the lesson does not end with what to remember", f"End it with a step 'id: {LAST_STEP}'."
     reading = 0
     for position, step in enumerate(lesson.steps):
         reading = reading + 1 if step.kind == "read" else 0
@@ -99,6 +103,8 @@ def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         if len(challenges) == 1:
             problem = "the challenge is a question"
         yield ("steps",), problem, "Give one exercise in code 'challenge: true': who passes it may skip the lesson."
+    if is_rewritten(lesson):
+        yield from rhythm.complaints(lesson)
     if not any(isinstance(step, Question) for step in lesson.exercises):
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
@@ -118,7 +124,10 @@ def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[t
         yield "a star is left open", "Close it, or write a product in backquotes."
     if "\t" in text or re.search(r"\S {2,}\S", text):
         yield "spaces are left over", "Keep one."
-    if learner_text.is_sentence and text.strip()[-1] not in ".?!":
+    if is_rewritten(lesson):
+        yield from voice.complaints(prose)
+    # What is quoted may end the sentence, with its full stop before the closing mark.
+    if learner_text.is_sentence and text.strip().rstrip('")*')[-1:] not in (".", "?", "!"):
         yield "the text does not end like a sentence", "End it with a full stop."
 
 

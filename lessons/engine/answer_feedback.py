@@ -57,6 +57,15 @@ def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
     return f"{good} of {len(right)} {'is' if good == 1 else 'are'} in the right place."
 
 
+def point_at_other_row(cell: Index, right: Sequence[Index]) -> str:
+    """Say where to look for the right row, given a cell of a wrong one."""
+    same = [other for other in right if other[:-2] == cell[:-2]]
+    if not same:
+        return "Not in this matrix: look at another one of them."
+    above, below = any(other[-2] < cell[-2] for other in same), any(other[-2] > cell[-2] for other in same)
+    return "Not this row." if above and below else f"Not this row. Look further {'up' if above else 'down'}."
+
+
 def point_elsewhere(cell: Index, right: Sequence[Index]) -> str:
     """Say where to look for the right cell, given a wrong one."""
     if len(cell) == 1:

@@ -7,9 +7,17 @@ import math
 import re
 from collections.abc import Sequence
 
-from lessons.engine.question_facts import Index, normalize_text, order_names, pointed_shape, pointed_tensor
+from lessons.engine.question_facts import (
+    Index,
+    Pointing,
+    normalize_text,
+    order_names,
+    pointed_shape,
+    pointed_tensor,
+    target_of,
+)
 from lessons.engine.question_words import LETTERS, Choice, choices, form
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import ChoiceStep, PredictStep, Question
 from lessons.results.result import StepResult
 
 LONGEST = 1000
@@ -21,6 +29,7 @@ _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?$")
 _BRACKETS = re.compile(r"^(?:torch\.Size)?\s*[(\[]+(.*?)[)\]]+$")
 _TIMES = re.compile(r"\s*[*×]\s*|\s+x\s+")
 _CELL = re.compile(r"^[\w.]*\s*[(\[](.*)[)\]]$")
+_BOX = re.compile(r"[^\W\d][\w.\[\]]*")
 _CHOSEN = re.compile(r"\(?\s*([a-z]|\d)\s*(?:[).:]?$|\)\s)")
 
 Orders = tuple[int, ...]
@@ -133,12 +142,17 @@ def _position(part: str, names: Sequence[str]) -> int | None:
     return same[0] if same else None
 
 
-def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
-    """Return the cell that a text names. Raises `UnreadableAnswer`, or `WorkerError` if there are no cells."""
+def read_cell(step: Pointing, result: StepResult, text: str) -> Index:
+    """Return the cell that a text names, or the first cell of the row that it names where a row is asked for.
+
+    Raises `UnreadableAnswer`, or `WorkerError` if there are no cells.
+    """
     tensor, shape = pointed_tensor(step, result), pointed_shape(step, result)
     plain = text.translate(_SIGNS).strip()
     bracketed = _CELL.match(plain)
     parts = _parts(bracketed[1] if bracketed else plain, ",;")
+    if target_of(step) == "row" and len(parts) < len(shape):
+        parts.append("0")
     # Leading axes of size 1 may be omitted.
     leading = len(shape) - len(parts)
     if not parts or leading < 0 or any(size != 1 for size in shape[:leading]):
@@ -153,7 +167,15 @@ def read_cell(step: PointStep, result: StepResult, text: str) -> Index:
     return tuple(found)
 
 
-def cell_of(step: PointStep, result: StepResult, text: str) -> Index | None:
+def read_box(step: Question, result: StepResult, text: str) -> str:
+    """Return the name of a box of the flow. Raises `UnreadableAnswer` for what is no name."""
+    name = text.strip().strip("`").strip()
+    if not _BOX.fullmatch(name):
+        raise unreadable(step, result, "This cannot be read as the name of a box.")
+    return name
+
+
+def cell_of(step: Pointing, result: StepResult, text: str) -> Index | None:
     """Return the cell that a text names, None if it names none. Raises `WorkerError` if there are no cells."""
     try:
         return read_cell(step, result, text)

@@ -294,7 +294,10 @@ def _judge(
 ) -> Iterator[tuple[ChildProcess, HiddenInputs]]:
     """Start the judge's child; yields it, and the hidden inputs that it has made."""
     exercise = request.exercise
-    checks = tuple(CheckRequest(check.name, check.test, check.fail) for check in exercise.checks)
+    checks = tuple(
+        CheckRequest(check.name, check.test, tuple((case.when, case.say) for case in check.fail))
+        for check in exercise.checks
+    )
     job = Judge(request.seeds, exercise.defines, exercise.context, exercise.probe, exercise.solution, checks)
     with child(limits) as judge:
         hidden = _ask(judge, job, HiddenInputs)

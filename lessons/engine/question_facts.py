@@ -6,10 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from lessons.format import template
-from lessons.format.lesson import PointStep, PredictStep, Question
+from lessons.format.lesson import FindStep, PointStep, PredictStep, Question
 from lessons.results.result import StepResult, Tensor, WorkerError
 
 Index = tuple[int, ...]
@@ -98,12 +98,26 @@ def normalize_text(text: str) -> str:
     return " ".join(re.sub(r"[`*]", "", text).split()).rstrip(".").casefold()
 
 
-def pointed_tensor(step: PointStep, result: StepResult) -> Tensor | None:
+Pointing = PointStep | FindStep
+"""A question that is answered by pointing."""
+
+
+def target_of(step: Question) -> Literal["cell", "row", "box"] | None:
+    """Return what a question asks to point at, None if it asks for something else."""
+    return step.target if isinstance(step, FindStep) else "cell" if isinstance(step, PointStep) else None
+
+
+def pointed_name(step: Question) -> str:
+    """Return the name of the tensor in which a question asks to point at something, "" if it does not."""
+    return step.on if isinstance(step, Pointing) else ""
+
+
+def pointed_tensor(step: Pointing, result: StepResult) -> Tensor | None:
     """Return the tensor that is pointed at, None if it is not shown."""
     return next((tensor for tensor in result.tensors if tensor.name == step.on), None)
 
 
-def pointed_shape(step: PointStep, result: StepResult) -> Index:
+def pointed_shape(step: Pointing, result: StepResult) -> Index:
     """Return the shape of the tensor that is pointed at. Raises `WorkerError`."""
     tensor = pointed_tensor(step, result)
     if tensor is not None:
@@ -130,6 +144,22 @@ def true_cells(fact: Any, shape: Index) -> Iterator[Index]:
             yield (first, *rest)
 
 
-def right_cells(step: PointStep, result: StepResult) -> tuple[Index, ...]:
+def cells_of(step: Pointing, fact: Any, shape: Index) -> tuple[Index, ...]:
+    """Return the cells that a fact means, all cells of a row if rows are to be found. Raises `WorkerError`."""
+    if target_of(step) != "row":
+        return tuple(true_cells(fact, shape))
+    rows = true_cells(fact, shape[:-1])
+    return tuple((*row, column) for row in rows for column in range(shape[-1] if shape else 0))
+
+
+def right_cells(step: Pointing, result: StepResult) -> tuple[Index, ...]:
     """Return the cells that may be pointed at. Raises `WorkerError` if the run did not give them."""
-    return tuple(true_cells(read_facts(step, result)[0], pointed_shape(step, result)))
+    return cells_of(step, read_facts(step, result)[0], pointed_shape(step, result))
+
+
+def names_of(fact: Any) -> tuple[str, ...]:
+    """Return the names that a fact lists. Raises `WorkerError` if it does not."""
+    names = [fact] if isinstance(fact, str) else fact
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise WorkerError("The answer of this question is not a list of names.")
+    return tuple(names)

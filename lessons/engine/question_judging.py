@@ -10,11 +10,13 @@ from lessons.engine.answer_feedback import (
     describe_number_error,
     describe_order_error,
     describe_shape_error,
+    point_at_other_row,
     point_elsewhere,
 )
 from lessons.engine.answer_reading import (
     LONGEST,
     UnreadableAnswer,
+    read_box,
     read_cell,
     read_numbers,
     read_option,
@@ -23,18 +25,21 @@ from lessons.engine.answer_reading import (
     unreadable,
 )
 from lessons.engine.question_facts import (
+    Pointing,
     as_number,
     as_whole_numbers,
+    cells_of,
     check_ready,
     is_same_number,
+    names_of,
     pointed_shape,
     read_facts,
     right_cells,
-    true_cells,
+    target_of,
 )
 from lessons.engine.question_words import choices, why
 from lessons.format import template
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
 from lessons.results.result import CheckResult, Judgement, StepResult
 from lessons.results.verdict import Verdict
 
@@ -58,7 +63,9 @@ def judge(step: Question, result: StepResult, text: str) -> Judgement:
                 return _judge_shape(step, result, text)
             case PredictStep():
                 return _judge_order(step, result, text)
-            case PointStep():
+            case FindStep(target="box"):
+                return _judge_box(step, result, text)
+            case _:
                 return _judge_cell(step, result, text)
     except UnreadableAnswer as unread:
         return Judgement(step.exercise, "error", str(unread), stopped=True)
@@ -73,7 +80,7 @@ def _right(step: Question, result: StepResult, name: str) -> Judgement:
 
 
 def _wrong(
-    step: PredictStep | PointStep, result: StepResult, name: str, matches: Callable[[Any], bool], otherwise: str
+    step: PredictStep | Pointing, result: StepResult, name: str, matches: Callable[[Any], bool], otherwise: str
 ) -> Judgement:
     """Return a failed judgement: with the author's reason for the first wrong answer that matches, else `otherwise`."""
     for wrong, fact in zip(step.wrong, read_facts(step, result)[1:], strict=True):
@@ -135,11 +142,24 @@ def _judge_order(step: PredictStep, result: StepResult, text: str) -> Judgement:
     )
 
 
-def _judge_cell(step: PointStep, result: StepResult, text: str) -> Judgement:
+def _judge_cell(step: Pointing, result: StepResult, text: str) -> Judgement:
     shape = pointed_shape(step, result)
     cell = read_cell(step, result, text)
     right = right_cells(step, result)
-    name = "the right cell"
+    rows = target_of(step) == "row"
+    name = "the right row" if rows else "the right cell"
     if cell in right:
         return _right(step, result, name)
-    return _wrong(step, result, name, lambda fact: cell in set(true_cells(fact, shape)), point_elsewhere(cell, right))
+    elsewhere = point_at_other_row(cell, right) if rows else point_elsewhere(cell, right)
+    return _wrong(step, result, name, lambda fact: cell in cells_of(step, fact, shape), elsewhere)
+
+
+def _judge_box(step: FindStep, result: StepResult, text: str) -> Judgement:
+    box = read_box(step, result, text)
+    right = names_of(read_facts(step, result)[0])
+    name = "the right box"
+    if box in right:
+        return _right(step, result, name)
+    return _wrong(
+        step, result, name, lambda fact: box in names_of(fact), f"Not `{box}`. Follow the arrows that lead to it."
+    )

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 from lessons.engine.question_facts import (
     Index,
+    Pointing,
     as_number,
     as_whole_numbers,
     check_ready,
     is_same_number,
     is_whole,
+    names_of,
     order_names,
     pointed_tensor,
     read_facts,
     right_cells,
+    target_of,
 )
 from lessons.format import template
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
 from lessons.results.explanation import label
 from lessons.results.result import StepResult
 
@@ -58,11 +61,15 @@ def form(step: Question, result: StepResult | None = None) -> str:
             names = order_names(step, result) if result is not None else ()
             words = f" or {' '.join(names[:3])}" if len(names) > 1 else ""
             return f"Answer with the numbers in order, from first to last, for example: 3 1 2{words}"
-        case PointStep():
+        case FindStep(target="box"):
+            return "Answer with the name of a box of the flow, for example: weights"
+        case FindStep(target="row"):
+            return f"Answer with a row of {step.on}: its index, from 0, or its label, for example: 1"
+        case _:
             return f"Answer with a cell of {step.on}: its {_indices(step)}, or the labels there"
 
 
-def _indices(step: PointStep) -> str:
+def _indices(step: Pointing) -> str:
     shown = next((shown for shown in step.show if shown.name == step.on), None)
     axes = len(shown.axes) if shown is not None and shown.axes else 2
     if axes == 1:
@@ -91,16 +98,26 @@ def answer_text(step: Question, result: StepResult) -> str:
             order = as_whole_numbers(read_facts(step, result)[0])
             names = order_names(step, result)
             return ", ".join(names[place - 1] for place in order) if names else ", ".join(map(str, order))
-        case PointStep():
+        case FindStep(target="box"):
+            return " or ".join(names_of(read_facts(step, result)[0]))
+        case _:
             cells = right_cells(step, result)
-            named = " or ".join(_cell_text(step, result, cell) for cell in cells[:MOST_NAMED])
-            return f"{named} (and {len(cells) - MOST_NAMED} more)" if len(cells) > MOST_NAMED else named
+            if target_of(step) == "row":
+                rows = dict.fromkeys(cell[:-1] for cell in cells)
+                texts = [_cell_text(step, result, row) for row in rows]
+            else:
+                texts = [_cell_text(step, result, cell) for cell in cells]
+            named = " or ".join(texts[:MOST_NAMED])
+            return f"{named} (and {len(texts) - MOST_NAMED} more)" if len(texts) > MOST_NAMED else named
 
 
 def right_answer(step: Question, result: StepResult) -> str:
     """Return the right answer as a learner may write it. Raises `WorkerError` if the run did not produce it."""
-    if isinstance(step, PointStep):
+    if target_of(step) in ("cell", "row"):
+        assert isinstance(step, Pointing)
         return ", ".join(map(str, next(iter(right_cells(step, result)), ())))
+    if isinstance(step, FindStep):
+        return names_of(read_facts(step, result)[0])[0]
     text = answer_text(step, result)
     return text[0] if isinstance(step, ChoiceStep) else text
 
@@ -114,7 +131,7 @@ def _format_number(value: float, within: float) -> str:
     return next(text for digits in range(4, 18) if is_same_number(float(text := f"{value:.{digits}g}"), value, within))
 
 
-def _cell_text(step: PointStep, result: StepResult, cell: Index) -> str:
+def _cell_text(step: Pointing, result: StepResult, cell: Index) -> str:
     tensor = pointed_tensor(step, result)
     words = [
         name

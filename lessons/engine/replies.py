@@ -70,7 +70,7 @@ T = TypeVar("T")
 
 def step_request(lesson: Lesson, step: FilledStep) -> StepRequest:
     """Return the request to run a step."""
-    fields = tuple(TemplateField(field.expression, field.conversion, field.spec) for field in step.fields)
+    fields = tuple(TemplateField(item.expression, item.conversion, item.spec, item.optional) for item in step.fields)
     if not isinstance(step, RunningStep):
         return StepRequest(step.id, "", lesson.seed, (), fields)
     return StepRequest(step.id, step.code, lesson.seed_of(step), _expressions(step.tensors), fields)

@@ -18,10 +18,9 @@ from lessons.engine import child_failures, judging, replies, training
 from lessons.engine.child_code import CodeRequest, run_in_child
 from lessons.engine.judging import Diagnosis, JudgeAnswer
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
-from lessons.engine.question_judging import judge
 from lessons.engine.run import Run
 from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, Question, TrainStep
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
 from lessons.learner import trained_models
 from lessons.results.result import (
     AnswerComparison,
@@ -217,12 +216,6 @@ class Session:
     ) -> AbstractContextManager[JudgeAnswer]:
         """Judge many answers to an exercise on the same hidden inputs; see `lessons.engine.judging`."""
         return judging.on_same_inputs(exercise, self._child, seed, rounds)
-
-    def ask(self, lesson: Lesson, question: Question, answer: str) -> Judgement:
-        """Run the lesson up to a question and judge an answer to it. Raises `WorkerError`."""
-        run = self.run(lesson, question.id)
-        run.close()
-        return judge(question, run.result(question.id) or run.steps[-1], answer)
 
     def compare(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> AnswerComparison:
         """Compare an answer with the model answer, one intermediate result at a time. Raises `WorkerError`."""

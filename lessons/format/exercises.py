@@ -1,28 +1,29 @@
-"""Exercises: code that is judged by what it computes, and questions about what a run will show."""
+"""Exercises: what all of them have, and those in code, which are judged by what the code computes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.format.base_steps import BaseStep, Complaint, Limits, RunningStep, ShownTensor, with_paths
+from lessons.format.base_steps import BaseStep, Complaint, Limits
 from lessons.format.fields import (
     Code,
     Expression,
     Model,
     Name,
     OptionalCode,
+    OptionalExpression,
     OptionalName,
     OptionalTemplate,
     Slug,
     Template,
     Text,
 )
-from lessons.format.learner_texts import LearnerText, Path
+from lessons.format.learner_texts import LearnerText
 
 
 def _together(value: Any) -> Any:
@@ -73,16 +74,29 @@ class Variant(Model):
     edits: Annotated[tuple[Edit, ...], BeforeValidator(_together)] = ()
 
 
+class MessageCase(Model):
+    """A message for one case: `say` is its template, `when` the expression that must be true; the last has none."""
+
+    when: Annotated[OptionalExpression, Field(alias="if")] = ""
+    say: Template
+
+
+def _as_cases(value: Any) -> Any:
+    """Accept a single template for a list of one case."""
+    return [{"say": value}] if isinstance(value, str) else value
+
+
 class Check(Model):
     """One test of an answer.
 
     `test` is a Python expression over `got` (from the learner's code), `want` (from the solution) and `context` (the
-    hidden inputs); `fail` is the template of the message if it is not true.
+    hidden inputs); `fail` is the template of the message if it is not true, or a list of cases, of which the first
+    that applies is said.
     """
 
     name: Text
     test: Expression
-    fail: Template
+    fail: Annotated[tuple[MessageCase, ...], BeforeValidator(_as_cases), Field(min_length=1)]
 
 
 Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
@@ -119,7 +133,9 @@ class ExerciseStep(BaseExercise):
     `checks` where the learner's code never ran.
 
     Attributes:
-        form: the task: write code, complete it, repair it, make two things agree, or choose arguments.
+        form: the task: write code, complete it, repair it, make two things agree, choose arguments, or write one line:
+            the expression for the one gap `...` of the starter. An exercise in one line is given `probe` and `checks`
+            if it has none: its function is called with the context.
         defines: the names that the answer must define.
         without: modules that the answer may not import, because they contain the solution.
         attempt: code that calls the answer on the lesson's own values, so that a learner can look at its matrices.
@@ -131,7 +147,7 @@ class ExerciseStep(BaseExercise):
     noun: ClassVar[str] = "exercise"
 
     kind: Literal["exercise"]
-    form: Literal["write", "complete", "repair", "agree", "arguments"] = "write"
+    form: Literal["write", "complete", "repair", "agree", "arguments", "line"] = "write"
     defines: Annotated[tuple[Name, ...], Field(min_length=1)]
     starter: Code
     solution: Code
@@ -151,12 +167,32 @@ class ExerciseStep(BaseExercise):
         if missing:
             names = ", ".join(sorted(missing))
             yield ("solution",), f"the solution does not define {names}", "Define what 'defines' lists."
+        if self.form == "line":
+            yield from _complaints_of_gap(self.starter, self.solution)
+        for number, check in enumerate(self.checks):
+            for position, case in enumerate(check.fail):
+                if bool(case.when) is (position == len(check.fail) - 1):
+                    problem = "the last case has a condition" if case.when else "only the last case has no condition"
+                    yield ("checks", number, "fail"), problem, "Give every case but the last its 'if'."
 
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
         """All texts that a learner reads here, in order; the task and why the solution works may be longer."""
         texts = super().learner_texts
         return tuple(replace(text, is_task=text.path in (("prose",), ("why",))) for text in texts)
+
+
+GAP = "..."
+"""The gap in the starter of an exercise in one line."""
+
+
+def _complaints_of_gap(starter: str, solution: str) -> Iterator[Complaint]:
+    """Yield a complaint if a starter does not have one gap, or if the solution differs in more than what fills it."""
+    before, gap, after = starter.partition(GAP)
+    if not gap or GAP in after:
+        yield ("starter",), f"a line to write needs one gap '{GAP}'", f"Write '{GAP}' once, for one expression."
+    elif not (solution.startswith(before) and solution.rstrip().endswith(after.rstrip())):
+        yield ("solution",), "it differs from the starter in more than its gap", "Take the starter, and fill the gap."
 
 
 def _defined(code: str) -> set[str]:
@@ -173,164 +209,3 @@ def _defined(code: str) -> set[str]:
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                 names.add(inner.id)
     return names
-
-
-class Wrong(Model):
-    """The feedback on one wrong answer: `is` (an expression) is that answer, `why` says what led to it."""
-
-    answer: Annotated[Expression, Field(alias="is")]
-    why: Template
-
-
-def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
-    for number, item in enumerate(wrong):
-        yield LearnerText(("wrong", number, "why"), item.why)
-
-
-def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
-    """Yield what is wrong in the wrong answers; the first of `facts` is the right answer."""
-    right_answer, *wrong = map(str.strip, facts)
-    for number, answer in enumerate(wrong):
-        if answer == right_answer:
-            yield ("wrong", number, "is"), "this is the right answer", "Give what a learner may answer instead."
-        elif answer in wrong[:number]:
-            yield ("wrong", number, "is"), "this wrong answer stands here twice", "Keep one of the two."
-
-
-class BaseQuestion(BaseExercise, RunningStep):
-    """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
-
-    noun: ClassVar[str] = "question"
-
-    reveal: tuple[ShownTensor, ...] = ()
-
-    @property
-    def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
-        """All tensors that the run shows, in order, each with its path in the step."""
-        return [*super().tensors_with_paths, *with_paths("reveal", self.reveal)]
-
-    @property
-    def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run shows; the ones that are visible from the start come first."""
-        return (*self.show, *self.reveal)
-
-
-class Option(Model):
-    """One of the answers to choose from, and why it is right or wrong."""
-
-    text: Template
-    why: Template
-    right: bool = False
-
-
-class ChoiceStep(BaseQuestion):
-    """Multiple choice: one option is right."""
-
-    kind: Literal["choice"]
-    options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=9)]
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(text for option in self.options for text in (option.text, option.why)))
-
-    def complaints(self) -> Iterator[Complaint]:
-        """Yield what is wrong in the options, and in the tensors that are shown."""
-        yield from super().complaints()
-        right = sum(option.right for option in self.options)
-        if right != 1:
-            problem = f"{right} options are right" if right else "no option is right"
-            yield ("options",), problem, "Give exactly one of them 'right: true'."
-        texts = [option.text for option in self.options]
-        for number, text in enumerate(texts):
-            if text in texts[:number]:
-                yield ("options", number, "text"), "two options say the same", "Give one of them another text."
-
-    @property
-    def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also the options, and what is said of each."""
-        options = (
-            text
-            for number, option in enumerate(self.options)
-            for text in (
-                LearnerText(("options", number, "text"), option.text, is_sentence=False),
-                LearnerText(("options", number, "why"), option.why),
-            )
-        )
-        return (*super().learner_texts, *options)
-
-
-class PredictStep(BaseQuestion):
-    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
-
-    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
-    """
-
-    kind: Literal["predict"]
-    asks: Literal["number", "shape", "order"]
-    answer: Expression
-    within: Annotated[float, Field(ge=0)] = 0.00005
-    wrong: tuple[Wrong, ...] = ()
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """The right answer, then the wrong answers that have feedback."""
-        return (self.answer, *(item.answer for item in self.wrong))
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(item.why for item in self.wrong))
-
-    def complaints(self) -> Iterator[Complaint]:
-        """Yield what is wrong in the wrong answers, and in the tensors that are shown."""
-        yield from super().complaints()
-        yield from _complaints_of_wrong(self.facts)
-
-    @property
-    def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also what is said of wrong answers."""
-        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
-
-
-class PointStep(BaseQuestion):
-    """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
-
-    `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
-    is one for its cells.
-    """
-
-    kind: Literal["point"]
-    on: Name
-    cells: Expression
-    blank: bool = False
-    wrong: tuple[Wrong, ...] = ()
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """The right cells, then the wrong cells that have feedback."""
-        return (self.cells, *(item.answer for item in self.wrong))
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(item.why for item in self.wrong))
-
-    def complaints(self) -> Iterator[Complaint]:
-        """Yield what is wrong in the wrong answers, in the tensors that are shown, and in which is pointed at."""
-        yield from super().complaints()
-        if self.on not in (names := [shown.name for shown in self.show]):
-            remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
-            yield ("on",), f"'{self.on}' is not shown in this step", remedy
-        yield from _complaints_of_wrong(self.facts)
-
-    @property
-    def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also what is said of wrong answers."""
-        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
-
-
-Question = ChoiceStep | PredictStep | PointStep
-
-Exercise = ExerciseStep | Question
-"""A step that asks the learner to do something: write code, or answer a question."""

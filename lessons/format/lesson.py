@@ -13,24 +13,13 @@ from pydantic import Field
 
 from lessons.format import main_path
 from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
-from lessons.format.exercises import (
-    Check,
-    ChoiceStep,
-    Edit,
-    Exercise,
-    ExerciseStep,
-    Mistake,
-    Option,
-    PointStep,
-    PredictStep,
-    Question,
-    Variant,
-    Wrong,
-)
+from lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
+from lessons.format.experiments import ExperimentStep, Way
 from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
-from lessons.format.steps import Curve, ReadStep, RunStep, Step, TrainStep
+from lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
+from lessons.format.steps import Curve, Exercise, ReadStep, RunStep, Step, TrainStep
 
 __all__ = [
     "SETUP",
@@ -42,11 +31,14 @@ __all__ = [
     "Edit",
     "Exercise",
     "ExerciseStep",
+    "ExperimentStep",
     "FilledStep",
+    "FindStep",
     "Kind",
     "Lesson",
     "LessonFile",
     "Limits",
+    "MessageCase",
     "Mistake",
     "Option",
     "PointStep",
@@ -59,6 +51,7 @@ __all__ = [
     "Step",
     "TrainStep",
     "Variant",
+    "Way",
     "Wrong",
 ]
 

@@ -17,8 +17,10 @@ from lessons.format.base_steps import (
     tensor_complaints,
     with_paths,
 )
-from lessons.format.exercises import Exercise
+from lessons.format.exercises import ExerciseStep
+from lessons.format.experiments import ExperimentStep
 from lessons.format.fields import Code, Expression, Model, Name, Text
+from lessons.format.questions import Question
 
 
 class ReadStep(FilledStep):
@@ -82,6 +84,9 @@ class TrainStep(RunningStep):
         """All code of the step that runs and that a knob may change: the name of the field, and the code."""
         return (("code", self.code), ("training", self.training))
 
+
+Exercise = ExerciseStep | Question | ExperimentStep
+"""A step that asks the learner to do something: write code, answer a question, or change what runs."""
 
 Step = Annotated[ReadStep | RunStep | TrainStep | Exercise, Field(discriminator="kind")]
 """A step of any kind: what stands in a lesson file under `steps`, told by its `kind`."""

@@ -23,11 +23,15 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One pair of braces: a Python expression, an optional conversion (`r`, `s`, or `FACT`) and a format spec."""
+    """One pair of braces: a Python expression, an optional conversion (`r`, `s`, or `FACT`) and a format spec.
+
+    A run goes on without the value of an `optional` field if it cannot be computed.
+    """
 
     expression: str
     conversion: str
     spec: str
+    optional: bool = False
 
     @property
     def key(self) -> str:

@@ -22,7 +22,7 @@ from lessons.format.lesson import (
     LessonFile,
     RunningStep,
 )
-from lessons.reading import mistake_library, package_source
+from lessons.reading import line_exercises, mistake_library, package_source
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import COURSE, MISTAKES
 from lessons.reading.mistake_library import Library
@@ -127,6 +127,7 @@ def parse_lesson(
     steps = data.get("steps")
     for position, step in enumerate(steps if isinstance(steps, list) else ()):
         findings += mistake_library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])
+        line_exercises.fill_in(step)
     try:
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
@@ -253,6 +254,8 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "watch": lesson_format.ShownTensor,
         "curves": lesson_format.Curve,
         "checks": lesson_format.Check,
+        "fail": lesson_format.MessageCase,
+        "ways": lesson_format.Way,
         "limits": lesson_format.Limits,
         "mistakes": lesson_format.Mistake,
         "edits": lesson_format.Edit,

@@ -92,7 +92,7 @@ def variable(shown: ShownTensor) -> str | None:
 def first_part_with(lesson: Lesson, name: str) -> str:
     """Return the part of the lesson that first binds the variable of a path. Raises `ChangeError` if none does."""
     for part, code in lesson.parts:
-        if any(_root(name) in names for _, names in statements(code)):
+        if any(root(name) in names for _, names in statements(code)):
             return part
     raise _unknown(lesson, name)
 
@@ -111,7 +111,7 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
         if part != SETUP and lesson.index(part) > last:
             break
         for (line, column), names in statements(code):
-            if _root(cell.name) in names:
+            if root(cell.name) in names:
                 found = StatementPosition(part, line, column)
     if found is None:
         raise _unknown(lesson, cell.name, cell.step)
@@ -127,10 +127,11 @@ def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:
         for name in sorted(names)
     )
     where = f" up to '{step}'" if step else ""
-    return ChangeError(f"There is no variable '{_root(name)}'{where}. There are: {', '.join(known) or 'none'}.")
+    return ChangeError(f"There is no variable '{root(name)}'{where}. There are: {', '.join(known) or 'none'}.")
 
 
-def _root(name: str) -> str:
+def root(name: str) -> str:
+    """Return the variable that a path starts at: `v2` of `v2.W_query.weight`."""
     return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 

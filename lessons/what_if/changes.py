@@ -103,6 +103,25 @@ def parse(
     return changes
 
 
+def changed_names(made: Changes) -> frozenset[str]:
+    """Return the names of the knobs that are set, and of the variables whose cells are written."""
+    return frozenset((*(name for name, _ in made.knobs), *(cells.root(cell.name) for cell in made.cells)))
+
+
+def read_lines(lesson: Lesson, text: str) -> Changes:
+    """Read changes from the lines of a text: `KNOB = VALUE` or `[STEP:]NAME[I,J] = VALUE`. Raises `ChangeError`."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    known = {knob.name for knob in lesson.knobs}
+    settings = [line for line in lines if line.partition("=")[0].strip() in known]
+    return parse(lesson, settings, written=[line for line in lines if line not in settings])
+
+
+def as_lines(made: Changes) -> str:
+    """Return changes as lines that `read_lines` reads."""
+    written = (f"{cell.step}:{cell}" for cell in made.cells)
+    return "\n".join((*(f"{name} = {value}" for name, value in made.knobs), *written))
+
+
 def describe(lesson: Lesson, changes: Changes) -> list[str]:
     """Describe every change in a few words: `heads: 4`, `inputs[1,0] = 0.9`, `inputs[1,0] = nan (not a number)`."""
     found = ((knobs.find(lesson, name), value) for name, value in changes.knobs)

@@ -100,11 +100,12 @@ class NamedExpression:
 
 @message
 class TemplateField:
-    """A field of a text that the run fills in: `{expression!conversion:spec}`."""
+    """A field of a text that the run fills in: `{expression!conversion:spec}`; an `optional` one only if it can."""
 
     expression: str
     conversion: str
     spec: str
+    optional: bool = False
 
 
 @message

@@ -308,11 +308,14 @@ class RepairReport:
 
 @message
 class CheckRequest:
-    """A check of an exercise: its name, the expression that is true for a right answer, the message for a wrong one."""
+    """A check of an exercise: its name, the expression that is true for a right answer, the messages for a wrong one.
+
+    `fail` holds a condition and a template for each case; the first case whose condition is true or empty is said.
+    """
 
     name: str
     test: str
-    fail: str
+    fail: tuple[tuple[str, str], ...]
 
 
 @message

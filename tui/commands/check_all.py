@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
+from lessons.engine import answering
 from lessons.engine.session import Session
-from lessons.format.lesson import Course, Exercise, ExerciseStep
+from lessons.format.lesson import Course, Exercise
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement
 from tui.commands import documents, output
@@ -53,10 +54,7 @@ def check_again(course: Course, passed: dict[str, str], session: Session) -> Ite
         for step in lesson.exercises:
             if (answer := passed.get(step.exercise)) is None:
                 continue
-            if isinstance(step, ExerciseStep):
-                yield step, session.check(step, answer)
-            else:
-                yield step, session.ask(lesson, step, answer)
+            yield step, answering.judge(session, lesson, step, answer)
 
 
 def verdict_lines(exercise: Exercise, judgement: Judgement) -> Iterator[str]:

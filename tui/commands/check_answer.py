@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from lessons.format.lesson import ExerciseStep
+from lessons.engine import answering
 from lessons.learner import outcomes
 from tui.commands import documents
 from tui.commands.course_lookup import find_exercise, read_course
@@ -24,10 +24,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     with open_session() as session:
         # Wait first, so that the duration in the verdict is that of the judging alone.
         session.wait_ready()
-        if isinstance(exercise, ExerciseStep):
-            verdict = session.check(exercise, code, options.seed)
-        else:
-            verdict = session.ask(lesson, exercise, code)
+        verdict = answering.judge(session, lesson, exercise, code, options.seed)
     with closing(open_progress()) as progress:
         more = outcomes.record(progress, lesson, exercise, code, verdict)
     if options.json:

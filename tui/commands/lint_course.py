@@ -17,7 +17,15 @@ from lessons.authoring import claims, coverage, proofs, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
-from lessons.format.lesson import Exercise, ExerciseStep, FilledStep, Lesson, Question, RunningStep
+from lessons.format.lesson import (
+    Exercise,
+    ExerciseStep,
+    ExperimentStep,
+    FilledStep,
+    Lesson,
+    Question,
+    RunningStep,
+)
 from lessons.reading import glossary
 from lessons.reading.findings import Finding
 from lessons.reading.loader import COURSE, read_course
@@ -94,6 +102,7 @@ class Report:
             "steps": len(steps),
             "exercises": sum(isinstance(step, ExerciseStep) for step in steps),
             "questions": sum(isinstance(step, Question) for step in steps),
+            "experiments": sum(isinstance(step, ExperimentStep) for step in steps),
             "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
             "words": sum(writing.count_words(text.text) for step in steps for text in step.learner_texts),
         }
@@ -123,6 +132,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
         tasks = [LessonTask.start(lesson, only, workers) for lesson in report.lessons]
         if not only:
             report.findings += screen_fit.findings(report.lessons)
+        flows: dict[tuple[str, str], Flow] = {}
         for task in tasks:
             if not only:
                 report.findings += claims.findings(task.lesson, task.results())
@@ -132,19 +142,21 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
                 report.proofs.append(found)
                 report.findings += found.findings
                 say(line(found))
+            if not only:
+                flows |= _flows(task)
+            task.close()
         if not only:
-            report.findings += screen_fit.blank(report.lessons, _flows(tasks))
+            report.findings += screen_fit.blank(report.lessons, flows)
 
 
-def _flows(tasks: Sequence[LessonTask]) -> dict[tuple[str, str], Flow]:
-    """Return the flow of each step that has one, by the ids of lesson and step."""
+def _flows(task: LessonTask) -> dict[tuple[str, str], Flow]:
+    """Return the flow of each step of a lesson that has one, by the ids of lesson and step."""
     found: dict[tuple[str, str], Flow] = {}
-    for task in tasks:
-        for step in task.lesson.steps:
-            if isinstance(step, FilledStep):
-                reply = task.results().ask(FlowQuestion(unit=CodeUnit.step(step.id)))
-                if isinstance(reply, Flow):
-                    found[task.lesson.id, step.id] = reply
+    for step in task.lesson.steps:
+        if isinstance(step, FilledStep):
+            reply = task.results().ask(FlowQuestion(unit=CodeUnit.step(step.id)))
+            if isinstance(reply, Flow):
+                found[task.lesson.id, step.id] = reply
     return found
 
 
@@ -164,11 +176,12 @@ class LessonTask:
         run = None
         if not only or any(isinstance(step, Question) for step in steps):
             run = workers.submit(partial(claims.run_with_claims, lesson))
-        exercises = {
-            step.id: workers.submit(partial(proofs.prove_exercise, lesson, step))
-            for step in steps
-            if isinstance(step, ExerciseStep)
-        }
+        exercises = {}
+        for step in steps:
+            if isinstance(step, ExerciseStep):
+                exercises[step.id] = workers.submit(partial(proofs.prove_exercise, lesson, step))
+            elif isinstance(step, ExperimentStep):
+                exercises[step.id] = workers.submit(partial(proofs.prove_experiment, lesson, step))
         return cls(lesson, steps, run, exercises)
 
     def results(self) -> Run:
@@ -176,13 +189,18 @@ class LessonTask:
         assert self.run is not None
         return self.run.result()
 
+    def close(self) -> None:
+        """End the run, after the last question about its tensors."""
+        if self.run is not None:
+            self.run.result().close()
+
     def proofs(self) -> Iterator[Proof]:
         """Yield the proofs of exercises and questions as they stand in the lesson. Raises `WorkerError`."""
         for step in self.steps:
-            if isinstance(step, ExerciseStep):
-                yield self.exercises[step.id].result()
-            else:
+            if isinstance(step, Question):
                 yield proofs.prove_question(self.lesson, step, self.results())
+            else:
+                yield self.exercises[step.id].result()
 
 
 class Workers:

@@ -8,7 +8,6 @@ from lessons.format.lesson import Lesson
 from lessons.results.result import WorkerError
 from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
-from tui.controllers.step_kinds import Runner
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
 
@@ -22,7 +21,7 @@ class PromptController:
     def open(self) -> None:
         """Open a prompt on the step that is shown, if the learner's changes apply to it."""
         steps = self._steps
-        if not steps.is_visible or steps.runner is not Runner.WITH_CHANGES or not steps.may_leave():
+        if not steps.is_visible or steps.runner not in CHANGING or not steps.may_leave():
             return
         self._frame.show(self._view)
         self._view.open(steps.lesson, steps.step)

@@ -18,10 +18,16 @@ class Runner(Enum):
 
     WITH_CHANGES = auto()
     """The lesson is run up to the step, with the learner's changes; a prompt can be opened there."""
+    WITH_OWN_CHANGES = auto()
+    """The same with changes that hold in this step only, so that an experiment begins with the lesson as written."""
     AS_WRITTEN = auto()
     """The lesson is run up to the step as its author wrote it."""
     ON_REQUEST = auto()
     """The step runs only when the learner asks its view for it."""
+
+
+CHANGING = (Runner.WITH_CHANGES, Runner.WITH_OWN_CHANGES)
+"""The ways in which a step runs with changes of the learner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ STEP_KINDS: Mapping[str, StepKind] = {
     "choice": StepKind(Runner.AS_WRITTEN, QuestionSession),
     "predict": StepKind(Runner.AS_WRITTEN, QuestionSession),
     "point": StepKind(Runner.AS_WRITTEN, QuestionSession),
+    "find": StepKind(Runner.AS_WRITTEN, QuestionSession),
+    "experiment": StepKind(Runner.WITH_OWN_CHANGES, LessonView),
 }
 """The entry of each kind of step, by the `kind` that lesson files use."""
 

@@ -160,7 +160,16 @@ def _failed(check: CheckRequest, scope: Values) -> str | None:
             return None
     except Exception as error:
         return f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
-    return template.fill(check.fail, _filled(check.fail, scope) or {})
+    text = next((say for when, say in check.fail if not when or _holds(when, scope)), "")
+    return template.fill(text, _filled(text, scope) or {})
+
+
+def _holds(condition: str, scope: Values) -> bool:
+    """Return whether a condition is true; one that cannot be computed is not."""
+    try:
+        return bool(eval(condition, dict(scope)))
+    except Exception:
+        return False
 
 
 def _filled(text: str, scope: Values) -> dict[str, str] | None:

@@ -93,6 +93,8 @@ class RunState:
             try:
                 text[field.key] = field.format(eval(field.expression, self.namespace))
             except BaseException as error:
+                if item.optional and isinstance(error, Exception):
+                    continue
                 failure = describe(error, PROSE.filename)
                 where = "the answer" if field.conversion == FACT else "the prose"
                 return text, replace(failure, message=f"{{{field.key}}} in {where}: {failure.message}")

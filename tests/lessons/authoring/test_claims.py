@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from lessons.authoring import claims, proofs
@@ -13,7 +14,8 @@ from tests.lessons.question_builders import predict_question
 
 
 def complaints(lesson: Lesson, worker: Session) -> list[tuple[tuple[int | str, ...], str, str]]:
-    return list(claims.complaints(lesson, claims.run_with_claims(lesson, worker)))
+    with closing(claims.run_with_claims(lesson, worker)) as run:
+        return list(claims.complaints(lesson, run))
 
 
 def test_only_false_claims_are_found(worker: Session) -> None:
@@ -45,9 +47,9 @@ def test_a_question_with_claims_knows_its_own_answer(worker: Session) -> None:
     """A run that evaluates claims also serves to prove the questions of the lesson."""
     question = predict_question("number", code="x = 6", claims=["x == 6"])
     lesson = lesson_of(question.model_dump(by_alias=True))
-    run = claims.run_with_claims(lesson, worker)
-    assert list(claims.complaints(lesson, run)) == []
-    proof = proofs.prove_question(lesson, question, run)
+    with closing(claims.run_with_claims(lesson, worker)) as run:
+        assert list(claims.complaints(lesson, run)) == []
+        proof = proofs.prove_question(lesson, question, run)
     assert (proof.findings, proof.solution) == ([], 1)
 
 
@@ -64,5 +66,6 @@ def test_findings_have_positions(tmp_path: Path, worker: Session) -> None:
     step = "  - {id: one, kind: run, title: One, prose: Look., code: x = 1,\n     claims: [x == 1, x == 2]}\n"
     (folder / "lesson.yaml").write_text(f"title: T\ngoal: G\nsteps:\n{step}")
     lesson = load_lesson(folder)
-    (found,) = claims.findings(lesson, claims.run_with_claims(lesson, worker))
+    with closing(claims.run_with_claims(lesson, worker)) as run:
+        (found,) = claims.findings(lesson, run)
     assert (found.line, found.column, found.problem) == (5, 23, "this is not true: x == 2")

@@ -53,7 +53,7 @@ def test_the_course_follows_the_rules(lesson: Lesson) -> None:
 @pytest.mark.parametrize(
     ("prose", "problem"),
     [
-        ("word " * 61 + "end.", "62 words; at most 60 are read"),
+        ("word " * 96 + "end.", "97 words; at most 95 are read"),
         ("It is 0.2379, not `0.24` or {x:.2f}.", "the number 0.2379 is typed"),
         ("It is 7 or 12.", "the number 12, 7 is typed"),
         ("A `backquote.", "a backquote is left open"),
@@ -74,8 +74,8 @@ def test_a_number_may_be_a_constant_of_the_lesson() -> None:
 
 def test_a_task_may_be_longer() -> None:
     assert problems(lesson_of(challenge(prose="word " * 99 + "end."), question(), LAST, **fields())) == []
-    (found,) = problems(lesson_of(challenge(prose="word " * 100 + "end."), question(), LAST, **fields()))
-    assert found == (("steps", 0, "prose"), "101 words; at most 100 are read")
+    (found,) = problems(lesson_of(challenge(prose="word " * 125 + "end."), question(), LAST, **fields()))
+    assert found == (("steps", 0, "prose"), "126 words; at most 125 are read")
 
 
 def fields() -> Fields:

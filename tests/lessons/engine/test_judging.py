@@ -17,7 +17,7 @@ import pytest
 from lessons.engine import judging
 from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
-from lessons.format.lesson import Course, ExerciseStep
+from lessons.format.lesson import Course, ExerciseStep, MessageCase
 from lessons.results.result import Failure, Judgement, WorkerError
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
@@ -582,7 +582,7 @@ def test_check_that_raises_does_not_pass(worker: Session) -> None:
 
 def test_message_that_cannot_be_filled_is_still_given(worker: Session) -> None:
     (check,) = doubling_exercise().checks
-    broken = check.model_copy(update={"test": "False", "fail": "Missing: {got.missing}."})
+    broken = check.model_copy(update={"test": "False", "fail": (MessageCase(say="Missing: {got.missing}."),)})
     judgement = worker.check(doubling_exercise().model_copy(update={"checks": (broken,)}), DOUBLED)
     assert judgement.message == "twice: Missing: …."
 

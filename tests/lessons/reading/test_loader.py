@@ -124,7 +124,7 @@ def test_valid_lesson() -> None:
     assert isinstance(scores, RunStep)
     assert [shown.expression for shown in scores.show] == ["scores", "scores[:, 1:]"]
     assert isinstance(task, ExerciseStep)
-    assert task.checks[0].fail == "It is {got.one}, not {want.one}."
+    assert [case.say for case in task.checks[0].fail] == ["It is {got.one}, not {want.one}."]
     assert (task.limits.cpu, task.limits.wall) == (2, 20)
 
 
@@ -184,7 +184,10 @@ TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, flow, limits, kno
 FORM = "Give '{}' a value of the right form."
 MEND = " Mend the text at this place."
 BRACE = "in a template (write {{ for a literal brace)." + MEND
-KINDS = "'kind: read', 'kind: run', 'kind: train', 'kind: exercise', 'kind: choice', 'kind: predict' or 'kind: point'"
+KINDS = (
+    "'kind: read', 'kind: run', 'kind: train', 'kind: exercise', 'kind: choice', "
+    "'kind: predict', 'kind: point', 'kind: find' or 'kind: experiment'"
+)
 YAML = "Check the indentation and the quotes at this place."
 
 Found = list[tuple[str, str]]
@@ -250,7 +253,8 @@ ONE: dict[str, tuple[str, str, Found]] = {
         [
             (
                 "id: why",
-                "'raed' is not a kind of step. Use 'read', 'run', 'train', 'exercise', 'choice', 'predict', 'point'.",
+                "'raed' is not a kind of step. "
+                "Use 'read', 'run', 'train', 'exercise', 'choice', 'predict', 'point', 'find', 'experiment'.",
             )
         ],
     ),

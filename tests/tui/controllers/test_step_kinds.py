@@ -26,8 +26,9 @@ def test_every_kind_of_the_format_has_a_line() -> None:
 
 def test_an_exercise_runs_only_on_request() -> None:
     for kind, model in KINDS.items():
-        changes_hold = STEP_KINDS[kind].runner is Runner.WITH_CHANGES
-        assert changes_hold != model.is_exercise, kind
+        runner = STEP_KINDS[kind].runner
+        assert (runner is Runner.WITH_CHANGES) != model.is_exercise, kind
+        assert (runner is Runner.WITH_OWN_CHANGES) == (model is ExperimentStep), kind
         assert model.is_exercise == (model.noun != "step"), kind
 
 

@@ -1,0 +1,230 @@
+"""Questions about what a run shows: choices, predictions, and something to point at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from lessons.format.base_steps import Complaint, RunningStep, ShownTensor, with_paths
+from lessons.format.exercises import BaseExercise
+from lessons.format.fields import Expression, Model, Name, OptionalName, Template
+from lessons.format.learner_texts import LearnerText, Path
+
+
+class Wrong(Model):
+    """The feedback on one wrong answer: `is` (an expression) is that answer, `why` says what led to it."""
+
+    answer: Annotated[Expression, Field(alias="is")]
+    why: Template
+
+
+def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
+    for number, item in enumerate(wrong):
+        yield LearnerText(("wrong", number, "why"), item.why)
+
+
+def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
+    """Yield what is wrong in the wrong answers; the first of `facts` is the right answer."""
+    right_answer, *wrong = map(str.strip, facts)
+    for number, answer in enumerate(wrong):
+        if answer == right_answer:
+            yield ("wrong", number, "is"), "this is the right answer", "Give what a learner may answer instead."
+        elif answer in wrong[:number]:
+            yield ("wrong", number, "is"), "this wrong answer stands here twice", "Keep one of the two."
+
+
+class BaseQuestion(BaseExercise, RunningStep):
+    """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
+
+    noun: ClassVar[str] = "question"
+
+    reveal: tuple[ShownTensor, ...] = ()
+
+    @property
+    def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
+        """All tensors that the run shows, in order, each with its path in the step."""
+        return [*super().tensors_with_paths, *with_paths("reveal", self.reveal)]
+
+    @property
+    def tensors(self) -> tuple[ShownTensor, ...]:
+        """All tensors that the run shows; the ones that are visible from the start come first."""
+        return (*self.show, *self.reveal)
+
+
+class Option(Model):
+    """One of the answers to choose from, and why it is right or wrong."""
+
+    text: Template
+    why: Template
+    right: bool = False
+
+
+class ChoiceStep(BaseQuestion):
+    """Multiple choice: one option is right."""
+
+    kind: Literal["choice"]
+    options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=9)]
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All texts that are filled with values of the run."""
+        return (self.prose, self.why, *(text for option in self.options for text in (option.text, option.why)))
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the options, and in the tensors that are shown."""
+        yield from super().complaints()
+        right = sum(option.right for option in self.options)
+        if right != 1:
+            problem = f"{right} options are right" if right else "no option is right"
+            yield ("options",), problem, "Give exactly one of them 'right: true'."
+        texts = [option.text for option in self.options]
+        for number, text in enumerate(texts):
+            if text in texts[:number]:
+                yield ("options", number, "text"), "two options say the same", "Give one of them another text."
+
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also the options, and what is said of each."""
+        options = (
+            text
+            for number, option in enumerate(self.options)
+            for text in (
+                LearnerText(("options", number, "text"), option.text, is_sentence=False),
+                LearnerText(("options", number, "why"), option.why),
+            )
+        )
+        return (*super().learner_texts, *options)
+
+
+class PredictStep(BaseQuestion):
+    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
+
+    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
+    """
+
+    kind: Literal["predict"]
+    asks: Literal["number", "shape", "order"]
+    answer: Expression
+    within: Annotated[float, Field(ge=0)] = 0.00005
+    wrong: tuple[Wrong, ...] = ()
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The right answer, then the wrong answers that have feedback."""
+        return (self.answer, *(item.answer for item in self.wrong))
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All texts that are filled with values of the run."""
+        return (self.prose, self.why, *(item.why for item in self.wrong))
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the wrong answers, and in the tensors that are shown."""
+        yield from super().complaints()
+        yield from _complaints_of_wrong(self.facts)
+
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also what is said of wrong answers."""
+        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
+
+
+class PointStep(BaseQuestion):
+    """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
+
+    `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
+    is one for its cells.
+    """
+
+    kind: Literal["point"]
+    on: Name
+    cells: Expression
+    blank: bool = False
+    wrong: tuple[Wrong, ...] = ()
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The right cells, then the wrong cells that have feedback."""
+        return (self.cells, *(item.answer for item in self.wrong))
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All texts that are filled with values of the run."""
+        return (self.prose, self.why, *(item.why for item in self.wrong))
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the wrong answers, in the tensors that are shown, and in which is pointed at."""
+        yield from super().complaints()
+        if self.on not in (names := [shown.name for shown in self.show]):
+            remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
+            yield ("on",), f"'{self.on}' is not shown in this step", remedy
+        yield from _complaints_of_wrong(self.facts)
+
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also what is said of wrong answers."""
+        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
+
+
+class FindStep(BaseQuestion):
+    """A task that is solved by explaining: to find a cell or a row of the shown tensor `on`, or a box of the flow.
+
+    `answer` is an expression: for a cell a tensor with the shape of `on` that is true at the right cells; for a row
+    one truth value for each row of `on`; for a box a list of the names of the right ones. The `is` of a wrong answer
+    has the same form. `start` (`context[1, 0]`) is the number at which explaining begins; `attn-tutor lint` proves
+    that it leads to a right cell.
+    """
+
+    kind: Literal["find"]
+    target: Literal["cell", "row", "box"]
+    on: OptionalName = ""
+    answer: Expression
+    start: OptionalName = ""
+    wrong: tuple[Wrong, ...] = ()
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The right answer, then the wrong answers that have feedback."""
+        return (self.answer, *(item.answer for item in self.wrong))
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """All texts that are filled with values of the run."""
+        return (self.prose, self.why, *(item.why for item in self.wrong))
+
+    @property
+    def starting_cell(self) -> tuple[str, tuple[int, ...]] | None:
+        """The tensor and the index of the number at which explaining begins; None if it is not given."""
+        match = STARTING_CELL.fullmatch(self.start)
+        return (match["name"], tuple(map(int, match["index"].split(",")))) if match else None
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong in the wrong answers, in the tensors that are shown, and in what is to be found."""
+        yield from super().complaints()
+        names = [shown.name for shown in self.show]
+        if self.target == "box" and self.on:
+            yield ("on",), "a box is found in the flow, not in a tensor", "Take 'on' away."
+        elif self.target != "box" and self.on not in names:
+            remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
+            yield ("on",), f"'{self.on}' is not shown in this step", remedy
+        start = self.starting_cell
+        if self.start and start is None:
+            yield ("start",), f"'{self.start}' is not a cell", "Write it like 'context[1, 0]'."
+        elif start is not None and start[0] not in names:
+            yield ("start",), f"'{start[0]}' is not shown in this step", "Begin at a tensor that is."
+        if self.target == "cell" and not self.start:
+            yield ("target",), "nothing says where explaining begins", "Add 'start', such as 'context[1, 0]'."
+        yield from _complaints_of_wrong(self.facts)
+
+    @property
+    def learner_texts(self) -> tuple[LearnerText, ...]:
+        """All texts that a learner reads here, in order: also what is said of wrong answers."""
+        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
+
+
+STARTING_CELL = re.compile(r"(?P<name>[^\W\d]\w*)\[(?P<index>\s*\d+\s*(?:,\s*\d+\s*)*)\]")
+
+Question = ChoiceStep | PredictStep | PointStep | FindStep

@@ -1,0 +1,32 @@
+"""How exercises in one line are judged that have no probe and no checks of their own: data beside the mistakes."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from lessons.reading import yaml_nodes
+from lessons.reading.folders import MISTAKES
+
+FILE = MISTAKES / "checks" / "line.yaml"
+FUNCTION = "FUNCTION"
+"""The name in the probe that stands for the function of the exercise."""
+
+
+def fill_in(step: Any) -> None:
+    """Give the data of an exercise in one line a probe and checks, if it has none of its own."""
+    # Checks read what the probe gives: a step that has one of the two must have both.
+    if not isinstance(step, dict) or step.get("form") != "line" or "probe" in step or "checks" in step:
+        return
+    defined = step.get("defines")
+    if isinstance(defined, list) and defined and str(defined[0]).isidentifier():
+        judged: dict[str, Any] = _read()
+        step.update(probe=judged["probe"].replace(FUNCTION, str(defined[0])), checks=judged["checks"])
+
+
+@functools.cache
+def _read() -> dict[str, Any]:
+    """Return the probe and the checks. Raises `LessonError` if the file cannot be read."""
+    data = yaml_nodes.data_of(yaml_nodes.parse(yaml_nodes.read(FILE), str(FILE)))
+    assert isinstance(data, dict)
+    return data

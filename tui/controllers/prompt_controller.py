@@ -8,6 +8,7 @@ from lessons.format.lesson import Lesson
 from lessons.results.result import WorkerError
 from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
+from tui.controllers.step_kinds import CHANGING
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
 

@@ -12,7 +12,7 @@ from lessons.results.result import WorkerError
 from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
 from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
-from tui.controllers.step_kinds import STEP_KINDS, Runner
+from tui.controllers.step_kinds import CHANGING, STEP_KINDS, Runner
 from tui.screens.step_view import StepView
 from tui.state.purpose import Purpose
 
@@ -41,7 +41,9 @@ class StepController:
         self._lesson: Lesson | None = None
         self.index = 0
         self._remark = ""
-        self._history = ChangeHistory()
+        self._lesson_history = ChangeHistory()
+        # The learner's changes in steps that have their own, by the id of the step.
+        self._own_histories: dict[str, ChangeHistory] = {}
         self._purpose = Purpose.WORK
         self.on_open: Callable[[], None] = lambda: None
         """Called when a step was opened."""
@@ -52,8 +54,15 @@ class StepController:
 
     @property
     def changes(self) -> Changes:
-        """The learner's changes to the lesson."""
-        return self._history.current
+        """The learner's changes with which the current step runs."""
+        return self._history.current if self.runner in CHANGING else UNCHANGED
+
+    @property
+    def _history(self) -> ChangeHistory:
+        """The learner's changes to the lesson, or to the current step if it has its own."""
+        if self.runner is Runner.WITH_OWN_CHANGES:
+            return self._own_histories.get(self.step.id, ChangeHistory())
+        return self._lesson_history
 
     @property
     def lesson(self) -> Lesson:
@@ -107,7 +116,7 @@ class StepController:
         """
         self._state.async_session.close_prompt()
         if lesson is not self._lesson:
-            self._history = history or ChangeHistory()
+            self._lesson_history, self._own_histories = history or ChangeHistory(), {}
             self._state.results.forget()
         self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
         if purpose is Purpose.WORK:
@@ -131,9 +140,8 @@ class StepController:
 
     async def _run(self, lesson: Lesson, index: int) -> None:
         step = lesson.steps[index]
-        changes = self.changes if STEP_KINDS[step.kind].runner is Runner.WITH_CHANGES else UNCHANGED
         try:
-            content = await self._state.results.live(lesson, step, changes)
+            content = await self._state.results.live(lesson, step, self.changes)
         except ValueError as error:  # a change that cannot be made
             self._frame.notify(str(error))
             return
@@ -157,7 +165,10 @@ class StepController:
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:
         """Apply the learner's new changes to a lesson, and run the current step again with them."""
         if lesson is self._lesson:
-            self._history = history
+            if self.runner is Runner.WITH_OWN_CHANGES:
+                self._own_histories[self.step.id] = history
+            else:
+                self._lesson_history = history
             if self.is_visible:
                 self.run()
 
@@ -172,7 +183,7 @@ class StepController:
 
     def _show_position(self) -> None:
         """Show the learner's position in the title."""
-        changed = self.runner is Runner.WITH_CHANGES and bool(self.changes)
+        changed = bool(self.changes)
         number, steps = self.lesson.number, len(self.lesson.steps)
         self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed, self.jumped)
         self._frame.show_title()
@@ -242,7 +253,7 @@ class StepController:
         if not self.may_leave():
             return
         at_map = self._lesson is None or self._frame.main_view_id == MAP
-        self._origins.append(None if at_map else Origin(self.lesson, self.index, self._purpose, self._history))
+        self._origins.append(None if at_map else Origin(self.lesson, self.index, self._purpose, self._lesson_history))
         self.open(lesson, index, purpose=purpose)
 
     def jump_back(self) -> None:

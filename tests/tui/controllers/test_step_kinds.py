@@ -7,6 +7,7 @@ from typing import get_args
 from textual.widget import Widget
 
 from lessons.engine.session import Session
+from lessons.format.lesson import ExperimentStep
 from lessons.format.steps import Step
 from lessons.learner.progress import Progress
 from tui.actions.help_pages import PAGES

@@ -116,7 +116,7 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
     with _at(lesson.id, lesson.steps[0].id, environ) as terminal:
         _until_still(terminal)
         terminal.send(ENTER, "step 1 of")
-        for number, step in enumerate(lesson.steps[1:], 2):
+        for number, step in enumerate(lesson.main_steps[1:], 2):
             live = isinstance(step, RunningStep) and bool(step.show)
             bytes_of["next step"].append(len(terminal.send(F8, _shows(terminal, f"step {number} of", live))))
             if step.kind == "exercise":

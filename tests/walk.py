@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
-from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+from lessons.format import main_path
+from lessons.format.lesson import ExerciseStep, Lesson, PredictStep, Question, RunningStep, Step, TrainStep
 from tests.course import COURSE
 
 PATIENCE = 60.0
@@ -102,7 +103,7 @@ def problems(step: Step, lines: Sequence[str]) -> Iterator[str]:
 def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
     """Return a condition on the screen: its title names the step, and the numbers are live."""
     step = lesson.steps[position]
-    place = f"lesson {lesson.number}   step {position + 1} of {len(lesson.steps)}"
+    place = f"lesson {lesson.number}   {main_path.position_of(lesson.steps, step.id)}"
     # A training is there as it was recorded, until somebody starts it.
     waits = isinstance(step, RunningStep) and not isinstance(step, TrainStep)
 
@@ -132,7 +133,10 @@ def walk(
                     return wrong
                 wrong += [f"{name}: {problem}" for problem in problems(step, shown)]
                 if position + 1 < len(lesson.steps):
-                    walker.press("F8")
+                    turns_aside = lesson.steps[position + 1].side and not step.side
+                    # Out of the line to type in first.
+                    leave = ["Escape"] if isinstance(step, PredictStep) else []
+                    walker.press(*([*leave, "i"] if turns_aside else ["F8"]))
             print(f"{lesson.number:2} {lesson.id:20} {len(lesson.steps)} steps", flush=True)
             # Out of an exercise's editor first; a lesson ends with a text, where escape leads to the map.
             walker.press("Escape")

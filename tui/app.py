@@ -294,6 +294,8 @@ class TutorApp(OrderedInputApp):
         """Return whether an action applies now: some need a step, the glossary needs the views to be assembled."""
         if action == "jump_back":
             return self.assembled.is_set() and self.parts.steps.jumped and self.parts.steps.is_visible
+        if action == "side_step":
+            return self.assembled.is_set() and self.parts.steps.is_visible and self.parts.steps.has_side_step
         if action == "export":
             # Elsewhere only while the title says so, because the progress cannot be saved.
             return self.frame.view_id == MAP or (self.loaded.is_set() and not self.progress.saved)
@@ -308,6 +310,10 @@ class TutorApp(OrderedInputApp):
     def action_previous(self) -> None:
         """Go back to the previous step."""
         self.parts.steps.previous()
+
+    def action_side_step(self) -> None:
+        """Open the first side step of the current step."""
+        self.parts.steps.turn_aside()
 
     def action_jump_back(self) -> None:
         """Go back to where the learner was before they jumped to a step."""

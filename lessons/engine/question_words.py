@@ -25,7 +25,7 @@ from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
 from lessons.results.explanation import label
 from lessons.results.result import StepResult
 
-LETTERS = "abcdefghi"
+LETTERS = "abcdefgh"
 MOST_NAMED = 3
 """Maximum number of right cells that are named when a learner gives up."""
 

@@ -6,6 +6,7 @@ A side step belongs to the nearest main step before it. Models of lessons and ou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Protocol, TypeVar
 
 
@@ -31,12 +32,7 @@ def main_steps(steps: Sequence[S]) -> tuple[S, ...]:
 
 def main_step_of(steps: Sequence[S], step_id: str) -> S:
     """Return the main step that a step belongs to, itself if it is one. Raises `KeyError` if there is none."""
-    main: S | None = None
-    for step in steps:
-        main = main if step.side else step
-        if step.id == step_id and main is not None:
-            return main
-    raise KeyError(step_id)
+    return steps[_main_index(steps, step_id)]
 
 
 def side_steps_of(steps: Sequence[S], step_id: str) -> tuple[S, ...]:
@@ -44,5 +40,67 @@ def side_steps_of(steps: Sequence[S], step_id: str) -> tuple[S, ...]:
 
     Raises `KeyError` if there is no such step.
     """
-    main = main_step_of(steps, step_id)
-    return tuple(step for step in steps if step.side and main_step_of(steps, step.id) == main)
+    return tuple(takewhile(lambda step: step.side, steps[_main_index(steps, step_id) + 1 :]))
+
+
+def step_after(steps: Sequence[S], step_id: str) -> S | None:
+    """Return the step that a learner goes on to: past the side steps, unless they are at one; None after the last.
+
+    Raises `KeyError` if there is no such step.
+    """
+    index = _index(steps, step_id)
+    return next((step for step in steps[index + 1 :] if steps[index].side or not step.side), None)
+
+
+def step_before(steps: Sequence[S], step_id: str) -> S | None:
+    """Return the step that a learner goes back to: past the side steps, unless they are at one; None before the first.
+
+    Raises `KeyError` if there is no such step.
+    """
+    index = _index(steps, step_id)
+    return next((step for step in reversed(steps[:index]) if steps[index].side or not step.side), None)
+
+
+def steps_behind(steps: Sequence[S], step_id: str) -> tuple[S, ...]:
+    """Return the steps before a step that a learner has seen who turned aside for nothing else, in order.
+
+    These are the main steps and, before a side step, those that come first beside the same main step. Raises `KeyError`
+    if there is no such step.
+    """
+    main = _main_index(steps, step_id)
+    return (*main_steps(steps[:main]), *steps[main : _index(steps, step_id)])
+
+
+def name_of(steps: Sequence[S], step_id: str) -> str:
+    """Return what learners call a step: `step 5`, or `side step 5a` for the first of those beside it.
+
+    Raises `KeyError` if there is no such step.
+    """
+    main, index = _main_index(steps, step_id), _index(steps, step_id)
+    number = len(main_steps(steps[: main + 1]))
+    return f"step {number}" if index == main else f"side step {number}{chr(ord('a') + index - main - 1)}"
+
+
+def position_of(steps: Sequence[S], step_id: str) -> str:
+    """Return where a step stands in its lesson, in words: `step 5 of 18`, or `side step 5a`, which is not counted.
+
+    Raises `KeyError` if there is no such step.
+    """
+    is_main = main_step_of(steps, step_id).id == step_id
+    return name_of(steps, step_id) + (f" of {len(main_steps(steps))}" if is_main else "")
+
+
+def _index(steps: Sequence[S], step_id: str) -> int:
+    """Return the position of a step, from 0. Raises `KeyError` if there is none."""
+    for index, step in enumerate(steps):
+        if step.id == step_id:
+            return index
+    raise KeyError(step_id)
+
+
+def _main_index(steps: Sequence[S], step_id: str) -> int:
+    """Return the position of the main step that a step belongs to, from 0. Raises `KeyError` if there is none."""
+    for index in range(_index(steps, step_id), -1, -1):
+        if not steps[index].side:
+            return index
+    raise KeyError(step_id)

@@ -66,7 +66,7 @@ class ChoiceStep(BaseQuestion):
     """Multiple choice: one option is right."""
 
     kind: Literal["choice"]
-    options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=9)]
+    options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=8)]
 
     @property
     def templates(self) -> tuple[str, ...]:

@@ -1,8 +1,12 @@
-"""How far a learner is with a lesson, what follows from finishing or leaving a step, and what is due for review."""
+"""How far a learner is with a lesson, what follows from finishing or leaving a step, and what is due for review.
+
+Only the main path counts: a side step is neither missing if it was left out, nor due if it was missed.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from lessons.learner import review
@@ -27,17 +31,17 @@ def current_step(course: CourseOutline, progress: Progress) -> tuple[LessonOutli
 
 
 def first_open(lesson: Lesson | LessonOutline, progress: Progress) -> str:
-    """Return the id of the first step that is not behind the learner; else of the first skipped one; else the first."""
+    """Return the id of the first main step not behind the learner; else of the first skipped one; else the first."""
     states = _states(lesson, progress)
-    left = [step.id for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
-    skipped = [step.id for step, state in zip(lesson.steps, states, strict=True) if state == "skipped"]
+    left = [step for step, state in states.items() if state not in BEHIND]
+    skipped = [step for step, state in states.items() if state == "skipped"]
     # What a learner who tested out has skipped need not be done.
     return next(iter([*left, *([] if tested_out(lesson, progress) else skipped)]), lesson.steps[0].id)
 
 
 def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> tuple[str, str]:
     """Return the state of a lesson, and the words for it: parts separated by a comma, the least important last."""
-    states = _states(lesson, progress)
+    states = list(_states(lesson, progress).values())
     done = f"{states.count('done')}/{len(states)}"
     if all(state == "done" for state in states):
         state, word = "done", "done"
@@ -64,8 +68,8 @@ def tested_out(lesson: Lesson | LessonOutline, progress: Progress) -> bool:
     return (
         challenge is not None
         and progress.state(lesson.id, challenge.id) == "done"
-        and all(state in BEHIND for state in states)
-        and any(state == "skipped" and not step.is_exercise for step, state in zip(lesson.steps, states, strict=True))
+        and all(state in BEHIND for state in states.values())
+        and any(states[step.id] == "skipped" for step in lesson.main_steps if not step.is_exercise)
     )
 
 
@@ -76,17 +80,17 @@ def complete(progress: Progress, lesson: Lesson, exercise: Exercise, *, challeng
     passes it with steps before it that are not done, has tested out of the lesson.
     """
     progress.set_state(lesson.id, exercise.id, "done")
-    index = lesson.index(exercise.id)
     states = _states(lesson, progress)
-    if not (challenged and exercise.challenge) or all(state == "done" for state in states[:index]):
+    before = takewhile(lambda step: step != exercise.id, states)
+    if not (challenged and exercise.challenge) or all(states[step] == "done" for step in before):
         return ""
     position = progress.position()
     if position is not None and position[0] == lesson.id:
         # What the learner was working on there is behind them now.
         progress.set_position(lesson.id, exercise.id)
-    left = [step for step, state in zip(lesson.steps, states, strict=True) if state not in BEHIND]
+    left = [step for step, state in states.items() if state not in BEHIND]
     for step in left:
-        progress.set_state(lesson.id, step.id, "skipped")
+        progress.set_state(lesson.id, step, "skipped")
     if not left:
         return ""
     steps = "step is" if len(left) == 1 else f"{len(left)} steps are"
@@ -96,8 +100,16 @@ def complete(progress: Progress, lesson: Lesson, exercise: Exercise, *, challeng
 def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
     """Record that the learner goes on from a step; return what to say about that on the next one, "" for nothing.
 
-    A step to read or to run is done then; an exercise that was not passed is skipped.
+    A step to read or to run is done then; an exercise that was not passed is skipped. Who goes on from the last of its
+    side steps goes on from a main step.
     """
+    if step.side:
+        if not step.is_exercise:
+            progress.set_state(lesson.id, step.id, "done")
+        main = lesson.main_step_of(step.id)
+        if step != lesson.side_steps_of(step.id)[-1] or progress.state(lesson.id, main.id) == "new":
+            return ""
+        return leave(progress, lesson, main)
     if not step.is_exercise:
         progress.set_state(lesson.id, step.id, "done")
         return ""
@@ -113,11 +125,12 @@ def due(course: CourseOutline, progress: Progress) -> list[tuple[LessonOutline, 
 
 
 def is_due(progress: Progress, step: Exercise | StepOutline) -> bool:
-    """Return whether an exercise is due for review now."""
-    return review.is_due(progress.attempts(step.exercise), progress.give_ups(step.exercise), datetime.now(UTC))
+    """Return whether an exercise is due for review now; one beside the main path never is."""
+    attempts, give_ups = progress.attempts(step.exercise), progress.give_ups(step.exercise)
+    return not step.side and review.is_due(attempts, give_ups, datetime.now(UTC))
 
 
-def _states(lesson: Lesson | LessonOutline, progress: Progress) -> list[str]:
-    """Return the states of the steps of a lesson."""
+def _states(lesson: Lesson | LessonOutline, progress: Progress) -> dict[str, str]:
+    """Return the states of the main steps of a lesson by their ids, in order."""
     states = progress.states()
-    return [states.get((lesson.id, step.id), "new") for step in lesson.steps]
+    return {step.id: states.get((lesson.id, step.id), "new") for step in lesson.main_steps}

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from lessons.engine.session import Session
+from lessons.format import main_path
 from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
 from tests.course import COURSE
@@ -44,18 +45,18 @@ def task(number: str) -> ExerciseStep:
 def position_text(lesson: str, step: str) -> str:
     """Return the text in the title that says where the learner is."""
     found = COURSE.lesson(lesson)
-    return f"step {found.index(step) + 1} of {len(found.steps)}"
+    return main_path.position_of(found.steps, step)
 
 
 def position_text_near(lesson: str, step: str, steps: int) -> str:
-    """Return the text in the title for a learner who went some steps on, or back."""
+    """Return the text in the title for a learner who went some steps on from a main step, or back."""
     found = COURSE.lesson(lesson)
-    return position_text(lesson, found.steps[found.index(step) + steps].id)
+    return position_text(lesson, found.main_steps[found.main_steps.index(found.step(step)) + steps].id)
 
 
 def done_text(lesson: str, steps: int) -> str:
     """Return the text on the map that says how many steps of a lesson are done."""
-    return f"{steps}/{len(COURSE.lesson(lesson).steps)}"
+    return f"{steps}/{len(COURSE.lesson(lesson).main_steps)}"
 
 
 def task_start(exercise: ExerciseStep) -> str:
@@ -166,7 +167,7 @@ class Learner:
         """Open a step directly, and wait until it is shown."""
         found = COURSE.lesson(lesson)
         self.opens(lesson, found.index(step))
-        await self.sees(f"lesson {found.number}   step {found.index(step) + 1} of", lambda: self.view_has_keys)
+        await self.sees(f"lesson {found.number}   {position_text(lesson, step)}", lambda: self.view_has_keys)
         await self.sees(lambda: self.focus == "task" or found.step(step).kind != "exercise")
         await self.pilot.pause()
 

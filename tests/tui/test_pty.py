@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.format import main_path
 from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
 from lessons.learner.progress import Progress
 from tests.course import COURSE
@@ -183,7 +184,7 @@ def test_next_step(name: str, course: Course, tutor: Pty) -> None:
     """Go through the steps of a lesson and on to the next one, first with recorded results, then with live ones."""
     lesson = course.lesson(name)
     after = course.lessons[course.lessons.index(lesson) + 1]
-    steps = [(lesson, step) for step in lesson.steps] + [(after, after.steps[0])]
+    steps = [(lesson, step) for step in lesson.main_steps] + [(after, after.steps[0])]
     go_to(tutor, lesson, lesson.steps[0])
 
     def shows(title: str, position: str, live: bool) -> Callable[[], bool]:
@@ -195,7 +196,7 @@ def test_next_step(name: str, course: Course, tutor: Pty) -> None:
 
     spent = {}
     for where, step in steps[1:]:
-        position = f"lesson {where.number}   step {where.index(step.id) + 1} of"
+        position = f"lesson {where.number}   {main_path.position_of(where.steps, step.id)}"
         live = isinstance(step, RunningStep) and bool(step.show)
         spent[where.id, step.id] = len(tutor.send(F8, shows(step.title, position, live), quiet=0.1))
     assert {key: size for key, size in spent.items() if size > NEXT} == {}
@@ -455,13 +456,15 @@ def test_starting_in_a_folder_with_a_file_named_torch(course: Course, environ: d
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
     lesson, exercise = task(course, "3.1")
     with_tensors = [
-        step for step in lesson.steps[: lesson.index(exercise.id)] if isinstance(step, RunStep) and step.show
+        step for step in main_path.steps_behind(lesson.steps, exercise.id) if isinstance(step, RunStep) and step.show
     ]
     stand_at(lesson.id, with_tensors[-1].id)
     with Pty(TUTOR, environ, cwd=tmp_path) as terminal:
         open_step(terminal, with_tensors[-1].title)
         terminal.send(b"", "   live", silent=True, quiet=0.1)
         for step in lesson.steps[lesson.index(with_tensors[-1].id) + 1 : lesson.index(exercise.id) + 1]:
+            if step.side:
+                continue
             terminal.send(F8, f" {step.title}  ", quiet=0.1)
         terminal.send(F5, "Not yet", quiet=0.1)
         loaded = Path(f"/proc/{terminal.pid}/maps").read_text()

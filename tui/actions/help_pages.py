@@ -172,6 +172,7 @@ LESSON: Page = (
     "A step of a lesson: text, code, and the matrices that the code made",
     "",
     _row("tutor.next", "tutor.back"),
+    _row("tutor.side-step"),
     _row("screen.pane"),
     _row("tutor.map", "tutor.quit"),
     _row("tutor.rerun", "tutor.stop"),
@@ -260,7 +261,7 @@ EXERCISE: Page = (
     _row(says("first line, last line, everything", "editor.ends", "editor.select-all")),
     "",
     "Your code is kept as you type. The check runs it on inputs made for it alone.",
-    "An exercise that you pass over is marked skipped.",
+    "An exercise that you pass over is marked skipped, unless it is a side step.",
 )
 
 QUESTION: Page = (
@@ -275,7 +276,8 @@ QUESTION: Page = (
     _row(NEXT_ANYWHERE, "tutor.rerun"),
     _row("tutor.glossary", JUMP_BACK),
     "",
-    "What you answer is kept. A question that you pass over is marked skipped.",
+    "What you answer is kept. A question that you pass over is marked skipped, unless",
+    "it is a side step.",
 )
 
 SCRATCH: Page = (

@@ -33,6 +33,22 @@ def then(*actions: str) -> str:
     return ", then ".join(map(short_keys, actions))
 
 
+def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
+    """Add the way to a side step behind the way to the next step, if the line of keys names that.
+
+    Args:
+        hints: The hints, the most important first.
+        title: The title of the side step, which is named if all of the line fits then.
+        width: Columns of the line.
+    """
+    found = hint("tutor.next")
+    if found not in hints:
+        return list(hints)
+    at = list(hints).index(found) + 1
+    full = [*hints[:at], hint("tutor.side-step", f"{ACTIONS['tutor.side-step'].hint}: {title}"), *hints[at:]]
+    return full if key_line(full) == key_line(full, width) else [*hints[:at], hint("tutor.side-step"), *hints[at:]]
+
+
 def key_line(hints: Sequence[str], width: int | None = None) -> str:
     """Join hints to a line.
 

@@ -17,7 +17,10 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
         *("tutor.map", "tutor.glossary", "screen.pane", "tutor.export", "tutor.redraw", "tutor.quit"),
     ),
     "course map": ("list", "map"),
-    "a step": ("tutor.next", "tutor.back", "tutor.jump-back", "tutor.rerun", "tutor.stop", "tutor.prompt", "text"),
+    "a step": (
+        *("tutor.next", "tutor.back", "tutor.side-step", "tutor.jump-back", "tutor.rerun", "tutor.stop"),
+        *("tutor.prompt", "text"),
+    ),
     "a matrix": ("matrix",),
     "a number": ("number",),
     "its explanation": ("explanation",),

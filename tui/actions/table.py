@@ -63,6 +63,12 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.back", Stroke("b", "previous"), hint="back", help="previous step"),
     _action("tutor.next-anywhere", Stroke("f8", "next", priority=True), hint="next"),
     _action("tutor.back-anywhere", Stroke("f7", "previous", priority=True), hint="back"),
+    _action(
+        "tutor.side-step",
+        Stroke("i", "side_step"),
+        hint="side step",
+        help="the first side step, if this step has any; none of them counts",
+    ),
     _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="course map"),
     _action(
         "tutor.jump-back",
@@ -383,7 +389,7 @@ TABLE: tuple[Action, ...] = (
     _action("options.take", Stroke("enter", "take"), hint="answer"),
     _action(
         "options.letter",
-        *(Stroke(letter) for letter in "abcdefghi"),
+        *(Stroke(letter) for letter in "abcdefgh"),
         help="choose; {options.take}: answer   (of several answers)",
         label="up, down, a, b",
     ),

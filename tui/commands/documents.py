@@ -56,6 +56,7 @@ def step(spec: Step, result: StepResult | None) -> Json:
         "id": spec.id,
         "kind": spec.kind,
         "title": spec.title,
+        "side": spec.side,
         "prose": template.fill(spec.prose, result.text),
         "code": spec.code if isinstance(spec, RunningStep) else "",
         "stdout": result.stdout,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.format.lesson import Course
+from lessons.format.lesson import Course, Exercise
 from lessons.learner import review
 from lessons.learner.progress import Progress
 
@@ -40,12 +40,17 @@ def exercise_statuses(course: Course, progress: Progress) -> dict[str, ExerciseS
     found = {}
     for lesson in course.lessons:
         for step in lesson.exercises:
-            state, when = states.get((lesson.id, step.id), "new"), next_review(progress, step.exercise, now)
+            state, when = states.get((lesson.id, step.id), "new"), next_review(progress, step.exercise, step, now)
             passed = progress.passed(step.exercise)
             found[step.exercise] = ExerciseStatus(state, passed, when is not None and when <= now, when)
     return found
 
 
-def next_review(progress: Progress, exercise: str, now: datetime) -> datetime | None:
-    """Return the time of an exercise's next review, None if there is none."""
+def next_review(progress: Progress, exercise: str, step: Exercise | None, now: datetime) -> datetime | None:
+    """Return the time of an exercise's next review, None if there is none, as for a side step.
+
+    `step` is the exercise as it stands in the course, None if it is not there any more.
+    """
+    if step is not None and step.side:
+        return None
     return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from lessons.format.lesson import Course, Lesson
+from lessons.format.lesson import Course, Lesson, Step
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.exercise_status import ExerciseStatus, exercise_statuses
@@ -46,12 +46,18 @@ def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus
         yield f"{lesson.number}. {lesson.title}  [{lesson.id}]"
         for step in lesson.steps:
             state = linear_text.STATE_WORDS[states.get((lesson.id, step.id), "new")]
-            yield f"     {step.id:24} {step.kind:9} {step.title:36} {state}".rstrip()
+            yield _line(step, step.id, step.kind, state)
     yield from ("", "Exercises")
     for lesson in course.lessons:
         for exercise in lesson.exercises:
             words = statuses[exercise.exercise].words
-            yield f"     {exercise.exercise:24} {exercise.number:9} {exercise.title:36} {words}".rstrip()
+            yield _line(exercise, exercise.exercise, exercise.number, words)
+
+
+def _line(step: Step, name: str, kind: str, words: str) -> str:
+    """Return the line of a step; a side step is indented below its main step, and said to be one."""
+    name, words = (f"  {name}", ", ".join(filter(None, ("side step", words)))) if step.side else (name, words)
+    return f"     {name:24} {kind:9} {step.title:36} {words}".rstrip()
 
 
 def _document(
@@ -69,6 +75,7 @@ def _document(
                         "id": step.id,
                         "kind": step.kind,
                         "title": step.title,
+                        "side": step.side,
                         "state": states.get((lesson.id, step.id), "new"),
                     }
                     for step in lesson.steps
@@ -81,6 +88,7 @@ def _document(
                 "id": step.exercise,
                 "number": step.number,
                 "title": step.title,
+                "side": step.side,
                 "lesson": lesson.id,
                 "step": step.id,
                 **statuses[step.exercise].document,

@@ -145,7 +145,7 @@ class ExerciseHistory:
 
     def document(self, progress: Progress) -> dict[str, Any]:
         """Return the history as a JSON document, with the code."""
-        when = next_review(progress, self.name, datetime.now(UTC))
+        when = next_review(progress, self.name, self.exercise, datetime.now(UTC))
         return {
             "exercise": self.name,
             "attempts": [

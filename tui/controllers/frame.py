@@ -14,7 +14,7 @@ from textual.notifications import SeverityLevel
 from textual.widget import Widget
 from textual.worker import Worker
 
-from tui.actions.hints import hint, key_line, mention
+from tui.actions.hints import hint, key_line, mention, with_side_step
 from tui.render import title_text
 from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
@@ -39,15 +39,19 @@ class CoursePosition:
 
     Attributes:
         lesson: the number of the lesson.
-        step, of: the number of the step, from 1, and how many the lesson has.
+        step: where the step stands in the lesson, in words.
+        main, of: the number of the main step that it belongs to, from 1, and how many the lesson has.
+        side: the title of the side step that a key leads to, "" if there is none.
         remark: a message that stays in the title while the step is shown, "" for none.
         changed: whether the learner's changes to the lesson apply to this step.
         jumped: whether the learner has jumped here, so that a key leads back.
     """
 
-    lesson: int
-    step: int
-    of: int
+    lesson: int = 0
+    step: str = ""
+    main: int = 0
+    of: int = 1
+    side: str = ""
     remark: str = ""
     changed: bool = False
     jumped: bool = False
@@ -61,7 +65,7 @@ class Frame:
         self._views_by_id: dict[str, View] = {}
         self._async_session: AsyncSession | None = None
         self._progress: Progress | None = None
-        self.position = CoursePosition(0, 0, 1)
+        self.position = CoursePosition()
         self.way: tuple[str, ...] = ()
         """The names on the way of the numbers to what the step shows; empty if it is not known."""
         self.problem = ""
@@ -143,17 +147,17 @@ class Frame:
         if self.view_id == GLOSSARY:
             self.title_line.set(left, title_text.GAP.join(words))
             return
-        here = CoursePosition(0, 0, 1) if self.view_id == MAP else self.position
+        here = CoursePosition() if self.view_id == MAP else self.position
         if self.view_id == MAP:
             right = title_text.GAP.join([*words, "course map "])
         else:
-            position = f"lesson {here.lesson}   step {here.step} of {here.of} "
+            position = f"lesson {here.lesson}   {here.step} "
             words += ["what if"] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
         way = () if self.view_id == MAP else self.way
-        self.rule.set(title_text.rule(width, here.step, here.of, way, unicode=self._terminal.unicode))
+        self.rule.set(title_text.rule(width, here.main, here.of, way, unicode=self._terminal.unicode))
 
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""
@@ -165,7 +169,10 @@ class Frame:
 
     def show_keys(self) -> None:
         """Update the line of keys below the view."""
-        self.keys.set(Text(f" {key_line(self.view.hints, self._app.size.width)}", DIM))
+        hints, width = self.view.hints, self._app.size.width
+        if self.position.side and self.view_id not in NOT_STEPS:
+            hints = with_side_step(hints, self.position.side, width)
+        self.keys.set(Text(f" {key_line(hints, width)}", DIM))
 
     def show_lines(self) -> None:
         """Update the title, the rule and the line of keys."""

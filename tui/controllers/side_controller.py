@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from lessons.format import main_path
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
@@ -90,10 +91,11 @@ class SideController:
 
     def _title(self, lesson: Lesson, index: int, unit: CodeUnit | None) -> str:
         """Return what the flow is of: this step, an earlier or later one, or a run of the learner's own code."""
-        number = next((number for number, step in enumerate(lesson.steps) if CodeUnit.step(step.id) == unit), None)
-        if number is None:
+        step = next((step for step in lesson.steps if CodeUnit.step(step.id) == unit), None)
+        if step is None:
             return "the flow of your run"
-        return "the flow of this step" if number == index else f"the flow of step {number + 1}"
+        here = step is lesson.steps[index]
+        return f"the flow of {'this step' if here else main_path.name_of(lesson.steps, step.id)}"
 
     async def _largest(self, questions: Sequence[FlowQuestion]) -> tuple[Flow, CodeUnit | None] | None:
         """Return the first flow that is worth a look, else the largest, with its unit; None if there is none."""
@@ -116,7 +118,7 @@ class SideController:
         if not self._panel.display or not steps.is_at(lesson, index) or steps.changes:
             return None
         if isinstance(steps.step, ExerciseStep) and steps.view.flow_subject is None and not steps.view.busy:
-            return next(iter(_runs(lesson.steps[:index])), None)
+            return next(iter(_runs_behind(lesson, index)), None)
         return lesson.steps[-1].id if isinstance(steps.step, ReadStep) else None
 
     def _show_earlier(self) -> None:
@@ -182,9 +184,14 @@ def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
     step = lesson.steps[index]
     if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question):
         return (step.id,)
-    before = _runs(lesson.steps[:index])
+    before = _runs_behind(lesson, index)
     named = [lesson.flow] if lesson.flow and is_end(lesson, index) else []
     return (*named, *before[:MOST_ASKED])
+
+
+def _runs_behind(lesson: Lesson, index: int) -> list[str]:
+    """List the ids of the steps behind a learner that run and are no questions, the last first."""
+    return _runs(main_path.steps_behind(lesson.steps, lesson.steps[index].id))
 
 
 def _runs(steps: Sequence[Step]) -> list[str]:

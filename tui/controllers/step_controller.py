@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.learner import milestones
 from lessons.results.result import WorkerError
@@ -183,9 +184,17 @@ class StepController:
 
     def _show_position(self) -> None:
         """Show the learner's position in the title."""
-        changed = bool(self.changes)
-        number, steps = self.lesson.number, len(self.lesson.steps)
-        self._frame.position = CoursePosition(number, self.index + 1, steps, self._remark, changed, self.jumped)
+        lesson, step = self.lesson, self.step
+        self._frame.position = CoursePosition(
+            lesson=lesson.number,
+            step=main_path.position_of(lesson.steps, step.id),
+            main=lesson.main_steps.index(lesson.main_step_of(step.id)) + 1,
+            of=len(lesson.main_steps),
+            side=next((beside.title for beside in self._side_steps), ""),
+            remark=self._remark,
+            changed=bool(self.changes),
+            jumped=self.jumped,
+        )
         self._frame.show_title()
 
     # From step to step -----------------------------------------------------------------------------------------------
@@ -200,12 +209,13 @@ class StepController:
         return leaves
 
     def next(self) -> None:
-        """Go on to the next step, and count the current one as done if it was read or run."""
+        """Go on to the next step, past side steps unless the learner is at one; count a step read or run as done."""
         if not self.may_leave():
             return
         remark = milestones.leave(self._state.progress, self.lesson, self.step)
-        if self.index + 1 < len(self.lesson.steps):
-            self._go_on(self.lesson, self.index + 1, remark)
+        after = main_path.step_after(self.lesson.steps, self.step.id)
+        if after is not None:
+            self._go_on(self.lesson, self.lesson.index(after.id), remark)
             return
         number = self._state.course.lessons.index(self.lesson)
         if number + 1 < len(self._state.course.lessons):
@@ -219,16 +229,35 @@ class StepController:
         self.open(lesson, index, remark=remark, purpose=Purpose.LOOK if self.jumped and done else Purpose.WORK)
 
     def previous(self) -> None:
-        """Go back to the previous step, which may be the last one of the previous lesson."""
+        """Go back to the previous step, which may be the last one of the previous lesson.
+
+        The first side step leads back to its main step; other side steps are passed.
+        """
         if not self.may_leave():
             return
-        if self.index > 0:
-            self._go_on(self.lesson, self.index - 1)
+        before_step = main_path.step_before(self.lesson.steps, self.step.id)
+        if before_step is not None:
+            self._go_on(self.lesson, self.lesson.index(before_step.id))
             return
         number = self._state.course.lessons.index(self.lesson)
         if number > 0:
             before = self._state.course.lessons[number - 1]
             self._go_on(before, len(before.steps) - 1)
+
+    @property
+    def has_side_step(self) -> bool:
+        """Whether the learner is at a main step with side steps."""
+        return self._lesson is not None and bool(self._side_steps)
+
+    @property
+    def _side_steps(self) -> tuple[Step, ...]:
+        """The side steps of the current step, if that is a main step."""
+        return () if self.step.side else self.lesson.side_steps_of(self.step.id)
+
+    def turn_aside(self) -> None:
+        """Open the first side step of the current step, if it has one; what counts as done stays as it is."""
+        if self.has_side_step and self.may_leave():
+            self._go_on(self.lesson, self.lesson.index(self._side_steps[0].id))
 
     def leave(self) -> None:
         """Stop what is running and go back to the course map, if the learner may leave the step."""

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from lessons.engine import explanation_tree, question_words
 from lessons.engine.question_facts import visible_tensors
-from lessons.format import template
+from lessons.format import main_path, template
 from lessons.format.lesson import (
     ChoiceStep,
     Course,
@@ -53,24 +53,34 @@ States = Mapping[tuple[str, str], str]
 def course(spec: Course, states: States) -> Iterator[str]:
     """Yield the course map: one line per lesson, with the learner's progress."""
     for lesson in spec.lessons:
-        done = sum(states.get((lesson.id, step.id)) == "done" for step in lesson.steps)
-        started = any(states.get((lesson.id, step.id), "new") != "new" for step in lesson.steps)
-        word = "done" if done == len(lesson.steps) else "started" if started else ""
-        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(lesson.steps):2}  {word}".rstrip()
+        steps = lesson.main_steps
+        done = sum(states.get((lesson.id, step.id)) == "done" for step in steps)
+        started = any(states.get((lesson.id, step.id), "new") != "new" for step in steps)
+        word = "done" if done == len(steps) else "started" if started else ""
+        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(steps):2}  {word}".rstrip()
 
 
 def lesson(
     spec: Lesson, results: Mapping[str, StepResult], only: str | None = None, width: int = WIDTH
 ) -> Iterator[str]:
-    """Yield a lesson, or only one of its steps, with the results of its code."""
+    """Yield the main path of a lesson, or only one of its steps, with the results of its code.
+
+    Below each main step its side steps are named, with the command that prints them.
+    """
     yield f"Lesson {spec.number}: {spec.title}"
     yield from plain_lines(spec.goal, width)
-    for number, step in enumerate(spec.steps, 1):
-        if only in (None, step.id):
+    for step in spec.main_steps if only is None else [spec.step(only)]:
+        yield ""
+        position = main_path.position_of(spec.steps, step.id)
+        yield from lesson_step(step, results.get(step.id, StepResult(step.id)), position, width)
+        for beside in () if step.side else spec.side_steps_of(step.id):
             yield ""
-            yield from lesson_step(
-                step, results.get(step.id, StepResult(step.id)), f"{number} of {len(spec.steps)}", width
-            )
+            name = main_path.name_of(spec.steps, beside.id).capitalize()
+            yield from textwrap.wrap(f"{name}, which may be left out: {beside.title}  [{beside.id}]", width)
+            yield f"Print it with: attn-tutor run {spec.id} --step {beside.id}"
+            result = results.get(beside.id)
+            if result is not None and result.error is not None:
+                yield failure(result.error)
 
 
 def changes(descriptions: Sequence[str], width: int = WIDTH) -> Iterator[str]:
@@ -95,8 +105,8 @@ def knobs(lesson: Lesson) -> Iterator[str]:
 
 
 def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
-    """Yield one step: title, prose, code, output, matrices."""
-    yield f"Step {position}: {step.title}  [{step.id}]"
+    """Yield one step: its position in the lesson (`step 5 of 18`) and title, prose, code, output, matrices."""
+    yield f"{position.capitalize()}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, FilledStep) and step.source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from lessons.format import main_path
 from lessons.results import code_unit
 
 if TYPE_CHECKING:
@@ -15,10 +16,8 @@ NO_NAMES: Mapping[str, str] = {}
 
 def names_of_steps(lesson: Lesson, *, with_ids: bool = False) -> dict[str, str]:
     """Return the names of steps by their ids: `step 4`, or `step 4 [scores]` where learners type ids."""
-    return {
-        step.id: f"step {number} [{step.id}]" if with_ids else f"step {number}"
-        for number, step in enumerate(lesson.steps, 1)
-    }
+    names = {step.id: main_path.name_of(lesson.steps, step.id) for step in lesson.steps}
+    return {step: f"{name} [{step}]" for step, name in names.items()} if with_ids else names
 
 
 def source(file: str, line: int | None, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:

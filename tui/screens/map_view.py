@@ -116,7 +116,7 @@ class MapView(Box):
             text.append_text(draw_thumbnail(lesson.corner, self._terminal))
             text.append("\n")
         named, states = {exercise.exercise for _, exercise in due}, progress.states()
-        for step in lesson.steps:
+        for step in lesson.main_steps:
             state: str = states.get((lesson.id, step.id), "new")
             if step.is_exercise and step.exercise in named:
                 state = "due"
@@ -125,6 +125,8 @@ class MapView(Box):
                 # Its kind in words, with its number if it has one.
                 text.append(f"   {step.noun} {step.number}".rstrip(), EXERCISE)
                 text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
+        if beside := len(lesson.steps) - len(lesson.main_steps):
+            text.append(f"\n  and {beside} side step{'' if beside == 1 else 's'}, off the main path", DIM)
         if lesson.challenge is not None and not milestones.tested_out(lesson, progress):
             text.append("\n\nKnow all this? " + mention("map.challenge", "try the challenge"), DIM)
         if due:

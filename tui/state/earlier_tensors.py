@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lessons.format import main_path
 from lessons.format.lesson import Lesson, RunStep
 from lessons.results.result import StepResult, Tensor
 
@@ -23,7 +24,7 @@ class EarlierTensor:
 
 
 def before(lesson: Lesson, index: int, result_of: Callable[[str], StepResult | None]) -> tuple[EarlierTensor, ...]:
-    """List the tensors that the steps before one have shown, the latest first.
+    """List the tensors that the steps behind a learner have shown, the latest first.
 
     Each name is listed once, and none that the step itself shows. What questions show is left out: some of it is hidden
     until they are answered.
@@ -36,13 +37,12 @@ def before(lesson: Lesson, index: int, result_of: Callable[[str], StepResult | N
     own = result_of(lesson.steps[index].id)
     names = {tensor.name for tensor in own.tensors} if own is not None else set()
     found: list[EarlierTensor] = []
-    for number in range(index, 0, -1):
-        step = lesson.steps[number - 1]
+    for step in reversed(main_path.steps_behind(lesson.steps, lesson.steps[index].id)):
         result = result_of(step.id) if isinstance(step, RunStep) else None
         for tensor in result.tensors if result is not None else ():
             if tensor.name not in names and _is_drawn(tensor):
                 names.add(tensor.name)
-                found.append(EarlierTensor(tensor, f"step {number}"))
+                found.append(EarlierTensor(tensor, main_path.name_of(lesson.steps, step.id)))
     return tuple(found)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.format.lesson import ExerciseStep
+from lessons.format.lesson import Course, ExerciseStep
 from lessons.learner import milestones, outcomes
 from lessons.learner.progress import Progress
+from lessons.reading import outlining
 from lessons.results.result import Judgement, NamedMistake
 from tests.course import COURSE, outline_of_course
+from tests.lessons.lesson_builders import attention_exercise, doubling_exercise, lesson_of, text_step
 
 LESSON, EXERCISE = COURSE.exercise("two-wide")
 CHALLENGED = next(lesson for lesson in COURSE.lessons if lesson.challenge)
@@ -53,9 +55,9 @@ def test_a_passed_challenge_tests_out_of_the_lesson(progress: Progress) -> None:
     assert CHALLENGED.challenge is not None
     progress.visit(CHALLENGED.id, CHALLENGED.steps[1].id)
     said = outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED, challenged=True)
-    left = len(CHALLENGED.steps) - 1
+    left = len(CHALLENGED.main_steps) - 1
     assert said == f"You have tested out of this lesson: its other {left} steps are marked skipped."
-    assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.steps} == {"done", "skipped"}
+    assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.main_steps} == {"done", "skipped"}
     assert milestones.tested_out(CHALLENGED, progress)
     assert milestones.state_of(CHALLENGED, progress) == ("done", "tested out")
     # The step where they were is behind them.
@@ -85,7 +87,7 @@ def test_a_challenge_met_on_the_way_tests_nobody_out(progress: Progress) -> None
     assert last is not CHALLENGED.challenge
     assert progress.state(CHALLENGED.id, last.id) == "new"
     milestones.leave(progress, CHALLENGED, last)
-    count = len(CHALLENGED.steps)
+    count = len(CHALLENGED.main_steps)
     assert milestones.state_of(CHALLENGED, progress) == ("skipped", f"{count - 1}/{count}, rest skipped")
     assert not milestones.tested_out(CHALLENGED, progress)
     progress.set_state(CHALLENGED.id, skipped.id, "done")
@@ -100,3 +102,58 @@ def test_a_challenge_after_all_earlier_steps_skips_none(progress: Progress) -> N
         progress.set_state(CHALLENGED.id, step.id, "done")
     assert outcomes.record(progress, CHALLENGED, challenge, "y", PASSED, challenged=True) == ""
     assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.steps[index + 1 :]} <= {"new"}
+
+
+# Side steps ----------------------------------------------------------------------------------------------------------
+
+WITH_SIDE_STEPS = lesson_of(
+    text_step("why", "Why?"),
+    {**attention_exercise().model_dump(by_alias=True), "challenge": True},
+    {**text_step("floats", "Beside."), "side": True},
+    {**doubling_exercise().model_dump(by_alias=True), "side": True},
+    text_step("remember", "Remember."),
+)
+MAIN = [step.id for step in WITH_SIDE_STEPS.main_steps]
+
+
+def test_side_steps_are_not_counted(progress: Progress) -> None:
+    for step in WITH_SIDE_STEPS.side_steps_of("attending"):
+        progress.set_state("made", step.id, "seen")
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("new", "")
+    for step in WITH_SIDE_STEPS.main_steps:
+        assert milestones.first_open(WITH_SIDE_STEPS, progress) == step.id
+        progress.set_state("made", step.id, "done")
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("done", "done")
+
+
+def test_a_side_exercise_is_neither_skipped_nor_due(progress: Progress) -> None:
+    beside = WITH_SIDE_STEPS.step("doubling")
+    progress.set_state("made", "attending", "done")
+    assert milestones.leave(progress, WITH_SIDE_STEPS, beside) == ""
+    assert progress.state("made", "doubling") == "new"
+    give_up = {"exercise": "doubling", "kind": "gave-up", "time": "2024-01-01T00:00:00+00:00"}
+    progress.restore({**progress.export(), "help": [give_up]})
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("seen", "1/3")
+    assert milestones.due(outlining.outline(Course(lessons=(WITH_SIDE_STEPS,))), progress) == []
+
+
+def test_who_goes_on_from_the_last_side_step_goes_on_from_its_main_step(progress: Progress) -> None:
+    floats, doubling = WITH_SIDE_STEPS.side_steps_of("attending")
+    assert milestones.leave(progress, WITH_SIDE_STEPS, floats) == ""
+    assert progress.states() == {("made", "floats"): "done"}
+    # They have come to the side step without its main step, from the glossary.
+    assert milestones.leave(progress, WITH_SIDE_STEPS, doubling) == ""
+    assert progress.state("made", "attending") == "new"
+    progress.set_state("made", "attending", "seen")
+    assert milestones.leave(progress, WITH_SIDE_STEPS, floats) == ""
+    assert progress.state("made", "attending") == "seen"
+    assert milestones.leave(progress, WITH_SIDE_STEPS, doubling) == "exercise skipped"
+    assert progress.state("made", "attending") == "skipped"
+
+
+def test_a_passed_challenge_leaves_side_steps_alone(progress: Progress) -> None:
+    assert WITH_SIDE_STEPS.challenge is not None
+    said = outcomes.record(progress, WITH_SIDE_STEPS, WITH_SIDE_STEPS.challenge, "y", PASSED, challenged=True)
+    assert said == "You have tested out of this lesson: its other 2 steps are marked skipped."
+    assert milestones.tested_out(WITH_SIDE_STEPS, progress)
+    assert {step for _, step in progress.states()} == set(MAIN)

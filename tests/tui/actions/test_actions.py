@@ -17,7 +17,7 @@ from tests.test_imports import modules_of
 from tui.actions import readme
 from tui.actions.bindings import bindings, on_all_layouts
 from tui.actions.help_pages import PAGES, Entry, Row, rendered
-from tui.actions.hints import hint, key_line, mention, then
+from tui.actions.hints import hint, key_line, mention, then, with_side_step
 from tui.actions.key_names import CHARACTERS, full_keys, name_of
 from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
 from tui.actions.table import ACTIONS, TABLE, of_context
@@ -190,6 +190,15 @@ def test_a_key_line_drops_its_last_hints() -> None:
     parts = ["tab pane", "arrows cell", "enter explain", "w what if", "n next", "b back"]
     assert key_line(parts, 40) == "tab pane   arrows cell   n next"
     assert key_line(["f5 check", "f6 run", "f8 next", "f1 help"], 22) == "f5 check   f8 next"
+
+
+def test_a_key_line_names_the_side_step_where_there_is_room() -> None:
+    parts = ["tab pane", "n next", "b back", "q quit"]
+    full = "tab pane   n next   i side step: Floats   b back   q quit"
+    assert key_line(with_side_step(parts, "Floats", len(full) + 2)) == full
+    assert with_side_step(parts, "Floats", len(full) + 1) == ["tab pane", "n next", "i side step", "b back", "q quit"]
+    # Where keys do something else, it is not named.
+    assert with_side_step(["f8 next", "esc leave"], "Floats", 80) == ["f8 next", "esc leave"]
 
 
 def test_all_actions_that_the_code_names_are_in_the_table() -> None:

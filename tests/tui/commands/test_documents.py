@@ -108,6 +108,7 @@ def test_lesson() -> None:
         "id": "why",
         "kind": "read",
         "title": "A text",
+        "side": False,
         "prose": "Because of it.",
         "code": "",
         "stdout": "",

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
+from lessons.format.lesson import Course
 from lessons.learner.progress import Progress
-from tests.course import COURSE
+from tests.course import COURSE, use_course
+from tests.lessons.lesson_builders import doubling_exercise, lesson_of, text_step
 from tests.tui.commands.command_line import Command, document, listed_exercise, listed_lesson
 
 
@@ -17,12 +21,14 @@ def test_list_as_json(command: Command) -> None:
         assert set(listed) == {"id", "number", "title", "goal", "steps"}
         assert (listed["number"], listed["title"], listed["goal"]) == (lesson.number, lesson.title, lesson.goal)
         assert listed["steps"] == [
-            {"id": step.id, "kind": step.kind, "title": step.title, "state": "new"} for step in lesson.steps
+            {"id": step.id, "kind": step.kind, "title": step.title, "side": step.side, "state": "new"}
+            for step in lesson.steps
         ]
     assert listed_exercise(data, "two-wide") == {
         "id": "two-wide",
         "number": "3.2",
         "title": "Two heads, two numbers",
+        "side": False,
         "lesson": "stacked-heads",
         "step": "two-wide",
         "state": "new",
@@ -105,3 +111,29 @@ def test_list_of_knobs(command: Command) -> None:
     assert "words          Your own words: 3 to 12 words  (is: Your journey starts with one step)" in "".join(
         command("list", "--knobs", "1")[1]
     )
+
+
+def test_side_steps_are_listed_below_their_main_step(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = doubling_exercise().model_dump(by_alias=True) | {"side": True}
+    lesson = lesson_of(text_step("why", "Why?"), beside, text_step("remember", "Remember."))
+    use_course(monkeypatch, Course(lessons=(lesson,)))
+    progress = Progress.open()
+    progress.set_state("made", "doubling", "done")
+    progress.close()
+    lines = command("list")[1].splitlines()
+    steps = [line for line in lines if line.startswith("     ")]
+    assert [line[5:13].rstrip() for line in steps] == ["why", "  doubli", "remember", "  doubli"]
+    assert [line.endswith("  Twice as much                        side step, done") for line in steps] == [
+        False, True, False, False
+    ]  # fmt: skip
+    assert steps[-1].endswith("  Twice as much                        side step")
+    data = document(command("list", "--json"))
+    assert [step["side"] for step in data["lessons"][0]["steps"]] == [False, True, False]
+    assert [exercise["side"] for exercise in data["exercises"]] == [True]
+    progress = Progress.open()
+    give_up = {"exercise": "doubling", "kind": "gave-up", "time": "2024-01-01T00:00:00+00:00"}
+    progress.restore({**progress.export(), "help": [give_up]})
+    progress.close()
+    exercise = listed_exercise(document(command("list", "--json")), "doubling")
+    assert (exercise["due"], exercise["review"]) == (False, None)
+    assert document(command("history", "doubling", "--json"))["review"] is None

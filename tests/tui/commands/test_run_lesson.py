@@ -40,8 +40,8 @@ def test_run_of_every_lesson(command: Command, name: str) -> None:
     assert (status, err) == (0, "")
     lesson = COURSE.lesson(name)
     assert out.startswith(f"Lesson {lesson.number}: {lesson.title}\n")
-    for number, step in enumerate(lesson.steps, 1):
-        assert f"\nStep {number} of {len(lesson.steps)}: {step.title}  [{step.id}]\n" in out
+    for number, step in enumerate(lesson.main_steps, 1):
+        assert f"\nStep {number} of {len(lesson.main_steps)}: {step.title}  [{step.id}]\n" in out
     assert "…`" not in out
     assert all(character.isprintable() or character == "\n" for character in out)
 

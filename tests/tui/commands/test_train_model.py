@@ -171,7 +171,7 @@ def test_a_training_as_a_document() -> None:
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])
 def test_a_training_as_text(origin: str | None) -> None:
     result = StepResult("train", trained=origin)  # type: ignore[arg-type]
-    text = list(linear_text.lesson_step(LESSON.step("train"), result, "2 of 2"))
+    text = list(linear_text.lesson_step(LESSON.step("train"), result, "step 2 of 2"))
     assert "The training, which 'attn-tutor train LESSON' runs here:" in text
     assert "    for step in range(40):" in text
     assert text.index(linear_text.TRAINED_WORDS[origin]) < text.index("    model.load(trained)")

@@ -272,7 +272,7 @@ def test_a_question_is_printed_without_its_answer() -> None:
             ],
         }
     )  # fmt: skip
-    output = text(linear_text.lesson_step(question, RESULTS["one"], "1 of 1"))
+    output = text(linear_text.lesson_step(question, RESULTS["one"], "step 1 of 1"))
     assert output.endswith(
         "  a)  It is 1.00.\n"
         "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
@@ -281,6 +281,32 @@ def test_a_question_is_printed_without_its_answer() -> None:
     )
     assert "Code:\n    x = 1\n" in output
     assert "Told" not in output
+
+
+def test_side_steps_are_named_and_not_counted() -> None:
+    beside = RUN.model_copy(update={"id": "beside", "title": "Beside", "side": True})
+    lesson = LESSON.model_copy(update={"steps": (READ, RUN, beside, TASK)})
+    failed = StepResult("beside", error=Failure("error", "NameError: name 'x' is not defined"))
+    output = text(linear_text.lesson(lesson, RESULTS | {"beside": failed}))
+    assert [line for line in output.splitlines() if line.startswith("Step ")] == [
+        "Step 1 of 3: Why  [why]", "Step 2 of 3: One  [one]", "Step 3 of 3: A task  [task]"
+    ]  # fmt: skip
+    assert (
+        expected("""
+            1
+
+        Side step 2a, which may be left out: Beside  [beside]
+        Print it with: attn-tutor run made --step beside
+        This step did not come to its end: NameError: name 'x' is not defined
+
+        Step 3""")
+        in output
+    )
+    lines = list(linear_text.lesson(lesson, RESULTS, "beside"))
+    assert lines[3] == "Side step 2a: Beside  [beside]"
+    assert not any("may be left out" in line for line in lines)
+    done = {("made", step.id): "done" for step in lesson.main_steps}
+    assert next(linear_text.course(Course(lessons=(lesson,)), done)).endswith("3 of  3  done")
 
 
 def test_one_step() -> None:
@@ -300,26 +326,26 @@ def test_lesson_without_results_marks_what_is_missing() -> None:
 
 def test_long_prose_is_wrapped() -> None:
     step = READ.model_copy(update={"prose": "word " * 100})
-    lines = list(linear_text.lesson_step(step, StepResult("why"), "1 of 1", 40))
+    lines = list(linear_text.lesson_step(step, StepResult("why"), "step 1 of 1", 40))
     assert max(map(len, lines)) <= 40
 
 
 def test_source_of_the_package() -> None:
     step = READ.model_copy(update={"source": "attention.causal:CausalAttention"})
-    output = text(linear_text.lesson_step(step, RESULTS["why"], "1 of 1"))
+    output = text(linear_text.lesson_step(step, RESULTS["why"], "step 1 of 1"))
     assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in output
 
 
 @pytest.mark.parametrize(("line", "where"), [(3, " (line 3)"), (None, "")])
 def test_failure(line: int | None, where: str) -> None:
     result = StepResult("one", error=Failure("error", "NameError: name 'x' is not defined", line))
-    output = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    output = text(linear_text.lesson_step(RUN, result, "step 1 of 1"))
     assert f"This step did not come to its end{where}: NameError: name 'x' is not defined\n" in output
 
 
 def test_hostile_output_is_escaped() -> None:
     result = StepResult("one", stdout=HOSTILE, error=Failure("error", HOSTILE, 1), text={"x:.2f": HOSTILE})
-    output = text(linear_text.lesson_step(RUN, result, "1 of 1"))
+    output = text(linear_text.lesson_step(RUN, result, "step 1 of 1"))
     assert all(character.isprintable() or character in "\n\t" for character in output)
     assert output.count("[@click=app.quit]x[/] [/nope]") == 3
 

@@ -157,7 +157,7 @@ async def test_the_terminal_is_told_its_size(monkeypatch: pytest.MonkeyPatch) ->
 
 EXERCISE = task("3.1")
 LESSON = COURSE.exercise("3.1")[0]
-BEFORE, AFTER = (LESSON.steps[LESSON.index(EXERCISE.id) + by] for by in (-1, 1))
+BEFORE, AFTER = (LESSON.main_steps[LESSON.main_steps.index(EXERCISE) + by] for by in (-1, 1))
 
 
 async def test_text_follows_the_keys_that_open_an_editor() -> None:
@@ -192,7 +192,7 @@ async def test_keys_after_the_one_that_opens_a_lesson() -> None:
     async with tutor() as learner:
         Line(learner.app).read(DOWN * 2 + ENTER + F8)
         lesson = COURSE.lessons[1]
-        await learner.sees(position_text(lesson.id, lesson.steps[1].id))
+        await learner.sees(position_text(lesson.id, lesson.main_steps[1].id))
 
 
 async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
             await pilot.pause()
             importing.set()
             lesson = COURSE.lessons[0]
-            await learner.sees(position_text(lesson.id, lesson.steps[1].id))
+            await learner.sees(position_text(lesson.id, lesson.main_steps[1].id))
     finally:
         importing.set()
         app.close()
@@ -225,7 +225,7 @@ async def test_map_does_not_wait_for_the_session(monkeypatch: pytest.MonkeyPatch
             # Nothing runs yet that could be stopped.
             app.action_stop()
             Line(app).read(DOWN * 2)
-            await learner.sees(COURSE.lessons[1].steps[1].title)
+            await learner.sees(COURSE.lessons[1].main_steps[1].title)
             Line(app).read(b"q")
             await learner.sees(lambda: not app.is_running)
     finally:
@@ -245,7 +245,7 @@ async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None
             await pilot.pause()
             reading.set()
             lesson = COURSE.lessons[1]
-            await learner.sees(position_text(lesson.id, lesson.steps[1].id))
+            await learner.sees(position_text(lesson.id, lesson.main_steps[1].id))
     finally:
         reading.set()
         app.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
+from lessons.format import main_path
 from lessons.results.result import StepResult, Tensor
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
@@ -25,9 +26,11 @@ def test_the_latest_come_first_and_each_name_once() -> None:
     found = earlier_tensors.before(LESSON, index, recorded)
     names = [each.tensor.name for each in found]
     assert len(names) == len(set(names))
-    last = LESSON.index("causal-weights") + 1
-    assert [each.where for each in found if each.tensor.name == "weights"] == [f"step {last}"]
-    numbers = [int(each.where.removeprefix("step ")) for each in found]
+    steps = [main_path.name_of(LESSON.steps, step.id) for step in LESSON.main_steps]
+    assert [each.where for each in found if each.tensor.name == "weights"] == [
+        main_path.name_of(LESSON.steps, "causal-weights")
+    ]
+    numbers = [steps.index(each.where) for each in found]
     assert numbers == sorted(numbers, reverse=True)
     own = recorded("context")
     assert own is not None

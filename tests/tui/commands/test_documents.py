@@ -87,7 +87,7 @@ def test_large_tensor_has_no_values() -> None:
 
 LESSON = lesson_of(
     text_step("why", "Because of {x}."), code_step("one", "x = 1", "x", prose="{x:.1f}"), code_step("two", "y = 2"),
-    doubling_exercise().model_dump(),
+    doubling_exercise().model_dump(by_alias=True),
 )  # fmt: skip
 RESULTS = {
     "why": StepResult("why", text={"x": "it"}),

@@ -28,12 +28,14 @@ class CourseText:
     Attributes:
         id: stable, and unique in the course: `causal-mask/scale/prose`.
         text: the text as the author wrote it, each paragraph in one line.
-        is_template: whether it has fields that a run fills in.
+        is_template: whether it has fields that are filled in.
+        plural: what it says of several things, if it says how many there are; else "".
     """
 
     id: str
     text: str
     is_template: bool = False
+    plural: str = ""
 
 
 M = TypeVar("M", bound=Model)
@@ -89,7 +91,8 @@ def _changed(value: Any, annotation: Any, path: tuple[str, ...], change: Change)
         return change_texts(value, path, change)
     inner, metadata = _member(annotation, type(value))
     if isinstance(value, str):
-        if value and ReadBy.LEARNERS in metadata:
+        # Numbers are the same in all languages.
+        if ReadBy.LEARNERS in metadata and any(map(str.isalpha, value)):
             after = change(CourseText(SEPARATOR.join(path), in_lines(value), IS_TEMPLATE in metadata), value)
             return value if after == value else after
     elif isinstance(value, tuple):

@@ -1,8 +1,9 @@
-"""The course that ships, as it was when its files were last read and found in order, in the user's cache folder.
+"""The course that ships, in the learner's language, as it was when its files were last read and found in order.
 
-To read and check all files takes longer than anything else at a start. So their content is kept as JSON, together with
-a digest of all that it depends on: every file of the course and of the library of mistakes, the code that reads and
-checks them, and the versions of Python and of the libraries. If one of them differs, or the kept file is damaged,
+To read and check all files takes longer than anything else at a start. So their content is kept as JSON in the user's
+cache folder, in a file for each language, together with a digest of all that it depends on: every file of the course,
+of the library of mistakes and of the translation, the code that reads and checks them, and the versions of Python and
+of the libraries. If one of them differs, or the kept file is damaged,
 missing, or may have been written by somebody else, the files are read again. A file cannot be kept in a cache folder
 that is not the user's alone; then they are read at each start.
 
@@ -25,13 +26,14 @@ from typing import TYPE_CHECKING
 
 from lessons.reading import course_outline
 from lessons.reading.folders import COURSE, MISTAKES
+from lessons.texts import language, translations
 
 if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.lesson import Course
     from lessons.reading.course_outline import CourseOutline
 
 ROOT = Path(__file__).parent.parent.parent
-CODE = (*(ROOT / "lessons" / room for room in ("format", "results", "what_if", "reading")), ROOT / "attention")
+CODE = (*(ROOT / "lessons" / room for room in ("texts", "format", "results", "what_if", "reading")), ROOT / "attention")
 """The code that says what is right in a course: this room and those below it. Steps show classes of `attention`."""
 
 VERSIONS = (("pydantic", "version.py"), ("yaml", "__init__.py"))
@@ -40,7 +42,7 @@ VERSIONS = (("pydantic", "version.py"), ("yaml", "__init__.py"))
 TRAINED = ".pt"
 """The ending of files in the course that hold trained models: large, and not a part of what is read here."""
 
-FOLDER, FILE = "attn-tutor", "course.json"
+FOLDER = "attn-tutor"
 
 
 def load_course() -> Course:
@@ -58,9 +60,9 @@ def load_outline() -> tuple[CourseOutline, Callable[[], Course]]:
     if kept is not None:
         outline, text = kept
         return course_outline.from_json(outline), lambda: _course(text)
-    from lessons.reading import loader, outlining  # they bring YAML and pydantic along
+    from lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
 
-    course = loader.load_course(COURSE)
+    course = translating.translate_course(loader.load_course(COURSE), translations.current())
     made = outlining.outline(course)
     # A file may have been saved while they were read.
     if digest and _digest() == digest:
@@ -96,6 +98,8 @@ def _sources() -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of each file that the course depends on, and the path of each folder."""
     for folder in (COURSE, MISTAKES):
         yield from _contents(folder)
+    if (translation := language.chosen()) is not None:
+        yield from _contents(translation)
     for folder in CODE:
         yield from _contents(folder, ending=".py")
     for name, module in VERSIONS:
@@ -134,7 +138,7 @@ def _load(digest: bytes) -> tuple[bytes, bytes] | None:
         folder = os.open(_folder(), os.O_RDONLY | os.O_DIRECTORY)
         try:
             # A name that is no ordinary file must not block.
-            file = os.open(FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+            file = os.open(_name(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
             with open(file, "rb", buffering=0) as opened:
                 if not (_is_ours(folder) and _is_ours(file) and stat.S_ISREG(os.fstat(file).st_mode)):
                     return None
@@ -162,11 +166,11 @@ def _save(outline: CourseOutline, course: Course, digest: bytes) -> None:
         if not ours:
             return
         # Under another name first, because other processes may read it at this moment.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=FILE, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=_name(), delete=False) as file:
             try:
                 file.write(b"%s\n%s" % (_seal(digest, text), text))
                 file.close()
-                os.replace(file.name, folder / FILE)
+                os.replace(file.name, folder / _name())
             except BaseException:
                 with suppress(OSError):
                     os.unlink(file.name)
@@ -182,6 +186,12 @@ def _is_ours(opened: int) -> bool:
     """Return whether an open file or folder belongs to this user, and nobody else may write it."""
     found = os.fstat(opened)
     return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _name() -> str:
+    """Return the name of the file for the learner's language."""
+    translation = language.chosen()
+    return "course.json" if translation is None else f"course-{translation.name}.json"
 
 
 def _folder() -> Path:

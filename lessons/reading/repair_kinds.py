@@ -14,8 +14,12 @@ from pathlib import Path
 import yaml
 
 from lessons.reading.code_differences import Difference
+from lessons.texts import translations
 
 TEXTS = Path(__file__).parent.parent / "mistakes" / "repairs" / "kinds.yaml"
+GROUP = "repairs"
+"""The texts of this group are those of `TEXTS`: `repairs/axis/name`."""
+
 LONGEST = 60
 ELSEWHERE = ast.Name("…", ast.Load())
 """What stands for a part of an expression that is not meant."""
@@ -47,6 +51,15 @@ def kind_texts() -> dict[str, KindText]:
     """Read the texts about all kinds, by their ids. Raises `OSError` if the file is missing."""
     entries = yaml.safe_load(TEXTS.read_text(encoding="utf-8"))
     return {item["id"]: KindText(item["name"], " ".join(item["why"].split())) for item in entries}
+
+
+def kind_text(kind: str) -> KindText:
+    """Return the text about a kind in the learner's language. Raises `OSError` if the file is missing."""
+    text, into = kind_texts()[kind], translations.current()
+    name = into.find(GROUP, f"{GROUP}/{kind}/name", text.name)
+    why = into.find(GROUP, f"{GROUP}/{kind}/why", text.why)
+    # A translation that cannot say which code it is about is not used.
+    return KindText(name or text.name, why if why and why.count("{code}") == text.why.count("{code}") else text.why)
 
 
 LAST = frozenset(("expression", "statement", "other-target"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
-from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
+from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_text
 from lessons.reading.statements import argument_names, more_names, statements_of
 from lessons.results.result import NamedMistake
 
@@ -42,8 +42,8 @@ class Repair:
     @property
     def mistake(self) -> NamedMistake:
         """What is said of the mistake that it undoes."""
-        text = kind_texts()[self.kind]
-        why = text.why.format(code=self.about)
+        text = kind_text(self.kind)
+        why = text.why.replace("{code}", self.about)
         if len(self.lines) > 1:
             listed = ", ".join(map(str, self.lines[:-1]))
             why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."

@@ -16,7 +16,7 @@ from lessons.reading import repair_kinds
 from lessons.reading.glossary import Glossary
 from lessons.reading.mistake_library import Library
 
-MISTAKES, REPAIRS, GLOSSARY, REFERENCES = "mistakes", "repairs", "glossary", "references"
+MISTAKES, GLOSSARY, REFERENCES = "mistakes", "glossary", "references"
 """The groups that are no lessons. A group of texts is also how their ids begin."""
 
 Catalog = Mapping[str, Sequence[CourseText]]
@@ -32,7 +32,7 @@ def catalog(course: Course, library: Library, glossary: Glossary) -> Catalog:
     return {
         **{lesson.id: texts_of_lesson(lesson, known) for lesson in course.lessons},
         MISTAKES: shared,
-        REPAIRS: texts_of_repairs(),
+        repair_kinds.GROUP: texts_of_repairs(),
         GLOSSARY: [text for term in glossary.terms for text in texts_of(term, (GLOSSARY, term.text_key))],
         REFERENCES: [text for each in glossary.references for text in texts_of(each, (REFERENCES, each.text_key))],
     }
@@ -60,7 +60,7 @@ def texts_of_library(library: Library) -> list[CourseText]:
 def texts_of_repairs() -> list[CourseText]:
     """Return the texts about the kinds of repairs."""
     return [
-        CourseText(SEPARATOR.join((REPAIRS, kind, field)), text, True)
+        CourseText(SEPARATOR.join((repair_kinds.GROUP, kind, field)), text, True)
         for kind, texts in repair_kinds.kind_texts().items()
         for field, text in (("name", texts.name), ("why", texts.why))
     ]

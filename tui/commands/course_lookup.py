@@ -26,10 +26,10 @@ def read_course() -> Course:
 
 def read_glossary() -> Glossary:
     """Read the glossary. Ends the program if that fails, after printing the findings."""
-    from lessons.reading import glossary  # it reads YAML, which takes a while to load
+    from lessons.reading import translating  # it reads YAML, which takes a while to load
 
     try:
-        return glossary.load()
+        return translating.load_glossary()
     except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None

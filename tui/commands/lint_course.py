@@ -8,16 +8,18 @@ import queue
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import claims, coverage, proofs, writing
+from lessons.authoring import claims, coverage, proofs, translation_findings, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import (
+    Course,
     Exercise,
     ExerciseStep,
     ExperimentStep,
@@ -26,12 +28,14 @@ from lessons.format.lesson import (
     Question,
     RunningStep,
 )
-from lessons.reading import glossary
-from lessons.reading.findings import Finding
+from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading.findings import Finding, LessonError
+from lessons.reading.folders import MISTAKES
 from lessons.reading.loader import COURSE, read_course
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
+from lessons.texts import language
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
@@ -116,7 +120,17 @@ def read(folder: Path | None) -> Report:
         findings += writing.findings(lesson)
     findings += coverage.findings(folder, lessons)
     findings += glossary.findings(folder, lessons)
+    findings += _in_translations(folder, lessons)
     return Report(lessons, findings)
+
+
+def _in_translations(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
+    """Find what is wrong in the translations beside a course, if its other files can be read."""
+    beside = folder.parent / language.TRANSLATIONS.name
+    with suppress(LessonError):
+        library = mistake_library.load_library(folder.parent / MISTAKES.name)
+        texts = text_catalog.catalog(Course(lessons=tuple(lessons)), library, glossary.load(folder))
+        yield from translation_findings.findings(beside, texts)
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 
+from lessons.authoring import translation_files
 from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading.findings import LessonError
 from lessons.reading.loader import load_course
 from lessons.reading.text_catalog import Catalog
-from tui.commands.errors import UsageError
+from lessons.texts.language import CODE
+from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import print_json, print_lines
 from tui.tty.exit_codes import ExitCode
 
@@ -16,6 +20,8 @@ from tui.tty.exit_codes import ExitCode
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the texts of the whole course, or of one group of them."""
     found = read()
+    if options.update:
+        return _update(Path(options.update), found)
     if options.group:
         found = {group: texts for group, texts in found.items() if group == options.group}
         if not found:
@@ -24,6 +30,19 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json({"texts": [asdict(text) for texts in found.values() for text in texts]})
     else:
         print_lines(f"{text.id}: {' '.join(text.text.split())}" for texts in found.values() for text in texts)
+    return ExitCode.OK
+
+
+def _update(folder: Path, found: Catalog) -> ExitCode:
+    if not CODE.fullmatch(folder.name):
+        raise UsageError(f"'{folder.name}' is not the code of a language, such as ru")
+    try:
+        amounts = translation_files.update(folder, found)
+    except (LessonError, OSError) as error:
+        raise CommandError(str(error)) from None
+    print_lines(
+        f"{folder / group}.po: {done} of {whole} texts are translated" for group, (done, whole) in amounts.items()
+    )
     return ExitCode.OK
 
 

@@ -165,6 +165,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb("texts", "list_texts", "for translators: every text that learners read, with its id")
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP", nargs="?", help="the id of a lesson, or another group (default: all)")
+    parser.add_argument("--update", metavar="FOLDER", help="bring the translation in a folder such as ru up to date")
     parser.add_argument("--json", action="store_true", help="as a JSON document")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lessons.format.lesson import Course
-from lessons.reading import glossary
+from lessons.reading import translating
 from lessons.reading.findings import LessonError
 from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
@@ -28,7 +28,7 @@ class GlossaryController:
             self.close()
             return
         try:
-            words = glossary.load()
+            words = translating.load_glossary()
         except LessonError as error:
             frame.notify(f"The glossary cannot be read: {error}", "error")
             return

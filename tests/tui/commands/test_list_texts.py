@@ -14,7 +14,7 @@ def test_texts_of_a_group_are_printed_with_their_ids(command: Command) -> None:
 
 def test_texts_are_a_json_document_too(command: Command) -> None:
     texts = document(command("texts", "mistakes", "--json"))["texts"]
-    assert {"id", "text", "is_template"} == texts[0].keys()
+    assert {"id", "text", "is_template", "plural"} == texts[0].keys()
 
 
 def test_an_unknown_group_is_refused_with_the_known_ones(command: Command) -> None:

@@ -1,0 +1,92 @@
+"""The course in the learner's language: every text that has a translation is replaced by it, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from lessons.format.fields import Model
+from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, TrainStep
+from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
+from lessons.reading import glossary, text_catalog
+from lessons.reading.glossary import Glossary, Term
+from lessons.reading.text_catalog import GLOSSARY, MISTAKES, REFERENCES, id_in_library
+from lessons.texts import translations
+from lessons.texts.translations import Translations
+
+M = TypeVar("M", bound=Model)
+
+
+def translate_course(course: Course, into: Translations) -> Course:
+    """Return a course in another language."""
+    if into.folder is None:
+        return course
+    return Course(lessons=tuple(translate_lesson(lesson, into) for lesson in course.lessons))
+
+
+def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
+    """Return a lesson in another language. Labels that are its tokens stay its tokens."""
+    translated = change_texts(lesson, (lesson.id,), _change(into, lesson.id))
+    if not (repeated := text_catalog.labels_of_tokens(lesson)):
+        return translated
+    steps = []
+    for step in translated.steps:
+        if isinstance(step, RunningStep):
+            update: dict[str, object] = {}
+            for field in ("show", "reveal", *(("watch",) if isinstance(step, TrainStep) else ())):
+                start = SEPARATOR.join((lesson.id, step.id, field))
+                shown: Sequence[ShownTensor] = getattr(step, field, ())
+                update |= {field: tuple(_with_tokens(item, start, translated.tokens, repeated) for item in shown)}
+            step = step.model_copy(update={field: value for field, value in update.items() if value})
+        steps.append(step)
+    return translated.model_copy(update={"steps": tuple(steps)})
+
+
+def load_glossary() -> Glossary:
+    """Read the glossary and the references of the course in the learner's language. Raises `LessonError`."""
+    return translate_glossary(glossary.load(), translations.current())
+
+
+def translate_glossary(found: Glossary, into: Translations) -> Glossary:
+    """Return a glossary in another language, in the order of its alphabet as far as code points tell."""
+    if into.folder is None:
+        return found
+    terms = tuple(change_texts(term, (GLOSSARY, term.text_key), _change(into, GLOSSARY)) for term in found.terms)
+    words = {before.term: after.term for before, after in zip(found.terms, terms, strict=True)}
+    related = (term.model_copy(update={"see": tuple(words.get(other, other) for other in term.see)}) for term in terms)
+    return Glossary(
+        terms=tuple(sorted(map(_fresh, related), key=lambda term: term.term.casefold())),
+        references=tuple(
+            change_texts(each, (REFERENCES, each.text_key), _change(into, REFERENCES)) for each in found.references
+        ),
+    )
+
+
+def _fresh(term: Term) -> Term:
+    """Return an equal term that has not computed anything of its texts yet."""
+    return Term.model_construct(**{name: getattr(term, name) for name in Term.model_fields})
+
+
+def _change(into: Translations, group: str) -> Change:
+    """Return the function that translates the texts of a group."""
+
+    def change(text: CourseText, written: str) -> str:
+        found = into.find(group, text.id, text.text)
+        if found is None and (shared := id_in_library(text.id)):
+            found = into.find(MISTAKES, shared, text.text)
+        if found is not None and text.is_template:
+            found = with_fields_of(written, found)
+        return written if found is None else found
+
+    return change
+
+
+def _with_tokens(shown: ShownTensor, start: str, tokens: tuple[str, ...], repeated: dict[str, bool]) -> ShownTensor:
+    """Replace the labels of a tensor that are the tokens of the lesson, forward or in reverse order."""
+    labels = {
+        axis: (tokens[::-1] if repeated[path] else tokens)
+        if (path := SEPARATOR.join((start, shown.name, "labels", axis))) in repeated
+        else words
+        for axis, words in shown.labels.items()
+    }
+    return shown if labels == shown.labels else shown.model_copy(update={"labels": labels})

@@ -1,0 +1,1 @@
+"""Texts in the learner's language: which language that is, and what its translators have written."""

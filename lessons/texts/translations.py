@@ -1,0 +1,82 @@
+"""What the translators of one language have written, read a file at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from lessons.texts import language, po_file
+
+ENDING = ".po"
+PLURAL_FORMS = "Plural-Forms"
+ENGLISH_FORMS = "nplurals=2; plural=(n != 1);"
+
+Form = Callable[[int], int]
+"""Returns which form a number of things has in a language, from 0."""
+
+
+class Translations:
+    """The translations into one language. Of a text that has none for what it says now, there is only the English.
+
+    Attributes:
+        folder: the folder with the files, one for each group of texts; None for English.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._files: dict[str, tuple[dict[str, po_file.Entry], Form]] = {}
+
+    def find(self, group: str, text_id: str, source: str) -> str | None:
+        """Return the translation of a text of a group, made for this English source; None if there is none."""
+        entry = self._entry(group, text_id, source)
+        return entry.translations[0] if entry else None
+
+    def find_form(self, group: str, text_id: str, source: str, count: int) -> str | None:
+        """Return the translation of a text that says how many there are, None if there is none.
+
+        `source` is the English text for a single thing.
+        """
+        entry = self._entry(group, text_id, source)
+        if entry is None:
+            return None
+        form = self._file(group)[1](count)
+        return entry.translations[form] if 0 <= form < len(entry.translations) else None
+
+    def _entry(self, group: str, text_id: str, source: str) -> po_file.Entry | None:
+        if self.folder is None:
+            return None
+        entry = self._file(group)[0].get(text_id)
+        return entry if entry and entry.is_translated and entry.source == source else None
+
+    def _file(self, group: str) -> tuple[dict[str, po_file.Entry], Form]:
+        assert self.folder is not None
+        if group not in self._files:
+            try:
+                read = po_file.read((self.folder / (group + ENDING)).read_text(encoding="utf-8"))
+                self._files[group] = dict(read.entries), form_of(read.header.get(PLURAL_FORMS, ENGLISH_FORMS))
+            except (OSError, ValueError):
+                # What is wrong in a file, the linter says to translators; learners read the English text.
+                self._files[group] = {}, form_of(ENGLISH_FORMS)
+        return self._files[group]
+
+
+def form_of(plural_forms: str) -> Form:
+    """Return the function that a `Plural-Forms` field describes. Raises `ValueError` if it cannot be read."""
+    from gettext import c2py  # only other languages than English need it
+
+    _, found, formula = plural_forms.partition("plural=")
+    if not found:
+        raise ValueError(f"'{plural_forms}' has no 'plural='")
+    form: Form = c2py(formula.partition(";")[0].strip())
+    return form
+
+
+@lru_cache
+def _of(folder: Path | None) -> Translations:
+    return Translations(folder)
+
+
+def current() -> Translations:
+    """Return the translations into the learner's language, which are none if it is English."""
+    return _of(language.chosen())

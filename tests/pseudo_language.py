@@ -1,0 +1,57 @@
+"""A language made for tests, in which every text is its English text in brackets: `⟦Look at the weights.⟧`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from lessons.authoring.translation_files import header_of
+from lessons.format.text_walk import CourseText
+from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading.text_catalog import Catalog
+from lessons.texts import po_file
+from lessons.texts.po_file import Entry
+from tests.course import COURSE
+
+CODE = "xx"
+OPEN, CLOSE = "⟦⟧"
+
+
+@cache
+def catalog() -> Catalog:
+    """Return all texts of the course."""
+    return text_catalog.catalog(COURSE, mistake_library.load_library(), glossary.load())
+
+
+def translated(text: str) -> str:
+    """Return a text in the pseudo-language."""
+    return f"{OPEN}{text}{CLOSE}"
+
+
+def write(folder: Path, texts: Catalog | None = None) -> Path:
+    """Write translations into the pseudo-language below a folder; return the folder of the language."""
+    language = folder / CODE
+    language.mkdir(parents=True)
+    for group, found in (catalog() if texts is None else texts).items():
+        (language / f"{group}.po").write_text(po_file.write(header_of(CODE), map(entry_of, found)), encoding="utf-8")
+    return language
+
+
+def entry_of(text: CourseText) -> Entry:
+    """Return the entry for a text."""
+    forms = (translated(text.text), translated(text.plural)) if text.plural else (translated(text.text),)
+    return Entry(text.id, text.text, text.plural, forms)
+
+
+def without_brackets(texts: Iterable[str]) -> list[str]:
+    """Return texts as they are in English."""
+    return [text.replace(OPEN, "").replace(CLOSE, "") for text in texts]
+
+
+def speak(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have the tutor, and the processes that it starts, use the translations below a folder."""
+    monkeypatch.setenv("ATTN_TUTOR_LANGUAGE", CODE)
+    monkeypatch.setenv("ATTN_TUTOR_TRANSLATIONS", str(folder))

@@ -24,6 +24,12 @@ def fill_in(step: Any) -> None:
         step.update(probe=judged["probe"].replace(FUNCTION, str(defined[0])), checks=judged["checks"])
 
 
+def shared_checks() -> list[dict[str, Any]]:
+    """Return the data of the checks that exercises in one line have if they give none. Raises `LessonError`."""
+    checks: list[dict[str, Any]] = _read()["checks"]
+    return checks
+
+
 @functools.cache
 def _read() -> dict[str, Any]:
     """Return the probe and the checks. Raises `LessonError` if the file cannot be read."""

@@ -1,7 +1,7 @@
 """The catalog of the course: every text that learners read, in groups, each translated in a file of its own.
 
-A mistake of the library stands in the catalog once, however many exercises name it; what an exercise says in its place
-belongs to the exercise.
+A mistake of the library stands in the catalog once, however many exercises name it, and so do the checks of exercises
+in one line; what an exercise says in their place belongs to the exercise.
 """
 
 from __future__ import annotations
@@ -9,45 +9,50 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from lessons.format.exercises import Mistake
+from lessons.format.exercises import Check, Mistake
 from lessons.format.lesson import Course, Lesson, RunningStep, TrainStep
 from lessons.format.text_walk import SEPARATOR, CourseText, key_of, texts_of
-from lessons.reading import repair_kinds
+from lessons.reading import line_exercises, repair_kinds
 from lessons.reading.glossary import Glossary
 from lessons.reading.mistake_library import Library
 
-MISTAKES, GLOSSARY, REFERENCES = "mistakes", "glossary", "references"
+MISTAKES, LINE, GLOSSARY, REFERENCES = "mistakes", "line", "glossary", "references"
 """The groups that are no lessons. A group of texts is also how their ids begin."""
 
 Catalog = Mapping[str, Sequence[CourseText]]
 """The texts of each group, in order."""
 
-OF_MISTAKE = re.compile(r"[^/]+/[^/]+/mistakes/(?P<rest>.+)")
+SHARED = (
+    (re.compile(r"[^/]+/[^/]+/mistakes/(?P<rest>.+)"), MISTAKES),
+    (re.compile(r"[^/]+/[^/]+/checks/(?P<rest>.+)"), LINE),
+)
+"""The ids of texts in exercises that may be those of a group which exercises share, and that group."""
 
 
 def catalog(course: Course, library: Library, glossary: Glossary) -> Catalog:
     """Return all texts of a course, of its library of mistakes, and of its glossary."""
-    shared = texts_of_library(library)
-    known = {text.id: text.text for text in shared}
+    mistakes, line = texts_of_library(library), texts_of_line_exercises()
+    known = {text.id: text.text for text in (*mistakes, *line)}
     return {
         **{lesson.id: texts_of_lesson(lesson, known) for lesson in course.lessons},
-        MISTAKES: shared,
+        MISTAKES: mistakes,
+        LINE: line,
         repair_kinds.GROUP: texts_of_repairs(),
         GLOSSARY: [text for term in glossary.terms for text in texts_of(term, (GLOSSARY, term.text_key))],
         REFERENCES: [text for each in glossary.references for text in texts_of(each, (REFERENCES, each.text_key))],
     }
 
 
-def texts_of_lesson(lesson: Lesson, library: Mapping[str, str]) -> list[CourseText]:
-    """Return the texts of a lesson, but for labels that repeat its tokens and for what the library of mistakes says.
+def texts_of_lesson(lesson: Lesson, shared: Mapping[str, str]) -> list[CourseText]:
+    """Return the texts of a lesson, but for labels that repeat its tokens and for what exercises share.
 
-    `library` maps the ids of the texts of the library to these texts.
+    `shared` maps the ids of the texts that exercises share to these texts.
     """
     repeated = labels_of_tokens(lesson)
     return [
         text
         for text in texts_of(lesson, (lesson.id,))
-        if text.id.rpartition(SEPARATOR)[0] not in repeated and library.get(id_in_library(text.id)) != text.text
+        if text.id.rpartition(SEPARATOR)[0] not in repeated and shared.get(shared_id(text.id)) != text.text
     ]
 
 
@@ -55,6 +60,12 @@ def texts_of_library(library: Library) -> list[CourseText]:
     """Return the texts of all mistakes of the library."""
     mistakes = map(Mistake.model_validate, library.values())
     return [text for mistake in mistakes for text in texts_of(mistake, (MISTAKES, mistake.id))]
+
+
+def texts_of_line_exercises() -> list[CourseText]:
+    """Return the texts of the checks of exercises in one line that have none of their own. Raises `LessonError`."""
+    checks = map(Check.model_validate, line_exercises.shared_checks())
+    return [text for number, check in enumerate(checks) for text in texts_of(check, (LINE, str(number)))]
 
 
 def texts_of_repairs() -> list[CourseText]:
@@ -66,10 +77,12 @@ def texts_of_repairs() -> list[CourseText]:
     ]
 
 
-def id_in_library(text_id: str) -> str:
-    """Return the id that a text of a mistake has if the library says it; "" for other texts."""
-    match = OF_MISTAKE.fullmatch(text_id)
-    return SEPARATOR.join((MISTAKES, match["rest"])) if match else ""
+def shared_id(text_id: str) -> str:
+    """Return the id that a text of an exercise has if other exercises share it; "" if none of its kind is shared."""
+    for pattern, group in SHARED:
+        if match := pattern.fullmatch(text_id):
+            return SEPARATOR.join((group, match["rest"]))
+    return ""
 
 
 def labels_of_tokens(lesson: Lesson) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, Trai
 from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
 from lessons.reading import glossary, text_catalog
 from lessons.reading.glossary import Glossary, Term
-from lessons.reading.text_catalog import GLOSSARY, MISTAKES, REFERENCES, id_in_library
+from lessons.reading.text_catalog import GLOSSARY, REFERENCES, shared_id
 from lessons.texts import translations
 from lessons.texts.translations import Translations
 
@@ -72,8 +72,8 @@ def _change(into: Translations, group: str) -> Change:
 
     def change(text: CourseText, written: str) -> str:
         found = into.find(group, text.id, text.text)
-        if found is None and (shared := id_in_library(text.id)):
-            found = into.find(MISTAKES, shared, text.text)
+        if found is None and (shared := shared_id(text.id)):
+            found = into.find(shared.partition(SEPARATOR)[0], shared, text.text)
         if found is not None and text.is_template:
             found = with_fields_of(written, found)
         return written if found is None else found

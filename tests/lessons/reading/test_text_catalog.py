@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from lessons.format.lesson import ExerciseStep
-from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading import glossary, line_exercises, mistake_library, text_catalog
 from lessons.reading.text_catalog import Catalog
 from tests.course import COURSE
+from tests.lessons.lesson_builders import doubling_exercise, lesson_of
 
 
 @cache
@@ -35,7 +36,23 @@ def test_what_an_exercise_says_itself_of_a_mistake_belongs_to_the_exercise() -> 
     own = [text for texts in whole().values() for text in texts if "/mistakes/" in text.id]
     assert own
     library = {text.id: text.text for text in whole()["mistakes"]}
-    assert all(library.get(text_catalog.id_in_library(text.id)) != text.text for text in own)
+    assert all(library.get(text_catalog.shared_id(text.id)) != text.text for text in own)
+
+
+def test_checks_of_exercises_in_one_line_stand_there_once() -> None:
+    step = doubling_exercise().model_dump(by_alias=True) | {
+        "form": "line",
+        "starter": "def double(x):\n    return ...\n",
+    }
+    step |= {"solution": "def double(x):\n    return 2 * x\n"}
+    for key in ("probe", "checks"):
+        del step[key]
+    line_exercises.fill_in(step)
+    lesson = lesson_of(step)
+    shared = {text.id: text.text for text in whole()["line"]}
+    assert "line/0/fail/0/say" in shared
+    assert not [text for text in text_catalog.texts_of_lesson(lesson, shared) if "/checks/" in text.id]
+    assert [text for text in text_catalog.texts_of_lesson(lesson, {}) if "/checks/" in text.id]
 
 
 def exercises() -> list[ExerciseStep]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessons.authoring import rhythm, voice
+from lessons.authoring import english_in_code, rhythm, voice
 from lessons.authoring.rewritten import is_rewritten
 from lessons.format.learner_texts import LearnerText, Path
 from lessons.format.lesson import (
@@ -66,6 +66,8 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
             yield (*at, "title"), "a title has no full stop", "Take it away."
         if is_rewritten(lesson):
             yield from (((*at, "title"), *found) for found in voice.complaints(CODE.sub(" ", step.title)))
+            for inside, problem, remedy in english_in_code.complaints(step):
+                yield (*at, *inside), problem, remedy
         for text in step.learner_texts:
             for problem, remedy in _complaints_of_text(text, lesson):
                 yield (*at, *text.path), problem, remedy

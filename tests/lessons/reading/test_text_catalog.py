@@ -40,10 +40,8 @@ def test_what_an_exercise_says_itself_of_a_mistake_belongs_to_the_exercise() -> 
 
 
 def test_checks_of_exercises_in_one_line_stand_there_once() -> None:
-    step = doubling_exercise().model_dump(by_alias=True) | {
-        "form": "line",
-        "starter": "def double(x):\n    return ...\n",
-    }
+    step = doubling_exercise().model_dump(mode="json", by_alias=True)
+    step |= {"form": "line", "starter": "def double(x):\n    return ...\n"}
     step |= {"solution": "def double(x):\n    return 2 * x\n"}
     for key in ("probe", "checks"):
         del step[key]

@@ -832,7 +832,7 @@ async def test_keys_before_anything_is_loaded() -> None:
 async def test_ascii_only() -> None:
     async with tutor(terminal=Terminal(depth="none", unicode=False)) as learner:
         screens = learner.text
-        for position in (("one-query", "inputs"), ("attention-classes", "v1-code"), ("gpt2-size", "weights")):
+        for position in (("one-query", "inputs"), ("attention-classes", "v1"), ("gpt2-size", "weights")):
             await learner.goes_to(*position)
             screens += learner.text
         await learner.goes_to("attention-classes", "same-numbers")

@@ -17,9 +17,10 @@ TRAINABLE, CLASSES = COURSE.lesson("trainable-weights"), COURSE.lesson("attentio
 OF_ANY_SEED = {
     "trainable-weights": ("draw-order", "parameter", "how-far", "spread", "saturation", "lost-gradient", "which-width"),
     "attention-classes": (
-        "by-hand",
+        "v1",
         "which-way",
         "downhill",
+        "one-seed",
         "bound",
         "first-weights",
         "first-gradient",

@@ -404,7 +404,7 @@ def trainable_weights(given: Given) -> Table:
         "v1": ["v1.W_query", "v1.W_key", "v1.W_value"],
         "members": ["holder.marked"],
         "not-a-matrix": ["layer.weight"],
-        "one-seed": ["seeded_v1.W_query"],
+        "one-seed": ["seeded_v1.W_query", "seeded_v1.W_key", "seeded_v1.W_value"],
         "v2": projections("v2"),
         "bias": [*projections("biased"), "biased.W_query.bias", "biased.W_key.bias", "biased.W_value.bias"],
         "linear-shape": ["layer.weight"],
@@ -434,9 +434,19 @@ def attention_classes(given: Given) -> Table:
     v2 = given.matrices("v2", "v2")
     two = head(INPUTS, v2)
 
-    seeded = given("one-seed", "seeded_v1.W_query")
+    seeded = Weights(*(given("one-seed", f"seeded_v1.{name}") for name in NAMES))
     # nn.Linear stretches the same draws from [0, 1) to what its width allows, and fills a matrix (out, in) with them.
-    stretched = nested([(2 * number - 1) / math.sqrt(3) for number in flat(seeded)], (2, 3))
+    stretched = [nested([(2 * number - 1) / math.sqrt(3) for number in flat(matrix)], (2, 3)) for matrix in seeded]
+
+    def inner_weights(seed: int, draw: Callable[[], Any]) -> Matrix:
+        """Return the attention weights of matrices that are drawn after a seed."""
+        torch.manual_seed(seed)
+        return head(INPUTS, Weights(*plain(draw()))).weights  # type: ignore[no-any-return]
+
+    with torch.random.fork_rng():
+        of_789 = inner_weights(789, lambda: draw_matrices(3, 2, 3))
+        of_42 = inner_weights(42, lambda: draw_matrices(3, 2, 3))
+        unseeded = inner_weights(123, lambda: (torch.rand(135), *(torch.rand(3, 3) for _ in range(3)))[1:])
 
     wide, *drafts = given.redraw(
         "first-weights",
@@ -476,14 +486,22 @@ def attention_classes(given: Given) -> Table:
     untrained = head(INPUTS, Weights(*given.redraw("carried", lambda: draw_matrices(3, 2, 3))))
     square = Weights(*(given("silent", f"square.{name}") for name in NAMES))
     return {
+        "why/loose": one.context,
+        "why/weights": one.weights,
         "v1/context": one.context,
-        "by-hand/second": one.context[1],
-        "by-hand/row-1": one.context[1],
+        "v1/loose": one.context,
+        "find-parameter/context": one.context,
+        "find-parameter/W_value": v1.value,
         "members/marked": drawn(0, 1),
         "members/plain": drawn(0, 1),
         "prepared/marked": given("members", "holder.marked"),
         "gradient/gradient": gradients[0],
         "gradient/W_query": v1.query,
+        "gradient/value_gradient": gradients[2],
+        "lower-loss/loss": loss(v1),
+        "lower-loss/W_query": v1.query,
+        "lower-loss/W_value": v1.value,
+        "lower-loss/value_gradient": gradients[2],
         "which-way/rising": gradients[0],
         "which-way/W_query": v1.query,
         "which-way/step": steps[0],
@@ -492,11 +510,17 @@ def attention_classes(given: Given) -> Table:
         "grad-fn/weights": unscaled,
         "last-operation/scores": one.scores,
         "last-operation/mixed": matmul(one.weights, INPUTS),
-        "more-names/first-queries": [one.queries[0]] * 2,
+        "more-names/first_queries": [one.queries[0]] * 2,
         "not-a-matrix/projected": matmul(INPUTS, transpose(given("not-a-matrix", "layer.weight"))),
         "one-seed/W_query_v1": drawn(0, 1),
-        "one-seed/W_query_v2": stretched,
+        "one-seed/W_query_v2": stretched[0],
+        "one-seed/context_1": head(INPUTS, seeded).context,
+        "one-seed/context_2": head(INPUTS, Weights(*map(transpose, stretched))).context,
         "v2/context": two.context,
+        "v2/context_v1": one.context,
+        "inner-weights/weights_789": of_789,
+        "inner-weights/weights_42": of_42,
+        "inner-weights/unseeded": unseeded,
         "bound/ends": [1.0, math.sqrt(6 / (768 + 64)), 1 / math.sqrt(768)],
         "first-weights/tops": [mean([max(row) for row in softmax_rows(scores)]) for scores in fresh],
         "first-weights/spreads": [std(scores) for scores in fresh],
@@ -521,6 +545,7 @@ def attention_classes(given: Given) -> Table:
             head(INPUTS, square).context[1],
             head(INPUTS, Weights(*map(transpose, square))).context[1],
         ],
+        "remember/built": one.context,
     }
 
 

@@ -38,7 +38,7 @@ def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
 
     Args:
         hints: The hints, the most important first.
-        title: The title of the side step, which is named if all of the line fits then.
+        title: The title of the side step, which is named where there is room: at most the last two hints give way.
         width: Columns of the line.
     """
     found = hint("tutor.next")
@@ -46,7 +46,9 @@ def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
         return list(hints)
     at = list(hints).index(found) + 1
     full = [*hints[:at], hint("tutor.side-step", f"{ACTIONS['tutor.side-step'].hint}: {title}"), *hints[at:]]
-    return full if key_line(full) == key_line(full, width) else [*hints[:at], hint("tutor.side-step"), *hints[at:]]
+    if len(key_line(full[:-2])) + 2 <= width:
+        return full
+    return [*hints[:at], hint("tutor.side-step"), *hints[at:]]
 
 
 def key_line(hints: Sequence[str], width: int | None = None) -> str:

@@ -193,10 +193,11 @@ def test_a_key_line_drops_its_last_hints() -> None:
 
 
 def test_a_key_line_names_the_side_step_where_there_is_room() -> None:
-    parts = ["tab pane", "n next", "b back", "q quit"]
-    full = "tab pane   n next   i side step: Floats   b back   q quit"
-    assert key_line(with_side_step(parts, "Floats", len(full) + 2)) == full
-    assert with_side_step(parts, "Floats", len(full) + 1) == ["tab pane", "n next", "i side step", "b back", "q quit"]
+    parts = ["tab pane", "n next", "b back", "m map", "q quit"]
+    full = "tab pane   n next   i side step: Floats   b back"
+    assert key_line(with_side_step(parts, "Floats", len(full) + 2), len(full) + 2) == full
+    short = ["tab pane", "n next", "i side step", "b back", "m map", "q quit"]
+    assert with_side_step(parts, "Floats", len(full) + 1) == short
     # Where keys do something else, it is not named.
     assert with_side_step(["f8 next", "esc leave"], "Floats", 80) == ["f8 next", "esc leave"]
 

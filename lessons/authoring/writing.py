@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessons.authoring import english_in_code, rhythm, voice
+from lessons.authoring import english_in_code, rhythm, side_variables, voice
 from lessons.authoring.rewritten import is_rewritten
 from lessons.format.learner_texts import LearnerText, Path
 from lessons.format.lesson import (
@@ -58,6 +58,7 @@ def findings(lesson: Lesson) -> Iterator[Finding]:
 def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     """Yield what breaks the rules of writing in a lesson, as path, problem and remedy."""
     yield from _complaints_of_lesson(lesson)
+    yield from side_variables.complaints(lesson)
     for position, step in enumerate(lesson.steps):
         at: Path = ("steps", position)
         if len(step.title) > LONGEST_TITLE:
@@ -94,11 +95,11 @@ def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         where: Path = ("steps", len(lesson.steps) - 1)
         yield where, "the lesson does not end with what to remember", f"End it with a step 'id: {LAST_STEP}'."
     reading = 0
-    for position, step in enumerate(lesson.steps):
+    for step in lesson.main_steps:
         reading = reading + 1 if step.kind == "read" else 0
         if reading > MOST_READING:
             problem = f"{reading} steps in a row have nothing but text"
-            yield ("steps", position), problem, "Let something run, or ask something, in between."
+            yield ("steps", lesson.index(step.id)), problem, "Let something run, or ask something, in between."
     challenges = [step for step in lesson.exercises if step.challenge]
     if len(challenges) != 1 or not isinstance(challenges[0], ExerciseStep):
         problem = f"the lesson has {len(challenges)} challenges" if challenges else "the lesson has no challenge"
@@ -107,7 +108,7 @@ def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         yield ("steps",), problem, "Give one exercise in code 'challenge: true': who passes it may skip the lesson."
     if is_rewritten(lesson):
         yield from rhythm.complaints(lesson)
-    if not any(isinstance(step, Question) for step in lesson.exercises):
+    if not any(isinstance(step, Question) for step in lesson.main_steps):
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
 

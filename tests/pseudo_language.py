@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.authoring import interface_texts
 from lessons.authoring.translation_files import header_of
 from lessons.format.text_walk import CourseText
 from lessons.reading import glossary, mistake_library, text_catalog
@@ -24,6 +25,12 @@ OPEN, CLOSE = "⟦⟧"
 def catalog() -> Catalog:
     """Return all texts of the course."""
     return text_catalog.catalog(COURSE, mistake_library.load_library(), glossary.load())
+
+
+@cache
+def interface() -> Catalog:
+    """Return all texts that stand in the code of the tutor."""
+    return interface_texts.catalog()
 
 
 def translated(text: str) -> str:

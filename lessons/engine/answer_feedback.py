@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence
 
 from lessons.engine.question_facts import Index, is_same_number
+from lessons.texts.wording import Wording
+
+say = Wording("engine/feedback")
 
 _DECIMALS = re.compile(r"[.,](\d+)$")
 
@@ -14,68 +17,104 @@ _DECIMALS = re.compile(r"[.,](\d+)$")
 def describe_number_error(answer: float, right: float, text: str, within: float) -> str:
     """Describe how far off a number is, and in which direction. `text` is the number as the learner wrote it."""
     if math.isnan(answer):
-        return "It is a number."
+        return say("is-number", "It is a number.")
     if math.isnan(right):
-        return "Not that. Neither a larger nor a smaller number would be right."
+        return say("neither-larger-nor-smaller", "Not that. Neither a larger nor a smaller number would be right.")
     if math.isfinite(right) and right and is_same_number(-answer, right, within):
-        return "The size is right, the sign is not."
-    where = "large" if answer > right else "small"
+        return say("wrong-sign", "The size is right, the sign is not.")
+    large = answer > right
     if not (math.isfinite(answer) and math.isfinite(right)):
-        return f"Too {where}."
+        return _too_large() if large else _too_small()
     decimals = _DECIMALS.search(text.strip())
     if round(right, len(decimals[1]) if decimals else 0) == answer and answer:
-        return "Right as far as it goes, but rounded too much: give more digits."
+        return say("rounded-too-much", "Right as far as it goes, but rounded too much: give more digits.")
     if right and answer and (right > 0) == (answer > 0):
         ratio = answer / right
         if ratio >= 10 or ratio <= 0.1:
-            return f"Too {where}: it is off by a factor of more than ten."
+            if large:
+                return say("much-too-large", "Too large: it is off by a factor of more than ten.")
+            return say("much-too-small", "Too small: it is off by a factor of more than ten.")
         if 0.9 < ratio < 1.1:
-            return f"Close, but too {where}."
-    return f"Too {where}."
+            if large:
+                return say("a-little-too-large", "Close, but too large.")
+            return say("a-little-too-small", "Close, but too small.")
+    return _too_large() if large else _too_small()
+
+
+def _too_large() -> str:
+    return say("too-large", "Too large.")
+
+
+def _too_small() -> str:
+    return say("too-small", "Too small.")
 
 
 def describe_shape_error(answer: Index, right: Index) -> str:
     """Describe how a shape differs from the right one."""
-    if len(answer) != len(right):
-        return f"It has {'fewer' if len(answer) > len(right) else 'more'} axes."
+    if len(answer) > len(right):
+        return say("fewer-axes", "It has fewer axes.")
+    if len(answer) < len(right):
+        return say("more-axes", "It has more axes.")
     if sorted(answer) == sorted(right):
-        transposed = answer == tuple(reversed(right))
-        return "The right sizes in the wrong order" + (": yours is transposed." if transposed else ".")
+        if answer == tuple(reversed(right)):
+            return say("transposed", "The right sizes in the wrong order: yours is transposed.")
+        return say("wrong-order-of-sizes", "The right sizes in the wrong order.")
     good = sum(map(int.__eq__, answer, right))
     if len(right) == 1:
-        return f"Too {'large' if answer > right else 'small'}."
+        return _too_large() if answer > right else _too_small()
     if not good:
-        return "As many axes as it has, but none of them has that size."
-    return f"As many axes as it has, but only {good} of the {len(right)} sizes {'is' if good == 1 else 'are'} right."
+        return say("no-size-right", "As many axes as it has, but none of them has that size.")
+    return say.count(
+        "some-sizes-right",
+        good,
+        "As many axes as it has, but only {count} of the {sizes} sizes is right.",
+        "As many axes as it has, but only {count} of the {sizes} sizes are right.",
+        sizes=len(right),
+    )
 
 
 def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
     """Describe how much of an order is right."""
     if tuple(answer) == tuple(reversed(right)):
-        return "Right, but the wrong way round: yours begins where it should end."
-    good = sum(map(int.__eq__, answer, right))
-    return f"{good} of {len(right)} {'is' if good == 1 else 'are'} in the right place."
+        return say("reversed", "Right, but the wrong way round: yours begins where it should end.")
+    return say.count(
+        "some-in-place",
+        sum(map(int.__eq__, answer, right)),
+        "{count} of {all} is in the right place.",
+        "{count} of {all} are in the right place.",
+        all=len(right),
+    )
 
 
 def point_at_other_row(cell: Index, right: Sequence[Index]) -> str:
     """Say where to look for the right row, given a cell of a wrong one."""
     same = [other for other in right if other[:-2] == cell[:-2]]
     if not same:
-        return "Not in this matrix: look at another one of them."
+        return _other_matrix()
     above, below = any(other[-2] < cell[-2] for other in same), any(other[-2] > cell[-2] for other in same)
-    return "Not this row." if above and below else f"Not this row. Look further {'up' if above else 'down'}."
+    if above and below:
+        return say("not-this-row", "Not this row.")
+    if above:
+        return say("row-further-up", "Not this row. Look further up.")
+    return say("row-further-down", "Not this row. Look further down.")
 
 
 def point_elsewhere(cell: Index, right: Sequence[Index]) -> str:
     """Say where to look for the right cell, given a wrong one."""
     if len(cell) == 1:
         before, after = any(other < cell for other in right), any(other > cell for other in right)
-        return "Not this one." if before and after else f"Further to the {'left' if before else 'right'}."
+        if before and after:
+            return say("not-this-one", "Not this one.")
+        return say("further-left", "Further to the left.") if before else say("further-right", "Further to the right.")
     same = [other for other in right if other[:-2] == cell[:-2]]
     if not same:
-        return "Not in this matrix: look at another one of them."
+        return _other_matrix()
     if any(other[-2] == cell[-2] for other in same):
-        return "The row is right; look for another cell of it."
+        return say("right-row", "The row is right; look for another cell of it.")
     if any(other[-1] == cell[-1] for other in same):
-        return "The column is right, but the cell is in another row."
-    return "It is in another row and in another column."
+        return say("right-column", "The column is right, but the cell is in another row.")
+    return say("other-row-and-column", "It is in another row and in another column.")
+
+
+def _other_matrix() -> str:
+    return say("other-matrix", "Not in this matrix: look at another one of them.")

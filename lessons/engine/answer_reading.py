@@ -19,6 +19,9 @@ from lessons.engine.question_facts import (
 from lessons.engine.question_words import LETTERS, Choice, choices, form
 from lessons.format.lesson import ChoiceStep, PredictStep, Question
 from lessons.results.result import StepResult
+from lessons.texts.wording import Wording
+
+say = Wording("engine/answer-reading")
 
 LONGEST = 1000
 """Maximum number of characters in an answer; a longer one is not read."""
@@ -59,7 +62,12 @@ def read_option(options: Sequence[Choice], text: str) -> int | None:
     if len(found) > 1:
         last = options[-1].letter
         raise UnreadableAnswer(
-            f"{sign} may be the place of an option or what one says. Answer with a letter from a to {last}."
+            say(
+                "place-or-text",
+                "{sign} may be the place of an option or what one says. Answer with a letter from a to {last}.",
+                sign=sign,
+                last=last,
+            )
         )
     return found.pop() if found else None
 
@@ -124,14 +132,16 @@ def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) 
         parts = list(parts[0])
     positions = [_position(part, names) for part in parts]
     if not parts or any(position is None for position in positions):
-        raise unreadable(step, result, "This cannot be read as an order.")
+        raise unreadable(step, result, say("no-order", "This cannot be read as an order."))
     found = tuple(position for position in positions if position is not None)
     if len(set(found)) < len(found):
-        raise UnreadableAnswer("One of them stands there twice.")
+        raise UnreadableAnswer(say("twice", "One of them stands there twice."))
     if any(not 1 <= position <= highest for position in found):
-        raise UnreadableAnswer(f"The numbers are those from 1 to {highest}.")
+        raise UnreadableAnswer(say("beyond-highest", "The numbers are those from 1 to {highest}.", highest=highest))
     if len(found) != len(right):
-        raise UnreadableAnswer(f"These are {len(found)}, but {len(right)} are asked for.")
+        raise UnreadableAnswer(
+            say("other-count", "These are {given}, but {asked} are asked for.", given=len(found), asked=len(right))
+        )
     return found
 
 
@@ -156,13 +166,13 @@ def read_cell(step: Pointing, result: StepResult, text: str) -> Index:
     # Leading axes of size 1 may be omitted.
     leading = len(shape) - len(parts)
     if not parts or leading < 0 or any(size != 1 for size in shape[:leading]):
-        raise unreadable(step, result, "This cannot be read as a cell.")
+        raise unreadable(step, result, say("no-cell", "This cannot be read as a cell."))
     found = [0] * leading
     for axis, part in enumerate(parts, leading):
         labels = tensor.labels[axis] if tensor is not None and axis < len(tensor.labels) else ()
         position = _index_along(part, shape[axis], labels)
         if position is None:
-            raise unreadable(step, result, f"There is no {part or 'empty label'} along that axis.")
+            raise unreadable(step, result, _no_such_label(part))
         found.append(position)
     return tuple(found)
 
@@ -171,7 +181,7 @@ def read_box(step: Question, result: StepResult, text: str) -> str:
     """Return the name of a box of the flow. Raises `UnreadableAnswer` for what is no name."""
     name = text.strip().strip("`").strip()
     if not _BOX.fullmatch(name):
-        raise unreadable(step, result, "This cannot be read as the name of a box.")
+        raise unreadable(step, result, say("no-box", "This cannot be read as the name of a box."))
     return name
 
 
@@ -183,16 +193,31 @@ def cell_of(step: Pointing, result: StepResult, text: str) -> Index | None:
         return None
 
 
+def _no_such_label(part: str) -> str:
+    if not part:
+        return say("no-empty-label", "There is no empty label along that axis.")
+    return say("no-such-label", "There is no {label} along that axis.", label=part)
+
+
 def _index_along(part: str, size: int, labels: Sequence[str]) -> int | None:
     """Return the index that a text names along an axis, None if it names none. Raises `UnreadableAnswer`."""
     if re.fullmatch(r"-?[0-9]{1,9}", part):
         index = int(part)
         if -size <= index < size:
             return index % size
-        raise UnreadableAnswer(f"There is no {index} along that axis: it goes from 0 to {size - 1}.")
+        raise UnreadableAnswer(
+            say(
+                "beyond-axis",
+                "There is no {index} along that axis: it goes from 0 to {last}.",
+                index=index,
+                last=size - 1,
+            )
+        )
     same = [position for position, name in enumerate(labels) if normalize_text(name) == normalize_text(part)]
     if len(same) > 1:
-        raise UnreadableAnswer(f"{part} stands there {len(same)} times: write its index.")
+        raise UnreadableAnswer(
+            say("several-times", "{part} stands there {count} times: write its index.", part=part, count=len(same))
+        )
     return same[0] if same else None
 
 

@@ -7,7 +7,10 @@ import signal
 from lessons.engine.launchers import ChildProcess, line_of
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
+from lessons.texts.wording import Wording
 from lessons.worker import child_exit_codes, wire
+
+say = Wording("engine/child-failures")
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
@@ -16,8 +19,10 @@ def timeout_failure(job: ChildProcess, wall: float) -> Failure:
     """End a child that is past its deadline and return the failure, with the line that the child had reached."""
     job.end(ask_line=True)
     line = line_of(job)
-    where = f" It was at line {line}." if line else ""
-    return Failure("timeout", f"Stopped after {wall:g} seconds.{where}", line)
+    where = say("line", " It was at line {line}.", line=line) if line else ""
+    return Failure(
+        "timeout", say("stopped-after-seconds", "Stopped after {wall:g} seconds.{where}", wall=wall, where=where), line
+    )
 
 
 def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
@@ -27,27 +32,63 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     """
     ended = job.end()
     line = line_of(job)
-    where = f" at line {line}" if line else ""
+    where = say("at-line", " at line {line}", line=line) if line else ""
     if cancelled:
-        return Failure("stopped", f"Stopped by you{where}.", line)
+        return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line)
     if ended.reason == "processes":
-        return Failure("error", "The code started too many processes; they were ended.", line)
+        return Failure("error", say("code-started-too", "The code started too many processes; they were ended."), line)
     if ended.reason == "memory":
-        return Failure("memory", "The processes that the code started used too much memory.", line)
+        return Failure(
+            "memory", say("processes-code-started", "The processes that the code started used too much memory."), line
+        )
     # A program that ignores the signal of the soft limit is killed at the hard one.
     if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu > limits.cpu):
-        return Failure("timeout", f"Stopped after {limits.cpu:g} seconds of computing{where}.", line)
+        return Failure(
+            "timeout",
+            say(
+                "stopped-after-seconds-computing",
+                "Stopped after {cpu:g} seconds of computing{where}.",
+                cpu=limits.cpu,
+                where=where,
+            ),
+            line,
+        )
     if not isinstance(error, wire.Closed):
-        return Failure("crash", "The code sent something unreadable in place of its result.", line)
+        return Failure(
+            "crash", say("code-sent-something", "The code sent something unreadable in place of its result."), line
+        )
     if -ended.code in CRASHES:
         name = signal.Signals(-ended.code).name
-        return Failure("crash", f"The Python interpreter itself crashed{where} ({name}).", line)
+        return Failure(
+            "crash",
+            say(
+                "python-interpreter-itself",
+                "The Python interpreter itself crashed{where} ({signal}).",
+                where=where,
+                signal=name,
+            ),
+            line,
+        )
     if ended.code == -signal.SIGKILL:
-        return Failure("crash", "The program was killed from outside, perhaps for lack of memory.", line)
+        return Failure(
+            "crash",
+            say("program-killed-from", "The program was killed from outside, perhaps for lack of memory."),
+            line,
+        )
     if ended.code == child_exit_codes.CUT_OFF:
         return Failure(
-            "crash", "The code closed files that are not its own, so that its result could not be sent.", line
+            "crash",
+            say(
+                "code-closed-files", "The code closed files that are not its own, so that its result could not be sent."
+            ),
+            line,
         )
     if ended.code == child_exit_codes.BROKEN:
-        return Failure("crash", "The code broke Python's own tools, so that its result could not be sent.", line)
-    return Failure("crash", "The code ended the program itself (os._exit) before it was done.", line)
+        return Failure(
+            "crash",
+            say("code-broke-python", "The code broke Python's own tools, so that its result could not be sent."),
+            line,
+        )
+    return Failure(
+        "crash", say("code-ended-program", "The code ended the program itself (os._exit) before it was done."), line
+    )

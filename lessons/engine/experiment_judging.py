@@ -6,11 +6,11 @@ from lessons.format import template
 from lessons.format.lesson import ExperimentStep, Lesson, Way
 from lessons.results.result import CheckResult, Judgement, NamedMistake, StepResult
 from lessons.results.verdict import Verdict
+from lessons.texts.wording import Wording
 from lessons.what_if import changes
 from lessons.what_if.changes import Changes
 
-GOAL = "the effect"
-NOTHING = "Nothing is changed yet."
+say = Wording("engine/experiment")
 
 
 def judge(step: ExperimentStep, made: Changes, result: StepResult) -> Judgement:
@@ -19,9 +19,14 @@ def judge(step: ExperimentStep, made: Changes, result: StepResult) -> Judgement:
     No changes, or ones with which the step does not run, get the verdict `error`, and are not counted (`stopped`).
     """
     if not made:
-        return Judgement(step.exercise, "error", NOTHING, stopped=True)
+        return Judgement(step.exercise, "error", say("nothing-changed", "Nothing is changed yet."), stopped=True)
     if result.error is not None:
-        return Judgement(step.exercise, "error", f"With this change: {result.error.message}", stopped=True)
+        return Judgement(
+            step.exercise,
+            "error",
+            say("fails-with-change", "With this change: {message}", message=result.error.message),
+            stopped=True,
+        )
     way = way_of(step, made, result)
     if way is None:
         return _judgement(step, "failed", template.fill(step.otherwise, result.text))
@@ -56,5 +61,5 @@ def solution(step: ExperimentStep) -> tuple[str, ...]:
 
 
 def _judgement(step: ExperimentStep, verdict: Verdict, message: str, *mistakes: NamedMistake) -> Judgement:
-    checks = (CheckResult(GOAL, verdict == "passed"),)
+    checks = (CheckResult(say("goal", "the effect"), verdict == "passed"),)
     return Judgement(step.exercise, verdict, message, checks=checks, mistakes=mistakes)

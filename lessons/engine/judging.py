@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
-from lessons.engine import child_failures, repairing, replies
+from lessons.engine import child_failures, repairing, replies, verdict_words
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
@@ -153,7 +153,7 @@ def check(
     except WorkerError:
         if not cancelled():
             raise
-        judgement = replace(_unjudged(exercise, "error", "Stopped by you."), stopped=True)
+        judgement = replace(_unjudged(exercise, "error", verdict_words.stopped()), stopped=True)
     return replace(judgement, seconds=round(time.monotonic() - began, 3), seed=request.seeds[0])
 
 
@@ -183,7 +183,7 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
     with _judge(request, child) as (judge, hidden):
         traced = _run(request, child, hidden, lambda: False, trace=True)
         if traced.failure or traced.missing:
-            raise WorkerError("This code does not run, so there is nothing to compare.")
+            raise WorkerError(verdict_words.nothing_to_compare())
         report = _ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
         return AnswerComparison(report.intermediates, report.own)
 
@@ -191,9 +191,10 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
 def _unfit(request: Request) -> Judgement | None:
     """Judge what cannot be run at all: no code, or too much of it."""
     if not request.code.strip():
-        return _unjudged(request.exercise, "failed", f"There is no code yet. {_define(request.exercise.defines)}")
+        message = f"{verdict_words.no_code()} {verdict_words.undefined(request.exercise.defines)}"
+        return _unjudged(request.exercise, "failed", message)
     if len(request.code) > MAX_SOURCE:
-        return _unjudged(request.exercise, "error", f"The program is longer than {MAX_SOURCE // 1024} KB.")
+        return _unjudged(request.exercise, "error", verdict_words.too_long(MAX_SOURCE // 1024))
     return None
 
 
@@ -262,7 +263,7 @@ def _judge_answer(
 ) -> Judgement:
     """Judge the outcome of an answer. `find_difference` runs a wrong one once more, recorded."""
     if answer.missing:
-        return _unjudged(exercise, "failed", _define(answer.missing), stdout=answer.printed)
+        return _unjudged(exercise, "failed", verdict_words.undefined(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
         failed = _failed(exercise, answer.failure, answer.printed)
         if failed.verdict != "error" or failed.stopped or diagnosis == "none" or not exercise.mistakes:
@@ -318,7 +319,7 @@ def _ask(judge: ChildProcess, question: object, report: type[T]) -> T:
 def _judge_failed(judge: ChildProcess) -> WorkerError:
     judge.end()
     lines = output(judge.err).strip().splitlines()
-    return WorkerError(f"The judge of this exercise failed: {lines[-1] if lines else 'it ended without a word'}")
+    return WorkerError(verdict_words.judge_failed(lines))
 
 
 def _run(
@@ -370,7 +371,7 @@ def _with_error(answer: _Answer, error: ErrorReport | None) -> _Answer:
 
 
 def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Judgement:
-    unreadable = "Your program was judged as not passed: its reply was unreadable."
+    unreadable = verdict_words.unreadable()
     try:
         channel.send(judge.talk, Decide(answer.actual, answer.blob))
         report = channel.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
@@ -383,7 +384,7 @@ def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Jud
     checks = report.checks
     wrong = [check for check in checks if not check.passed]
     if not wrong:
-        return Judgement(exercise.exercise, "passed", "All checks pass.", checks=checks, stdout=answer.printed)
+        return Judgement(exercise.exercise, "passed", verdict_words.passed(), checks=checks, stdout=answer.printed)
     message = f"{wrong[0].name}: {wrong[0].message}"
     return Judgement(exercise.exercise, "failed", message, checks=checks, stdout=answer.printed)
 
@@ -487,8 +488,3 @@ def _unjudged(
     """Return the judgement of an answer on which no check could be evaluated, so that none passed."""
     checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
     return Judgement(exercise.exercise, verdict, message, line, checks=checks, stdout=stdout)
-
-
-def _define(names: tuple[str, ...]) -> str:
-    listed = " and ".join(f"`{name}`" for name in names)
-    return f"Your code does not define {listed}. The task says what to write."

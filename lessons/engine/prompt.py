@@ -16,8 +16,11 @@ from lessons.format.lesson import Lesson
 from lessons.results import line_shapes
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Failure, StepResult
+from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker.messages import InputReport, RunInput
+
+say = Wording("engine/prompt")
 
 INPUT_LIMIT = 10.0
 """Seconds that one input may take. The limit on the child's processor time, `CPU`, is only the last resort."""
@@ -74,7 +77,10 @@ class Prompt:
         """Run an input. Raises `WorkerError` if the worker cannot run anything."""
         self._last += 1
         if len(code) > LONGEST_INPUT:
-            return _unrun(self._last, Failure("error", f"That is more than {LONGEST_INPUT >> 10} KB."))
+            return _unrun(
+                self._last,
+                Failure("error", say("too-long", "That is more than {size} KB.", size=LONGEST_INPUT >> 10)),
+            )
         problem = self._rebuild()
         if problem is not None:
             return replace(_unrun(self._last, problem), names=self._names)
@@ -100,7 +106,7 @@ class Prompt:
         run = self.run
         code_request = request(self._altered, self._step, number, code, self._wall)
         reply = self._session.run_code(run, code_request) if run is not None else None
-        return reply or (_unrun(number, CLOSED if self._closed.is_set() else GONE), False)
+        return reply or (_unrun(number, _closed() if self._closed.is_set() else GONE), False)
 
     def _rebuild(self) -> Failure | None:
         """Make sure that a child has run the lesson and the inputs. Returns the failure if there can be none."""
@@ -108,12 +114,12 @@ class Prompt:
             return None
         self._drop()
         if self._closed.is_set():
-            return CLOSED
+            return _closed()
         run = self.run = self._session.run(self._lesson, self._step, self._changes)
         if self._closed.is_set():
             # `close` came in the meantime, and could not know about this run.
             run.close()
-            return CLOSED
+            return _closed()
         if not run.alive:
             return next((step.error for step in reversed(run.steps) if step.error), GONE)
         for count, (number, code) in enumerate(self._history):
@@ -124,12 +130,17 @@ class Prompt:
                     return result.error
                 # The inputs depended on chance or the clock: this one and those after it cannot be replayed.
                 self._history[count:] = []
-                message = f"What you had entered before did not go well again, and is forgotten: {result.error.message}"
+                message = say(
+                    "forgotten",
+                    "What you had entered before did not go well again, and is forgotten: {message}",
+                    message=result.error.message,
+                )
                 return Failure(result.error.kind, message)
         return None
 
 
-CLOSED = Failure("stopped", "The prompt has been closed.")
+def _closed() -> Failure:
+    return Failure("stopped", say("closed", "The prompt has been closed."))
 
 
 def _unrun(number: int, why: Failure) -> PromptResult:

@@ -11,6 +11,9 @@ from typing import Any, Literal
 from lessons.format import template
 from lessons.format.lesson import FindStep, PointStep, PredictStep, Question
 from lessons.results.result import StepResult, Tensor, WorkerError
+from lessons.texts.wording import Wording
+
+say = Wording("engine/question-facts")
 
 Index = tuple[int, ...]
 
@@ -26,8 +29,16 @@ def check_ready(step: Question, result: StepResult) -> None:
     if all(field.key in result.text for field in step.fields):
         return
     if result.error is not None:
-        raise WorkerError(f"The code of this question did not come to its end: {result.error.message}")
-    raise WorkerError("This question has not run yet, so there is nothing to judge an answer by.")
+        raise WorkerError(
+            say(
+                "code-question-did",
+                "The code of this question did not come to its end: {message}",
+                message=result.error.message,
+            )
+        )
+    raise WorkerError(
+        say("question-not-run", "This question has not run yet, so there is nothing to judge an answer by.")
+    )
 
 
 def read_facts(step: Question, result: StepResult) -> list[Any]:
@@ -35,7 +46,9 @@ def read_facts(step: Question, result: StepResult) -> list[Any]:
     try:
         return [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
     except (KeyError, ValueError, RecursionError):
-        raise WorkerError("The run did not give what an answer to this question is judged by.") from None
+        raise WorkerError(
+            say("run-did-not", "The run did not give what an answer to this question is judged by.")
+        ) from None
 
 
 def as_number(fact: Any) -> float:
@@ -43,7 +56,7 @@ def as_number(fact: Any) -> float:
     while isinstance(fact, list) and len(fact) == 1:
         fact = fact[0]
     if not isinstance(fact, int | float):
-        raise WorkerError("The answer of this question is not a number.")
+        raise WorkerError(say("answer-question-not", "The answer of this question is not a number."))
     return float(fact)
 
 
@@ -70,7 +83,9 @@ def as_whole_numbers(fact: Any) -> tuple[int, ...]:
     if not isinstance(fact, list) or not all(
         isinstance(item, int) and not isinstance(item, bool) and item >= 0 for item in fact
     ):
-        raise WorkerError("The answer of this question is not a list of whole numbers.")
+        raise WorkerError(
+            say("answer-question-not-list", "The answer of this question is not a list of whole numbers.")
+        )
     return tuple(fact)
 
 
@@ -133,12 +148,16 @@ def true_cells(fact: Any, shape: Index) -> Iterator[Index]:
     """Yield the indices at which a fact, lists in lists, is true. Raises `WorkerError` if it has a different shape."""
     if not shape:
         if isinstance(fact, list):
-            raise WorkerError("The cells of this question have another shape than what is shown.")
+            raise WorkerError(
+                say("cells-question-another", "The cells of this question have another shape than what is shown.")
+            )
         if fact:
             yield ()
         return
     if not isinstance(fact, list) or len(fact) != shape[0]:
-        raise WorkerError("The cells of this question have another shape than what is shown.")
+        raise WorkerError(
+            say("cells-question-another", "The cells of this question have another shape than what is shown.")
+        )
     for first, inner in enumerate(fact):
         for rest in true_cells(inner, shape[1:]):
             yield (first, *rest)
@@ -161,5 +180,5 @@ def names_of(fact: Any) -> tuple[str, ...]:
     """Return the names that a fact lists. Raises `WorkerError` if it does not."""
     names = [fact] if isinstance(fact, str) else fact
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise WorkerError("The answer of this question is not a list of names.")
+        raise WorkerError(say("answer-question-not-list-names", "The answer of this question is not a list of names."))
     return tuple(names)

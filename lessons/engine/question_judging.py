@@ -42,6 +42,9 @@ from lessons.format import template
 from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
 from lessons.results.result import CheckResult, Judgement, StepResult
 from lessons.results.verdict import Verdict
+from lessons.texts.wording import Wording
+
+say = Wording("engine/question-judging")
 
 
 def judge(step: Question, result: StepResult, text: str) -> Judgement:
@@ -53,7 +56,7 @@ def judge(step: Question, result: StepResult, text: str) -> Judgement:
     check_ready(step, result)
     try:
         if len(text) > LONGEST:
-            raise UnreadableAnswer("This is too long to be an answer.")
+            raise UnreadableAnswer(say("too-long-answer", "This is too long to be an answer."))
         match step:
             case ChoiceStep():
                 return _judge_choice(step, result, text)
@@ -93,9 +96,9 @@ def _judge_choice(step: ChoiceStep, result: StepResult, text: str) -> Judgement:
     options = choices(step, result)
     position = read_option(options, text)
     if position is None:
-        raise unreadable(step, result, "There is no such option.")
+        raise unreadable(step, result, say("no-such-option", "There is no such option."))
     chosen = options[position]
-    name = "the right option"
+    name = say("right-option", "the right option")
     return _right(step, result, name) if chosen.right else _judgement(step, name, "failed", chosen.why)
 
 
@@ -103,10 +106,10 @@ def _judge_number(step: PredictStep, result: StepResult, text: str) -> Judgement
     right = as_number(read_facts(step, result)[0])
     readings = read_numbers(text)
     if not readings:
-        raise unreadable(step, result, "This cannot be read as a number.")
+        raise unreadable(step, result, say("no-number", "This cannot be read as a number."))
     # `1,024` may mean two numbers: give feedback on the one that is nearer to the right answer.
     answer = min(readings, key=lambda reading: abs(reading - right) if math.isfinite(reading - right) else math.inf)
-    name = "the right number"
+    name = say("right-number", "the right number")
     if any(is_same_number(reading, right, step.within) for reading in readings):
         return _right(step, result, name)
     return _wrong(
@@ -122,8 +125,8 @@ def _judge_shape(step: PredictStep, result: StepResult, text: str) -> Judgement:
     right = as_whole_numbers(read_facts(step, result)[0])
     answer = read_sizes(text)
     if answer is None:
-        raise unreadable(step, result, "This cannot be read as a shape.")
-    name = "the right shape"
+        raise unreadable(step, result, say("no-shape", "This cannot be read as a shape."))
+    name = say("right-shape", "the right shape")
     if answer == right:
         return _right(step, result, name)
     return _wrong(
@@ -134,7 +137,7 @@ def _judge_shape(step: PredictStep, result: StepResult, text: str) -> Judgement:
 def _judge_order(step: PredictStep, result: StepResult, text: str) -> Judgement:
     right = as_whole_numbers(read_facts(step, result)[0])
     answer = read_order(step, result, text, right)
-    name = "the right order"
+    name = say("right-order", "the right order")
     if answer == right:
         return _right(step, result, name)
     return _wrong(
@@ -147,7 +150,7 @@ def _judge_cell(step: Pointing, result: StepResult, text: str) -> Judgement:
     cell = read_cell(step, result, text)
     right = right_cells(step, result)
     rows = target_of(step) == "row"
-    name = "the right row" if rows else "the right cell"
+    name = say("right-row", "the right row") if rows else say("right-cell", "the right cell")
     if cell in right:
         return _right(step, result, name)
     elsewhere = point_at_other_row(cell, right) if rows else point_elsewhere(cell, right)
@@ -157,9 +160,13 @@ def _judge_cell(step: Pointing, result: StepResult, text: str) -> Judgement:
 def _judge_box(step: FindStep, result: StepResult, text: str) -> Judgement:
     box = read_box(step, result, text)
     right = names_of(read_facts(step, result)[0])
-    name = "the right box"
+    name = say("right-box", "the right box")
     if box in right:
         return _right(step, result, name)
     return _wrong(
-        step, result, name, lambda fact: box in names_of(fact), f"Not `{box}`. Follow the arrows that lead to it."
+        step,
+        result,
+        name,
+        lambda fact: box in names_of(fact),
+        say("other-box", "Not `{box}`. Follow the arrows that lead to it.", box=box),
     )

@@ -24,6 +24,9 @@ from lessons.format import template
 from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
 from lessons.results.explanation import label
 from lessons.results.result import StepResult
+from lessons.texts.wording import Wording
+
+say = Wording("engine/question-words")
 
 LETTERS = "abcdefgh"
 MOST_NAMED = 3
@@ -52,30 +55,57 @@ def form(step: Question, result: StepResult | None = None) -> str:
     """Return a line that says how to answer, with an example. With a result, it also names labels that may be used."""
     match step:
         case ChoiceStep():
-            return f"Answer with a letter from a to {LETTERS[len(step.options) - 1]}, for example: b"
+            return say(
+                "form-choice",
+                "Answer with a letter from a to {last}, for example: b",
+                last=LETTERS[len(step.options) - 1],
+            )
         case PredictStep(asks="number"):
-            return "Answer with a number, for example: 0.25 or 3/7"
+            return say("form-number", "Answer with a number, for example: 0.25 or 3/7")
         case PredictStep(asks="shape"):
-            return "Answer with the size of each axis, outermost first, for example: 4, 9"
+            return say("form-shape", "Answer with the size of each axis, outermost first, for example: 4, 9")
         case PredictStep():
             names = order_names(step, result) if result is not None else ()
-            words = f" or {' '.join(names[:3])}" if len(names) > 1 else ""
-            return f"Answer with the numbers in order, from first to last, for example: 3 1 2{words}"
+            if len(names) < 2:
+                return say("form-order", "Answer with the numbers in order, from first to last, for example: 3 1 2")
+            return say(
+                "form-order-of-words",
+                "Answer with the numbers in order, from first to last, for example: 3 1 2 or {words}",
+                words=" ".join(names[:3]),
+            )
         case FindStep(target="box"):
-            return "Answer with the name of a box of the flow, for example: weights"
+            return say("form-box", "Answer with the name of a box of the flow, for example: weights")
         case FindStep(target="row"):
-            return f"Answer with a row of {step.on}: its index, from 0, or its label, for example: 1"
+            return say(
+                "form-row",
+                "Answer with a row of {on}: its index, from 0, or its label, for example: 1",
+                on=step.on,
+            )
         case _:
-            return f"Answer with a cell of {step.on}: its {_indices(step)}, or the labels there"
+            return _form_of_cell(step)
 
 
-def _indices(step: Pointing) -> str:
+def _form_of_cell(step: Pointing) -> str:
     shown = next((shown for shown in step.show if shown.name == step.on), None)
     axes = len(shown.axes) if shown is not None and shown.axes else 2
     if axes == 1:
-        return "index, from 0, for example: 1"
-    names = "row and column" if axes == 2 else "indices"
-    return f"{names}, from 0, for example: {', '.join(['0'] * (axes - 1) + ['1'])}"
+        return say(
+            "form-cell-of-vector",
+            "Answer with a cell of {on}: its index, from 0, for example: 1, or the labels there",
+            on=step.on,
+        )
+    if axes == 2:
+        return say(
+            "form-cell",
+            "Answer with a cell of {on}: its row and column, from 0, for example: 0, 1, or the labels there",
+            on=step.on,
+        )
+    return say(
+        "form-cell-of-many-axes",
+        "Answer with a cell of {on}: its indices, from 0, for example: {example}, or the labels there",
+        on=step.on,
+        example=", ".join(["0"] * (axes - 1) + ["1"]),
+    )
 
 
 def why(step: Question, result: StepResult) -> str:
@@ -99,7 +129,7 @@ def answer_text(step: Question, result: StepResult) -> str:
             names = order_names(step, result)
             return ", ".join(names[place - 1] for place in order) if names else ", ".join(map(str, order))
         case FindStep(target="box"):
-            return " or ".join(names_of(read_facts(step, result)[0]))
+            return say("or", " or ").join(names_of(read_facts(step, result)[0]))
         case _:
             cells = right_cells(step, result)
             if target_of(step) == "row":
@@ -107,8 +137,9 @@ def answer_text(step: Question, result: StepResult) -> str:
                 texts = [_cell_text(step, result, row) for row in rows]
             else:
                 texts = [_cell_text(step, result, cell) for cell in cells]
-            named = " or ".join(texts[:MOST_NAMED])
-            return f"{named} (and {len(texts) - MOST_NAMED} more)" if len(texts) > MOST_NAMED else named
+            named = say("or", " or ").join(texts[:MOST_NAMED])
+            rest = len(texts) - MOST_NAMED
+            return say("and-more", "{named} (and {rest} more)", named=named, rest=rest) if rest > 0 else named
 
 
 def right_answer(step: Question, result: StepResult) -> str:

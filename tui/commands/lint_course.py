@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import claims, coverage, proofs, translation_findings, writing
+from lessons.authoring import claims, coverage, interface_texts, proofs, translation_findings, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -130,7 +130,7 @@ def _in_translations(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Findin
     with suppress(LessonError):
         library = mistake_library.load_library(folder.parent / MISTAKES.name)
         texts = text_catalog.catalog(Course(lessons=tuple(lessons)), library, glossary.load(folder))
-        yield from translation_findings.findings(beside, texts)
+        yield from translation_findings.findings(beside, {**texts, **interface_texts.catalog()})
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from lessons.authoring import translation_files
+from lessons.authoring import interface_texts, translation_files
 from lessons.reading import glossary, mistake_library, text_catalog
 from lessons.reading.findings import LessonError
 from lessons.reading.loader import load_course
@@ -47,5 +47,6 @@ def _update(folder: Path, found: Catalog) -> ExitCode:
 
 
 def read() -> Catalog:
-    """Read the files of the course as they are, in English. Raises `LessonError`."""
-    return text_catalog.catalog(load_course(), mistake_library.load_library(), glossary.load())
+    """Read the files of the course and the code of the tutor as they are, in English. Raises `LessonError`."""
+    course = text_catalog.catalog(load_course(), mistake_library.load_library(), glossary.load())
+    return {**course, **interface_texts.catalog()}

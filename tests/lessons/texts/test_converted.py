@@ -1,0 +1,93 @@
+"""The modules that say everything with ids: no sentence stands in them that translators cannot reach."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from lessons.authoring import interface_texts
+from lessons.authoring.english_in_code import OPEN_PHRASE, PHRASE
+from lessons.reading.text_catalog import Catalog
+from tests import pseudo_language
+from tests.course import ROOT
+
+CONVERTED = (
+    "lessons/engine/answer_feedback.py",
+    "lessons/engine/answer_reading.py",
+    "lessons/engine/child_failures.py",
+    "lessons/engine/experiment_judging.py",
+    "lessons/engine/judging.py",
+    "lessons/engine/prompt.py",
+    "lessons/engine/question_facts.py",
+    "lessons/engine/question_judging.py",
+    "lessons/engine/question_words.py",
+    "lessons/engine/verdict_words.py",
+)
+"""These stay converted; the other modules follow."""
+
+FOR_PROGRAMMERS = frozenset({"AssertionError", "NotImplementedError", "TypeError", "ValueError", "WireError"})
+"""Exceptions whose messages no learner reads."""
+
+
+def unreachable(source: str) -> Iterator[str]:
+    """Yield the strings of a module that consist of words and are not said with ids."""
+    tree = ast.parse(source)
+    said = {id(part) for call, _ in interface_texts.calls_in(tree) for part in ast.walk(call)}
+    ignored: set[int] = set()
+    for node in ast.walk(tree):
+        name = ""
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if isinstance(node, ast.Compare | ast.Expr | ast.Assert) or name in FOR_PROGRAMMERS | {"compile", "rule"}:
+            # An expression by itself is a docstring, or a call, whose own arguments are looked at.
+            parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []
+            whole = not isinstance(node, ast.Expr)
+            ignored |= {id(part) for part in (ast.walk(node) if whole else parts)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said | ignored:
+            continue
+        if PHRASE.search(node.value) or OPEN_PHRASE.search(node.value):
+            yield node.value
+
+
+@pytest.mark.parametrize("module", CONVERTED)
+def test_no_sentence_is_out_of_reach(module: str) -> None:
+    assert list(unreachable((ROOT / module).read_text(encoding="utf-8"))) == []
+
+
+def test_sentences_out_of_reach_are_found() -> None:
+    source = (
+        '"""A docstring of words."""\nif x == "a b":\n    say("id", "so it is {x}", x=f"not {x}")\n    y = "it is so"'
+    )
+    assert list(unreachable(source)) == ["it is so"]
+    assert list(unreachable('raise WorkerError(f"for {x} only")')) == ["for ", " only"]
+
+
+@pytest.mark.parametrize("path", [Path(module) for module in CONVERTED], ids=str)
+def test_fields_of_a_text_are_what_it_is_given(path: Path) -> None:
+    for call, counts in interface_texts.calls_in(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        texts = [arg.value for arg in call.args[1:] if isinstance(arg, ast.Constant)]
+        given = {keyword.arg for keyword in call.keywords} | ({"count"} if counts else set())
+        fields = {name for text in texts for _, name, _, _ in Formatter().parse(str(text)) if name is not None}
+        assert fields <= given, ast.unparse(call)
+        assert given - {"count"} <= fields, ast.unparse(call)
+
+
+def whole() -> Catalog:
+    return pseudo_language.interface()
+
+
+def test_ids_of_the_interface_are_unique_and_of_their_own_groups() -> None:
+    texts = [text for found in whole().values() for text in found]
+    assert len({text.id for text in texts}) == len(texts)
+    assert not set(whole()) & set(pseudo_language.catalog())
+    assert any(text.plural for text in texts)
+
+
+def test_text_that_is_no_literal_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 2"):
+        interface_texts.texts_in('say = Wording("a/b")\nsay("c", f"{d}")')

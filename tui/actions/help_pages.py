@@ -280,6 +280,21 @@ QUESTION: Page = (
     "it is a side step.",
 )
 
+FIND: Page = (
+    "Something to find: explain numbers until you know where it is, then point at it",
+    "",
+    _row("number.explain", "explanation.follow"),
+    _row("find.point"),
+    _row(says("next pane: matrices, code, the explanation", "screen.pane")),
+    _row("tutor.flow", "flow.point"),
+    _row("question.hint"),
+    _row("question.leave"),
+    _row("tutor.next", "tutor.back"),
+    _row("tutor.glossary", JUMP_BACK),
+    "",
+    "What you answer is kept. What you pass over is marked skipped.",
+)
+
 SCRATCH: Page = (
     "Your code, run on the lesson's own numbers: not judged, not kept",
     "",
@@ -340,6 +355,7 @@ PAGES = {
     "prompt": PROMPT,
     "exercise": EXERCISE,
     "question": QUESTION,
+    "find": FIND,
     "scratch": SCRATCH,
     "difference": DIFFERENCE,
     "solution": SOLUTION,

@@ -246,6 +246,12 @@ TABLE: tuple[Action, ...] = (
         help="open a box with +: what its code does; inside of one: close it",
     ),
     _action("flow.detail", Stroke("v", "detail"), hint="detail", help="boxes with frames and thumbnails, or smaller"),
+    _action(
+        "flow.point",
+        Stroke("a", "point"),
+        hint="this is it",
+        help="where a box is to be found: answer with this one",
+    ),
     _action("flow.leave", Stroke("escape", "leave"), hint="back", help="back to where you were"),
     _action("flow-matrix.leave", Stroke("escape", "leave"), hint="flow", help="from a matrix back to the flow"),
     # What if
@@ -414,6 +420,13 @@ TABLE: tuple[Action, ...] = (
         Stroke("enter"),
         hint="check",
         help="check what you typed; or answer with the cell under the cursor",
+    ),
+    # A search
+    _action(
+        "find.point",
+        Stroke("a", "point"),
+        hint="this is it",
+        help="answer with the cell or the row under the cursor, or with the operand that is chosen",
     ),
     # The glossary
     _action("glossary.search", hint="search", help="search", label="letters", short="letters"),

@@ -29,7 +29,7 @@ class QuestionSession(QuietStepView, QuestionView):
     @classmethod
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show a question yet."""
-        return cls(context.terminal, context.code_theme, context.progress, id="question")
+        return cls(context.terminal, context.code_theme, context.progress, id=cls.topic)
 
     def open_step(
         self,

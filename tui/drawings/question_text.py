@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from lessons.engine import answer_reading, question_words
+from lessons.engine import answer_reading, question_facts, question_words
 from lessons.format import template
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.explanation import label
@@ -72,6 +72,8 @@ class QuestionText:
         form = ""
         if self.state.is_open and isinstance(self.step, PredictStep):
             form = question_words.form(self.step, self.result)
+        elif self.state.is_open and isinstance(self.step, FindStep):
+            form = how_to_find(self.step)
         elif self.state.is_open and isinstance(self.step, PointStep):
             form = f"Put the cursor on the cell in {self.step.on}, then {short_keys('question.enter')}."
         return Text(form, DIM)
@@ -127,7 +129,13 @@ class QuestionText:
 
     def _listed(self, answer: str) -> str:
         """Return an answer the way it is listed."""
-        return f"{self.step.on}[{answer}]" if isinstance(self.step, PointStep) else answer
+        match question_facts.target_of(self.step):
+            case "cell":
+                return f"{question_facts.pointed_name(self.step)}[{answer}]"
+            case "row":
+                return f"{question_facts.pointed_name(self.step)}[{answer.rpartition(',')[0] or answer}]"
+            case _:
+                return answer
 
     @property
     def _right_answer(self) -> str:
@@ -143,6 +151,15 @@ class QuestionText:
     @property
     def _no(self) -> str:
         return "✗" if self.unicode else "x"
+
+
+def how_to_find(step: FindStep) -> str:
+    """Say how to point at what is to be found."""
+    if step.target == "box":
+        return f"{mention('tutor.flow', 'opens the flow')}; choose the box there, then {short_keys('flow.point')}."
+    what = "a cell of the row" if step.target == "row" else "the cell"
+    explain, point = short_keys("question.enter"), short_keys("find.point")
+    return f"{explain} explains a number. Put the cursor on {what} in {step.on}, then {point}."
 
 
 def confirm(name: str, index: tuple[int, ...]) -> str:

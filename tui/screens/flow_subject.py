@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lessons.results.tensor_questions import FlowQuestion
@@ -15,8 +16,10 @@ class FlowSubject:
         title: of the step, or what else has run.
         question: the question about its flow, with the operands of the explanation that is open.
         tensor: the name of the tensor that the learner is in; "" for none.
+        point: what to do with the name of the box that the learner points at; None if nothing asks for one.
     """
 
     title: str
     question: FlowQuestion
     tensor: str = ""
+    point: Callable[[str], None] | None = None

@@ -109,6 +109,7 @@ class FlowView(ExplainingView):
         self._step_names = names_of_steps(lesson)
         self._subject, self._loaded, self._in_matrix = subject, False, False
         self._chart.show(Flow((), ()))
+        self._chart.answers = subject.point is not None
         self._show_tensor(None)
         self.focus_active()
         self._ask(subject.question)
@@ -298,6 +299,14 @@ class FlowView(ExplainingView):
         event.stop()
         self._ask(replace(self.question, opened=event.opened))
 
+    def on_flow_chart_pointed(self, event: FlowChart.Pointed) -> None:
+        """Close the view, and answer with the chosen box."""
+        event.stop()
+        box = self._chart.box
+        if box is not None and self._subject.point is not None:
+            self.post_message(self.Closed())
+            self._subject.point(box.name)
+
     def on_flow_chart_left(self, event: FlowChart.Left) -> None:
         """Close the view."""
         event.stop()
@@ -335,7 +344,8 @@ class FlowView(ExplainingView):
         elif box is not None and box.parent:
             toggle = [hint("flow.toggle", "close")]
         matrix = [hint("flow.matrix")] if box is not None and box.shape is not None else []
-        return [hint("flow.move"), *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")]
+        point = [hint("flow.point")] if self._subject.point is not None else []
+        return [hint("flow.move"), *point, *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")]
 
 
 def _code_text(box: FlowBox, at: str, unicode: bool) -> Text:

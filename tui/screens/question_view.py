@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lessons.engine import answer_reading, question_facts, question_words
+from lessons.engine.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
@@ -39,6 +40,8 @@ class QuestionView(ExplainingView):
     """The view of a question. It posts the learner's answers, and is given the judgements to show."""
 
     topic = "question"
+    names: ClassVar[str] = "asked"
+    """The prefix of the ids of the matrices."""
 
     DEFAULT_CSS = """
     QuestionView {
@@ -71,7 +74,7 @@ class QuestionView(ExplainingView):
             super().__init__()
 
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
-        super().__init__(terminal, "asked", id=id)
+        super().__init__(terminal, self.names, id=id)
         self._code_theme = code_theme
         self._lesson: Lesson | None = None
         self._step: Question | None = None
@@ -132,8 +135,12 @@ class QuestionView(ExplainingView):
             self._active = CODE
         self._show_all()
         if fresh:
-            self._untouched_cell = self._pointed.index if self._pointed is not None else None
-            self._go_to(self._first_pane())
+            self._begin()
+
+    def _begin(self) -> None:
+        """Focus the first pane of a question that was opened."""
+        self._untouched_cell = self._pointed.index if self._pointed is not None else None
+        self._go_to(self._first_pane())
 
     @property
     def text_pane(self) -> TextPane:
@@ -210,7 +217,7 @@ class QuestionView(ExplainingView):
     @property
     def _pointed(self) -> MatrixView | None:
         """The matrix in which the learner points at a cell, None if the question does not ask for one."""
-        name = self._step.on if isinstance(self._step, PointStep) else None
+        name = question_facts.pointed_name(self._step) if self._step is not None else ""
         return next((view for view in self._matrices if view.tensor and view.tensor.name == name), None)
 
     def _is_hidden(self, tensor: Tensor) -> bool:
@@ -237,7 +244,7 @@ class QuestionView(ExplainingView):
     def action_enter(self) -> None:
         """Answer with the cell under the cursor, or ask how its number was computed."""
         view = self._pointed
-        if self._state.is_open and view is not None and view.has_focus:
+        if self._state.is_open and isinstance(self._step, PointStep) and view is not None and view.has_focus:
             if view.index == self._untouched_cell:
                 # The enter that led here, pressed once too often, is no answer.
                 self._untouched_cell = None
@@ -387,7 +394,7 @@ class QuestionView(ExplainingView):
             if self.explaining:
                 return [*tab, *view.hints, hint("number.back"), hint("question.leave", "close"), hint("tutor.help")]
             explain = [hint("question.enter", "explain")]
-            if self._state.is_open and view is self._pointed:
+            if self._state.is_open and isinstance(self._step, PointStep) and view is self._pointed:
                 explain = [hint("question.enter"), *([hint("question.explain")] if self._can_explain(view) else [])]
             return [*view.hints, *explain, *rest]
         return [hint("text.scroll"), *rest]
@@ -433,7 +440,7 @@ class QuestionView(ExplainingView):
         lit = (explanation.lit or {}) if explanation is not None else {}
         for view, tensor in zip(self._matrices, self._tensors, strict=False):
             marks = Marks(Cells(patterns=lit.get(tensor.name, ())))
-            if isinstance(self._step, PointStep) and view is self._pointed:
+            if isinstance(self._step, Pointing) and view is self._pointed:
                 wrong, right = answer_cells(self._step, self._result, self._state)
                 marks = replace(marks, changed=Cells(patterns=wrong), set=Cells(patterns=right))
             view.mark(marks)

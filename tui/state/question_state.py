@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from lessons.engine import answer_reading, question_facts
-from lessons.engine.question_facts import Index
-from lessons.format.lesson import PointStep
+from lessons.engine.question_facts import Index, Pointing
 from lessons.results.result import Judgement, StepResult, WorkerError
 
 Phase = Literal["open", "passed", "given up"]
@@ -44,13 +44,23 @@ class QuestionState:
         return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
 
 
+Pattern = tuple[int | None, ...]
+
+
 def answer_cells(
-    step: PointStep, result: StepResult, state: QuestionState
-) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
-    """Return the cells that were wrong answers, and the right ones once they may be revealed."""
+    step: Pointing, result: StepResult, state: QuestionState
+) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
+    """Return the cells that were wrong answers, and the right ones once they may be revealed; None is a whole row."""
     try:
         right = () if state.is_open else tuple(question_facts.right_cells(step, result))
         tried = [answer_reading.cell_of(step, result, text) for text, _ in state.answers]
     except WorkerError:
         return (), ()
-    return tuple(cell for cell in tried if cell is not None and cell not in right), right
+    wrong = tuple(cell for cell in tried if cell is not None and cell not in right)
+    if question_facts.target_of(step) != "row":
+        return wrong, right
+    return _rows(wrong), _rows(right)
+
+
+def _rows(cells: Sequence[Index]) -> tuple[Pattern, ...]:
+    return tuple(dict.fromkeys((*cell[:-1], None) for cell in cells))

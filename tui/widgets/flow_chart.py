@@ -52,6 +52,9 @@ class FlowChart(LineWidget, can_focus=True):
             self.opened = opened
             super().__init__()
 
+    class Pointed(Message):
+        """Posted when the learner answers with the chosen box."""
+
     class Left(Message):
         """Posted when the learner goes back to where they were."""
 
@@ -59,6 +62,8 @@ class FlowChart(LineWidget, can_focus=True):
         """Initialize the chart; without a cursor it scrolls to what is lit."""
         super().__init__(id=id)
         self._has_cursor = cursor
+        self.answers = False
+        """Whether the learner can answer with a box."""
         self._palette = palette(terminal)
         self._flow = EMPTY
         self._marks = FlowMarks()
@@ -217,6 +222,14 @@ class FlowChart(LineWidget, can_focus=True):
         """Ask for the matrix of the chosen box."""
         if self.box is not None:
             self.post_message(self.Entered())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
+        return self.answers if action == "point" else True
+
+    def action_point(self) -> None:
+        """Post that the learner answers with the chosen box."""
+        self.post_message(self.Pointed())
 
     def action_open_close(self) -> None:
         """Open the chosen box; if it cannot be opened, close the one around it."""

@@ -34,6 +34,7 @@ CHAINS = [
     for view in (("step",), ("training", "step"), ("question",), ("prompt",), ("step", "exercise"))
     for focused in ("matrix", "text", "explanation")
 ] + [
+    *((focused, "find", "question", "number", "screen", "tutor") for focused in ("matrix", "text", "explanation")),
     ("options", "question", "number", "screen", "tutor"),
     ("rows", "what-if", "step", "number", "screen", "tutor"),
     ("text", "task", "exercise", "screen", "tutor"),

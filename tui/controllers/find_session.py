@@ -1,0 +1,99 @@
+"""The view of a search: the learner explains numbers, and points at a cell, a row, or a box of the flow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from lessons.engine import question_facts
+from lessons.format.lesson import FindStep, Question
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, mention
+from tui.actions.key_names import short_keys
+from tui.controllers.question_session import QuestionSession
+from tui.screens.flow_subject import FlowSubject
+from tui.widgets.matrix import MatrixView
+
+
+class FindSession(QuestionSession):
+    """The view of a step of the kind `find`: enter explains as in a lesson, and a key of its own answers."""
+
+    topic = "find"
+    names = "find"
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("find")]
+
+    def _begin(self) -> None:
+        """Put the cursor on the number at which explaining begins."""
+        start = self._step.starting_cell if isinstance(self._step, FindStep) else None
+        view = next((view for view in self._matrices if start and view.tensor and view.tensor.name == start[0]), None)
+        if start is not None and view is not None:
+            self._active = self._matrices.index(view)
+            view.go_to(start[1])
+        super()._begin()
+
+    @property
+    def _is_open_find(self) -> bool:
+        return isinstance(self._step, FindStep) and self._state.is_open
+
+    @property
+    def flow_subject(self) -> FlowSubject | None:
+        """What a flow can be shown of; if a box is to be found, the learner answers there."""
+        subject = super().flow_subject
+        if subject is None or not self._is_open_find or question_facts.target_of(self._question) != "box":
+            return subject
+        return replace(subject, point=self._post_answer)
+
+    @property
+    def _question(self) -> Question:
+        assert self._step is not None
+        return self._step
+
+    def action_enter(self) -> None:
+        """Ask how the number under the cursor was computed."""
+        self.action_explain()
+
+    def action_point(self) -> None:
+        """Answer with what is under the cursor: an operand of the explanation, or a cell."""
+        if not self._is_open_find:
+            return
+        if question_facts.target_of(self._question) == "box":
+            self.say(f"{mention('tutor.flow', 'opens the flow')}. Choose a box there, then {short_keys('flow.point')}.")
+            return
+        index = self._chosen_cell()
+        if index is None:
+            self.say(f"Point at {question_facts.pointed_name(self._question)}: {mention('screen.pane', 'goes there')}.")
+        else:
+            self._post_answer(", ".join(map(str, index)))
+
+    def _chosen_cell(self) -> tuple[int, ...] | None:
+        """Return the cell of the tensor in question that is under the cursor, None if the cursor is elsewhere."""
+        on = question_facts.pointed_name(self._question)
+        explanation, operand = self._explanation.explanation, self._explanation.operand
+        if self._explanation.has_focus and explanation is not None:
+            if operand is None:
+                return None
+            if operand.name == on:
+                return operand.index
+            # A name in a loop, such as `x`, may stand for a row of what is shown.
+            lit = (explanation.lit or {}).get(on, ())
+            return lit[explanation.operands.index(operand)] if len(lit) == len(explanation.operands) else None
+        view = self._matrix
+        return view.index if view is not None and view.has_focus and view is self._pointed else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
+        return self._is_open_find if action == "point" else super().check_action(action, parameters)
+
+    @property
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
+        if not self._is_open_find:
+            return super().hints
+        if question_facts.target_of(self._question) == "box":
+            return [hint("tutor.flow"), *super().hints]
+        on_target = isinstance(self.screen.focused, MatrixView) and self.screen.focused is self._pointed
+        first = [hint("find.point")] if on_target or self._explanation.has_focus else []
+        return [*first, *super().hints]

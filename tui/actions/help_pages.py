@@ -280,6 +280,23 @@ QUESTION: Page = (
     "it is a side step.",
 )
 
+EXPERIMENT: Page = (
+    "An experiment: change the run until it does what is asked for",
+    "",
+    _row("step.what-if"),
+    *_rows_of("rows"),
+    _row("what-if.undo"),
+    _row("step.flip"),
+    _row("what-if.restore"),
+    _row("experiment.hint"),
+    _row("number.explain"),
+    _row("screen.pane"),
+    _row("tutor.next", "tutor.back"),
+    _row("tutor.glossary", JUMP_BACK),
+    "",
+    "Each change is judged by what comes of it. The changes hold in this step only.",
+)
+
 FIND: Page = (
     "Something to find: explain numbers until you know where it is, then point at it",
     "",
@@ -356,6 +373,7 @@ PAGES = {
     "exercise": EXERCISE,
     "question": QUESTION,
     "find": FIND,
+    "experiment": EXPERIMENT,
     "scratch": SCRATCH,
     "difference": DIFFERENCE,
     "solution": SOLUTION,

@@ -29,6 +29,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "a training": ("training",),
     "the prompt": ("prompt-line",),
     "a question": ("options", "answer-line", "question", NEXT_ANYWHERE),
+    "an experiment": ("experiment",),
     "a search": ("find",),
     "an exercise": ("task", "exercise", PANE_OF_EXERCISE, NEXT_ANYWHERE),
     "its editor": ("editor",),

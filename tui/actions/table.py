@@ -421,6 +421,13 @@ TABLE: tuple[Action, ...] = (
         hint="check",
         help="check what you typed; or answer with the cell under the cursor",
     ),
+    # An experiment
+    _action(
+        "experiment.hint",
+        Stroke("f3", "hint", priority=True),
+        hint="hint",
+        help="next hint; when all are read, give up and see a way",
+    ),
     # A search
     _action(
         "find.point",

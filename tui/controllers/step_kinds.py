@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from tui.controllers.experiment_session import ExperimentSession
 from tui.controllers.find_session import FindSession
 from tui.controllers.question_session import QuestionSession
 from tui.screens.lesson_view import LessonView
@@ -48,7 +49,7 @@ STEP_KINDS: Mapping[str, StepKind] = {
     "predict": StepKind(Runner.AS_WRITTEN, QuestionSession),
     "point": StepKind(Runner.AS_WRITTEN, QuestionSession),
     "find": StepKind(Runner.AS_WRITTEN, FindSession),
-    "experiment": StepKind(Runner.WITH_OWN_CHANGES, LessonView),
+    "experiment": StepKind(Runner.WITH_OWN_CHANGES, ExperimentSession),
 }
 """The entry of each kind of step, by the `kind` that lesson files use."""
 

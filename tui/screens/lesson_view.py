@@ -236,7 +236,7 @@ class LessonView(QuietStepView, ExplainingView):
             module, _, name = step.source.partition(":")
             text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
             text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False))
-        if isinstance(step, RunningStep):
+        if isinstance(step, RunningStep) and step.code.strip():
             if text.plain:
                 text.append("\n\n")
             text.append_text(rich_code(step.code, self._code_theme))

@@ -23,10 +23,13 @@ from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, LineWidget, set_height
 from tui.widgets.text_line import TextLine
+from tui.widgets.text_pane import TextPane
 
 TITLE, DIM, CHOSEN = Style(bold=True, color="cyan"), Style(dim=True), Style(reverse=True)
 STARTS = frozenset("0123456789.-")
 LABEL_WIDTH = 32
+FEWEST_LINES = 4
+"""Lines below the title from which on a remark stands below the rows."""
 
 
 def row_text(row: WhatIfRow, width: int, chosen: bool, unicode: bool) -> Text:
@@ -172,6 +175,9 @@ class WhatIfPanel(Box):
     WhatIfPanel Rows {
         height: 1fr;
     }
+    WhatIfPanel TextPane {
+        margin-top: 1;
+    }
     WhatIfPanel Input, WhatIfPanel Input:focus {
         border: none;
         height: 1;
@@ -201,6 +207,8 @@ class WhatIfPanel(Box):
         self._rows = Rows(terminal)
         self._input = Input(compact=True, select_on_focus=False)
         self._input.display = False
+        self._remark = TextPane(ellipsis=terminal.ellipsis)
+        self._remark.display = False
         self._lesson: Lesson | None = None
         self._step = ""
         self._spot: Spot | None = None
@@ -208,8 +216,8 @@ class WhatIfPanel(Box):
         """The changes that were made, and those that can be undone or redone."""
 
     def compose(self) -> ComposeResult:
-        """Yield the title, the rows, and the line to type in."""
-        yield from (self._title, self._rows, self._input)
+        """Yield the title, the rows, the line to type in, and the remark."""
+        yield from (self._title, self._rows, self._input, self._remark)
 
     @property
     def typing(self) -> bool:
@@ -223,6 +231,27 @@ class WhatIfPanel(Box):
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")
+
+    def remark(self, text: Text) -> None:
+        """Show what came of the changes below the rows, in the lines that these leave."""
+        self._remark.show(text)
+        self._arrange()
+
+    def on_resize(self) -> None:
+        """Share the new room between the rows and the remark."""
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give the rows the lines that they need, and the remark the rest, of which it gets at least a few."""
+        room = self.size.height - 1 - int(self.typing)
+        self._remark.display = bool(self._remark.text) and room > FEWEST_LINES
+        if self._remark.display:
+            wanted = min(self._remark.lines_at(self.size.width), room // 2)
+            rows = min(len(self._rows.rows), room - wanted - 1)
+            set_height(self._rows, rows)
+            set_height(self._remark, room - rows - 1)
+        else:
+            self._rows.styles.height = "1fr"
 
     def choose_spot(self) -> None:
         """Choose the row of the cell under the cursor, the first one if there is such a cell."""
@@ -245,6 +274,7 @@ class WhatIfPanel(Box):
     def _refresh(self) -> None:
         if self._lesson is not None:
             self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot))
+            self._arrange()
 
     def _say(self, problem: str) -> None:
         """Show the title, or what is wrong with a value."""

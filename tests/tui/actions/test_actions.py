@@ -31,7 +31,14 @@ BOUND = [context for context in CONTEXTS if any(s.call for action in of_context(
 
 CHAINS = [
     (focused, *view, "number", "screen", "tutor")
-    for view in (("step",), ("training", "step"), ("question",), ("prompt",), ("step", "exercise"))
+    for view in (
+        ("step",),
+        ("training", "step"),
+        ("experiment", "step"),
+        ("question",),
+        ("prompt",),
+        ("step", "exercise"),
+    )
     for focused in ("matrix", "text", "explanation")
 ] + [
     *((focused, "find", "question", "number", "screen", "tutor") for focused in ("matrix", "text", "explanation")),

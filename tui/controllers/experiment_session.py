@@ -1,0 +1,185 @@
+"""The view of an experiment: the learner changes the run, and each change is judged by what came of it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from rich.style import Style
+from rich.text import Text
+from textual.binding import BindingType
+
+from lessons.engine import experiment_judging
+from lessons.format import template
+from lessons.format.lesson import ExperimentStep, FilledStep, Lesson, Step
+from lessons.learner import outcomes
+from lessons.learner.progress import Progress
+from lessons.results.clean_text import clean
+from lessons.results.result import Judgement, StepResult
+from lessons.what_if import changes
+from lessons.what_if.changes import ChangeHistory, Changes
+from tui.actions.bindings import bindings
+from tui.actions.hints import hint, mention
+from tui.actions.key_names import short_keys
+from tui.render.prose import in_ascii, rich_text
+from tui.screens.lesson_view import LessonView
+from tui.screens.step_view import ViewContext
+from tui.state.purpose import Purpose
+from tui.state.step_results import StepContent
+from tui.tty.terminal import Terminal
+
+BOLD, DIM = Style(bold=True), Style(dim=True)
+GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
+
+Phase = Literal["open", "passed", "given up"]
+
+
+class ExperimentSession(LessonView):
+    """The view of an experiment, which judges and records what the learner's changes lead to."""
+
+    topic = "experiment"
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("experiment")]
+
+    def __init__(self, terminal: Terminal, code_theme: str, progress: Progress, *, id: str | None = None) -> None:
+        super().__init__(terminal, code_theme, id=id)
+        self._progress = progress
+        self._experiment: ExperimentStep | None = None
+        self._phase: Phase = "open"
+        self._hints = 0
+        self._gives_up_next = False
+        self._judgement: Judgement | None = None
+        self._judged: Changes | None = None
+
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that does not show an experiment yet."""
+        return cls(context.terminal, context.code_theme, context.progress, id="experiment")
+
+    def open_step(
+        self,
+        lesson: Lesson,
+        step: Step,
+        content: StepContent,
+        history: ChangeHistory,
+        purpose: Purpose = Purpose.WORK,
+    ) -> None:
+        """Show an experiment with the learner's progress, or without it for a review, and take the focus."""
+        assert isinstance(step, ExperimentStep)
+        name, anew = step.exercise, purpose is Purpose.REVIEW
+        self._experiment, self._judgement, self._judged, self._gives_up_next = step, None, None, False
+        self._phase = "open"
+        if not anew and self._progress.passed(name):
+            self._phase = "passed"
+        elif not anew and self._progress.gave_up(name):
+            self._phase = "given up"
+        self._hints = 0 if anew else min(self._progress.hints_used(name), len(step.hints))
+        super().open_step(lesson, step, content, history, purpose)
+
+    def show_result(self, content: StepContent) -> None:
+        """Show the results of a run of the experiment, and judge the changes that it ran with."""
+        self._judge(content)
+        super().show_result(content)
+
+    def _judge(self, content: StepContent) -> None:
+        step, lesson = self._experiment, self._lesson
+        if step is None or lesson is None or content.changes == self._judged:
+            return
+        self._judged, self._gives_up_next = content.changes, False
+        self._judgement = experiment_judging.judge(step, content.changes, content.result) if content.changes else None
+        judgement = self._judgement
+        # A change on the way, which is neither right nor a known wrong turn, is no attempt.
+        if judgement is None or not (judgement.passed or judgement.mistakes):
+            return
+        more = outcomes.record(self._progress, lesson, step, changes.as_lines(content.changes), judgement)
+        if judgement.passed:
+            self._phase = "passed"
+        if more:
+            self.notify(more, markup=False, timeout=10)
+
+    # Hints and giving up -----------------------------------------------------------------------------------------
+
+    def action_hint(self) -> None:
+        """Show one more hint; without hints left, give up when the key is pressed twice."""
+        step = self._experiment
+        if step is None or self._phase != "open":
+            return
+        if self._hints < len(step.hints):
+            self._hints += 1
+            self._progress.use_hint(step.exercise, self._hints)
+        elif not self._gives_up_next:
+            self._gives_up_next = True
+        else:
+            self._phase, self._gives_up_next = "given up", False
+            self._progress.give_up(step.exercise)
+        self._prose.show(self._prose_text(step, self._result), at_end=self._phase == "open")
+        self._arrange()
+        self._describe()
+
+    # Texts -------------------------------------------------------------------------------------------------------
+
+    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
+        super()._show(lesson, step, content)
+        self._show_remark()
+
+    def _show_remark(self) -> None:
+        """Show the verdict in the what-if panel too, which may cover the text; before any change, the task."""
+        step = self._experiment
+        if step is not None:
+            before = self._content.base or self._result
+            task = self._marked_up(template.fill(step.prose, before.text))
+            self._whatif.remark(self._outcome(step) or task)
+
+    def action_what_if(self) -> None:
+        """Open the what-if panel, or focus it if it is open."""
+        super().action_what_if()
+        self._show_remark()
+
+    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
+        """Return the verdict, if there is one, then the task as it was before any change, then the hints."""
+        assert isinstance(step, ExperimentStep)
+        text = self._outcome(step)
+        if text:
+            text.append("\n\n")
+        before = self._content.base or result
+        text.append_text(self._marked_up(template.fill(step.prose, before.text)))
+        for number in range(self._hints if self._phase == "open" else 0):
+            text.append(f"\nHint {number + 1} of {len(step.hints)}: ", BOLD)
+            text.append_text(self._marked_up(step.hints[number]))
+        if self._gives_up_next:
+            text.append(
+                f"\nThere are no more hints. {short_keys('experiment.hint')} again: give up and see a way.", BOLD
+            )
+        return text
+
+    def _outcome(self, step: ExperimentStep) -> Text:
+        """Return what came of the learner's changes, or how the experiment ended."""
+        yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
+        judgement, text = self._judgement, Text()
+        if self._phase == "given up" and (judgement is None or not judgement.passed):
+            text.append("You gave up, so this does not count as passed. ", DIM).append("One way: ", BOLD)
+            text.append("; ".join(experiment_judging.solution(step)).replace(";", "; "))
+        elif judgement is not None and judgement.passed:
+            text.append(f"{yes} Done. ", GOOD).append_text(self._marked_up(judgement.message))
+            text.append("   " + mention("tutor.next", "go on"), DIM)
+        elif judgement is not None:
+            text.append(f"{no} Not yet. " if self._phase == "open" else "", BAD)
+            if judgement.mistakes:
+                text.append(f"{judgement.mistakes[0].name.capitalize()}: ", BOLD)
+            text.append_text(self._marked_up(judgement.message))
+        elif self._phase == "passed":
+            text.append(f"{yes} Done before.", GOOD).append("   " + mention("tutor.next", "go on"), DIM)
+        return text
+
+    def _marked_up(self, prose: str) -> Text:
+        prose = clean(prose)
+        return rich_text(prose if self._terminal.unicode else in_ascii(prose))
+
+    @property
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
+        found = super().hints
+        if self._whatif.has_focus_within or self._explanation.has_focus or self._phase != "open":
+            return found
+        more = self._experiment is not None and self._hints < len(self._experiment.hints)
+        keys = [hint("step.what-if"), hint("experiment.hint", "hint" if more else "give up")]
+        return [*keys, *(each for each in found if each not in keys)]

@@ -168,5 +168,5 @@ def _judge_box(step: FindStep, result: StepResult, text: str) -> Judgement:
         result,
         name,
         lambda fact: box in names_of(fact),
-        say("other-box", "Not `{box}`. Follow the arrows that lead to it.", box=box),
+        say("other-box", "Not this box. Follow the arrows, back or forth."),
     )

@@ -178,6 +178,8 @@ class FindStep(BaseQuestion):
     that it leads to a right cell.
     """
 
+    noun: ClassVar[str] = "search"
+
     kind: Literal["find"]
     target: Literal["cell", "row", "box"]
     on: OptionalName = ""

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from lessons.engine import question_facts
 from lessons.format.lesson import FindStep, Question
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint, mention
+from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.controllers.question_session import QuestionSession
 from tui.screens.flow_subject import FlowSubject
@@ -60,12 +60,15 @@ class FindSession(QuestionSession):
         if not self._is_open_find:
             return
         if question_facts.target_of(self._question) == "box":
-            self.say(f"{mention('tutor.flow', 'opens the flow')}. Choose a box there, then {short_keys('flow.point')}.")
+            self.say(f"The answer is a box of the flow: open it with {short_keys('tutor.flow')}.")
             return
         index = self._chosen_cell()
         if index is None:
-            self.say(f"Point at {question_facts.pointed_name(self._question)}: {mention('screen.pane', 'goes there')}.")
+            on = question_facts.pointed_name(self._question)
+            # The line for remarks is hidden while an explanation is open.
+            self.notify(f"The answer is in {on}: point at a number there.", markup=False)
         else:
+            self._close_explanation()
             self._post_answer(", ".join(map(str, index)))
 
     def _chosen_cell(self) -> tuple[int, ...] | None:
@@ -74,7 +77,7 @@ class FindSession(QuestionSession):
         explanation, operand = self._explanation.explanation, self._explanation.operand
         if self._explanation.has_focus and explanation is not None:
             if operand is None:
-                return None
+                return explanation.index if explanation.name == on else None
             if operand.name == on:
                 return operand.index
             # A name in a loop, such as `x`, may stand for a row of what is shown.

@@ -58,7 +58,8 @@ class QuestionText:
     def task(self) -> Text:
         """The question, and the hints that have been read."""
         step = self.step
-        number = f"Question {step.number}: " if step.number else "Question: "
+        what = "Find" if isinstance(step, FindStep) else "Question"
+        number = f"{what} {step.number}: " if step.number else f"{what}: "
         text = Text.assemble((number + step.title, BOLD), "\n")
         text.append_text(self._prose(template.fill(step.prose, self.result.text)))
         for index in range(self.state.hints):
@@ -156,10 +157,11 @@ class QuestionText:
 def how_to_find(step: FindStep) -> str:
     """Say how to point at what is to be found."""
     if step.target == "box":
-        return f"{mention('tutor.flow', 'opens the flow')}; choose the box there, then {short_keys('flow.point')}."
+        flow, point = short_keys("tutor.flow"), short_keys("flow.point")
+        return f"To answer, open the flow with {flow}, choose the box, and press {point}."
     what = "a cell of the row" if step.target == "row" else "the cell"
     explain, point = short_keys("question.enter"), short_keys("find.point")
-    return f"{explain} explains a number. Put the cursor on {what} in {step.on}, then {point}."
+    return f"Press {explain} to explain a number. To answer, go to {what} in {step.on} and press {point}."
 
 
 def confirm(name: str, index: tuple[int, ...]) -> str:

@@ -130,11 +130,13 @@ class QuestionView(ExplainingView):
             self._state = replace(self._state, phase="passed" if passed else "given up", answered_before=True)
         # The explanation was about the numbers of a different run.
         self._close_explanation()
+        had_nothing = not self._tensors
         self._code_plain = code_text(step, result, self._code_theme)
         if fresh:
             self._active = CODE
         self._show_all()
-        if fresh:
+        # Without a recorded result, there was nothing to look at until now.
+        if fresh or (had_nothing and self._tensors and self._prose.has_focus):
             self._begin()
 
     def _begin(self) -> None:
@@ -307,7 +309,14 @@ class QuestionView(ExplainingView):
         lines = height - 1 if matrices else height
         layout = self._body.lay_out(width, lines, matrices, self._active, panel=self.explaining, remark=remark)
         self._explanation.set_class(layout.wide, "wide")
-        set_height(self._explanation, layout.panel if self.explaining else 0)
+        panel = layout.panel if self.explaining else 0
+        if panel and not layout.wide:
+            # What the explanation leaves goes to the task.
+            wanted = min(panel, self._explanation.wanted(width))
+            task = min(panel - wanted, self._prose.lines_at(width))
+            set_height(self._prose, task)
+            panel -= task
+        set_height(self._explanation, panel)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes for the new size of the view."""

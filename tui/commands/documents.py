@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from lessons.engine import question_words
 from lessons.engine.explanation_tree import Node
 from lessons.format import template
 from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import Lesson, RunningStep, Step, TrainStep
+from lessons.format.lesson import (
+    ChoiceStep,
+    Exercise,
+    FindStep,
+    Lesson,
+    Question,
+    RunningStep,
+    Step,
+    TrainStep,
+)
 from lessons.results import exact_formula, line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
@@ -67,6 +77,14 @@ def step(spec: Step, result: StepResult | None) -> Json:
     }
     if isinstance(spec, TrainStep):
         entry |= {"training": spec.training, "trained": result.trained}
+    if isinstance(spec, Exercise):
+        entry["exercise"] = spec.exercise
+    if isinstance(spec, Question):
+        entry["answer"] = question_words.form(spec, result)
+    if isinstance(spec, ChoiceStep):
+        entry["options"] = [choice.text for choice in question_words.choices(spec, result)]
+    if isinstance(spec, FindStep):
+        entry |= {"target": spec.target, "on": spec.on, "start": spec.start}
     return entry
 
 

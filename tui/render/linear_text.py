@@ -15,6 +15,7 @@ from lessons.format.lesson import (
     ChoiceStep,
     Course,
     ExerciseStep,
+    ExperimentStep,
     FilledStep,
     Lesson,
     PointStep,
@@ -147,6 +148,16 @@ def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDT
     if isinstance(step, Question):
         yield ""
         yield from _question(step, result, width)
+    if isinstance(step, ExperimentStep):
+        yield ""
+        yield from _experiment(step)
+
+
+def _experiment(step: ExperimentStep) -> Iterator[str]:
+    """Yield how to try an experiment without a screen."""
+    yield f"An experiment ({step.exercise}). Write your changes into a file, one in each line, such as"
+    yield from ("    NAME[0,1] = 0.5", "    KNOB = VALUE")
+    yield f"and see what comes of them: attn-tutor check {step.exercise} FILE"
 
 
 def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:

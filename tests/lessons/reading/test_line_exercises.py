@@ -1,0 +1,78 @@
+"""Exercises in one line: a starter with one gap, judged by what the filled function returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lessons.engine.session import Session
+from lessons.format.lesson import ExerciseStep
+from lessons.reading import line_exercises
+from tests.lessons.lesson_builders import lesson_of
+
+STARTER = "import torch\n\n\ndef double(x):\n    twice = ...\n    return twice\n"
+
+
+def data(**fields: Any) -> dict[str, Any]:
+    """Return the data of an exercise in one line as a lesson file has it."""
+    step = {
+        "id": "double",
+        "kind": "exercise",
+        "form": "line",
+        "exercise": "double",
+        "title": "Double",
+        "defines": ["double"],
+        "prose": "Double it.",
+        "starter": STARTER,
+        "solution": STARTER.replace("...", "2 * x"),
+        "context": 'context = {"x": torch.randn(2, 3)}',
+        "hints": ["Ask.", "Point.", "Show."],
+        "why": "Twice.",
+        "mistakes": [{"id": "squared", "name": "squared", "why": "No.", "edits": [{"find": "2 *", "replace": "x *"}]}],
+    } | fields
+    line_exercises.fill_in(step)
+    return step
+
+
+def exercise(**fields: Any) -> ExerciseStep:
+    step = lesson_of(data(**fields)).steps[0]
+    assert isinstance(step, ExerciseStep)
+    return step
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("x + x", "All checks pass."),
+        ("...", "a tensor comes back: The gap is still open. Write an expression in place of `...`."),
+        ("None", "a tensor comes back: Your function returns nothing. It should return a tensor of shape (2, 3)."),
+        ("[x]", "a tensor comes back: Your function returns a `list`. It should return a tensor of shape (2, 3)."),
+        ("2 * x.T", "the right shape: Your result has the shape (3, 2). It should have the shape (2, 3)."),
+    ],
+)
+def test_what_the_function_returns_is_judged(worker: Session, expression: str, message: str) -> None:
+    judgement = worker.check(exercise(), STARTER.replace("...", expression), 1, 1)
+    assert judgement.message == message
+
+
+def test_numbers_are_shown_beside_each_other(worker: Session) -> None:
+    judgement = worker.check(exercise(), STARTER.replace("...", "3 * x"), 1, 1)
+    assert judgement.message.startswith("the right numbers: Your first row of numbers begins with")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"starter": STARTER.replace("...", "x")}, "a line to write needs one gap '...'"),
+        ({"starter": STARTER + "# ..."}, "a line to write needs one gap '...'"),
+        ({"solution": "def double(x):\n    return 2 * x\n"}, "it differs from the starter in more than its gap"),
+    ],
+)
+def test_a_starter_has_one_gap(fields: dict[str, str], problem: str) -> None:
+    assert [found[1] for found in exercise(**fields).complaints()] == [problem]
+
+
+def test_an_exercise_with_checks_of_its_own_keeps_them() -> None:
+    own = {"probe": "got = {}", "checks": [{"name": "never", "test": "False", "fail": "No."}]}
+    assert [check.name for check in exercise(**own).checks] == ["never"]

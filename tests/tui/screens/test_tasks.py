@@ -1,0 +1,87 @@
+"""Journeys through an experiment and through searches, with live runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lessons.engine.session import Session
+from lessons.format.lesson import Course
+from tests.course import use_course
+from tests.lessons.experiment_builders import STEP
+from tests.lessons.lesson_builders import code_step, lesson_of
+from tests.lessons.question_builders import DEFAULTS
+from tests.tui.learner import Learner, tutor
+
+CODE = "import torch\nsource = torch.tensor([3.0, 2.0])\npair = source * 10\ntotal = pair.sum()\n"
+
+
+def find(name: str, **fields: Any) -> dict[str, Any]:
+    shown = [{"name": "pair", "kind": "vector"}, {"name": "source", "kind": "vector"}]
+    return {"kind": "find", "show": shown} | DEFAULTS | {"id": name, "exercise": name, "title": f"Find {name}"} | fields
+
+
+LESSON = lesson_of(
+    code_step("make", CODE, "pair"),
+    STEP | {"show": [{"name": "source", "kind": "vector"}, {"name": "pair", "kind": "vector"}]},
+    find("origin", target="cell", on="source", start="pair[1]", answer="source == 2"),
+    find("box", target="box", answer="['source']", wrong=[{"is": "['pair']", "why": "That comes later."}]),
+)
+
+
+@pytest.fixture(autouse=True)
+def course(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_course(monkeypatch, Course(lessons=(LESSON,)))
+
+
+async def _experiment(learner: Learner) -> None:
+    await learner.press("enter", "n")
+    await learner.sees("step 2 of 4", "live", "Make it smaller", lambda: "f3 hint" in learner.keys)
+    await learner.press("f3")
+    await learner.sees("Hint 1 of 3: Ask.")
+    await learner.press("w")
+    await learner.sees("What if", "> source[0]", "Make it smaller")
+    await learner.press("9", "enter")
+    await learner.sees("Not yet. It is still 90.", "what if")
+    await learner.press("1", "enter")
+    await learner.sees("Done. Now it is 10, and the total 30. Sources decide.")
+    assert learner.progress.passed("swap")
+    assert [attempt.code for attempt in learner.progress.attempts("swap")] == ["swap:source[0] = 1"]
+    await learner.press("tab", "n")
+    await learner.sees("step 3 of 4", lambda: "what if" not in learner.lines[0])
+    await learner.press("b")
+    await learner.sees("Done", "what if")
+
+
+async def _find_a_cell(learner: Learner) -> None:
+    await learner.press("n")
+    await learner.sees("step 3 of 4", "live", "pair[1] = 20", lambda: "enter explain" in learner.keys)
+    await learner.press("a")
+    await learner.sees("The answer is in source")
+    await learner.press("enter")
+    await learner.sees("source[1]", lambda: "a this is it" in learner.keys)
+    await learner.press("a")
+    await learner.sees("Right: source[1]", "So it is.")
+    assert learner.progress.passed("origin")
+
+
+async def _find_a_box(learner: Learner) -> None:
+    await learner.press("n")
+    await learner.sees("step 4 of 4", "live", lambda: "f flow" in learner.keys)
+    await learner.press("f")
+    await learner.sees("Flow: Find box", "pair = source * 10", lambda: "a this is it" in learner.keys)
+    await learner.press("a")
+    await learner.sees("step 4 of 4", "✗ pair", "That comes later.")
+    await learner.press("f")
+    await learner.sees("pair = source * 10", lambda: "a this is it" in learner.keys)
+    await learner.press("up", "a")
+    await learner.sees("Right: source")
+
+
+async def test_changes_are_judged_and_hold_in_the_experiment_and_what_is_found_is_pointed_at() -> None:
+    """One journey, because a session takes seconds to start."""
+    async with tutor(Session()) as learner:
+        await _experiment(learner)
+        await _find_a_cell(learner)
+        await _find_a_box(learner)

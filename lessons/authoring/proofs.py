@@ -119,11 +119,11 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
 
 
 MOST_EXPLAINED = 2000
-"""Numbers behind the start of a search that are looked through."""
+"""Numbers behind the start of a find that are looked through."""
 
 
 def _prove_start(step: FindStep, result: StepResult, run: Run, report: Report) -> None:
-    """Report a search whose answer is not met on the way down from the number at which it starts."""
+    """Report a find whose answer is not met on the way down from the number at which it starts."""
     start = step.starting_cell
     if start is None:
         return

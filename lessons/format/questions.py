@@ -178,7 +178,7 @@ class FindStep(BaseQuestion):
     that it leads to a right cell.
     """
 
-    noun: ClassVar[str] = "search"
+    noun: ClassVar[str] = "find"
 
     kind: Literal["find"]
     target: Literal["cell", "row", "box"]

@@ -30,7 +30,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "the prompt": ("prompt-line",),
     "a question": ("options", "answer-line", "question", NEXT_ANYWHERE),
     "an experiment": ("experiment",),
-    "a search": ("find",),
+    "a find": ("find",),
     "an exercise": ("task", "exercise", PANE_OF_EXERCISE, NEXT_ANYWHERE),
     "its editor": ("editor",),
     "its own run": ("number", BACK_TO_EDITOR),

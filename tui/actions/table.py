@@ -428,7 +428,7 @@ TABLE: tuple[Action, ...] = (
         hint="hint",
         help="next hint; when all are read, give up and see a way",
     ),
-    # A search
+    # A find
     _action(
         "find.point",
         Stroke("a", "point"),

@@ -1,4 +1,4 @@
-"""The view of a search: the learner explains numbers, and points at a cell, a row, or a box of the flow."""
+"""The view of a find: the learner explains numbers, and points at a cell, a row, or a box of the flow."""
 
 from __future__ import annotations
 

@@ -441,7 +441,7 @@ def attention_classes(given: Given) -> Table:
     def inner_weights(seed: int, draw: Callable[[], Any]) -> Matrix:
         """Return the attention weights of matrices that are drawn after a seed."""
         torch.manual_seed(seed)
-        return head(INPUTS, Weights(*plain(draw()))).weights  # type: ignore[no-any-return]
+        return head(INPUTS, Weights(*plain(draw()))).weights
 
     with torch.random.fork_rng():
         of_789 = inner_weights(789, lambda: draw_matrices(3, 2, 3))

@@ -7,6 +7,8 @@ from lessons.format.lesson import Lesson
 IDS: frozenset[str] = frozenset(
     {
         # One line each, in the order of the course.
+        "causal-mask",
+        "dropout",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""

@@ -341,7 +341,7 @@ KNOWN: dict[str, dict[int, Sequence[float]]] = {
     },
     "causal-mask/keep/keep": {0: [1, 0, 0, 0, 0, 0], 5: [1, 1, 1, 1, 1, 1]},
     "causal-mask/zeroed/zeroed": {1: [0.2041, 0.1659, 0, 0, 0, 0]},
-    "causal-mask/renormalised/renormalised": {0: [1, 0, 0, 0, 0, 0], 1: [0.5517, 0.4483, 0, 0, 0, 0]},
+    "causal-mask/renormalized/renormalized": {0: [1, 0, 0, 0, 0, 0], 1: [0.5517, 0.4483, 0, 0, 0, 0]},
     "causal-mask/causal-weights/weights": {
         0: [1, 0, 0, 0, 0, 0],
         1: [0.5517, 0.4483, 0, 0, 0, 0],

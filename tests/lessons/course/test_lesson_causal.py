@@ -29,8 +29,8 @@ def shown_tensor(results: CourseRuns, path: str) -> Tensor:
 
 def test_renormalized_rows_do_not_leak(results: CourseRuns) -> None:
     before, after = (
-        shown_tensor(results, "causal-mask/other-end/moved_before"),
-        shown_tensor(results, "causal-mask/no-leak/moved_after"),
+        shown_tensor(results, "causal-mask/does-it-leak/moved_before"),
+        shown_tensor(results, "causal-mask/does-it-leak/moved_after"),
     )
     assert (before.tril()[:-1].sum(dim=-1) > 1e-3).all()
     assert after[:-1].max() < 1e-6 < after[-1].min()

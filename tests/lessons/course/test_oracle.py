@@ -575,55 +575,56 @@ def causal_mask(given: Given) -> Table:
     masked = hide(scores, above)
     blind = hide(scores, upper)
     return {
-        "copy/peeking": [[float(key == query + 1) for key in range(6)] for query in range(6)],
-        "copy/copied": [*INPUTS[1:], [0.0] * 3],
         "open-weights/weights": free.weights,
         "open-weights/scores": scores,
+        "copy/copied": [*INPUTS[1:], [0.0] * 3],
+        "copy/inputs": INPUTS,
+        "copy/peeking": [[float(key == query + 1) for key in range(6)] for query in range(6)],
         "how-many-hidden/weights": free.weights,
         "keep/keep": keep,
         "zeroed/zeroed": zeroed,
         "zeroed/row_sums": kept,
         "certain-weight/divided": causal.weights,
         "certain-weight/zeroed": zeroed,
-        "sums-shape/zeroed": zeroed,
-        "renormalised/renormalised": causal.weights,
-        "renormalised/row_sums": [[total] for total in kept],
+        "renormalized/renormalized": causal.weights,
+        "renormalized/row_sums": [[total] for total in kept],
         "lost-axis/flat_sums": kept,
         "lost-axis/by_columns": by_columns,
-        "lost-axis/renormalised": causal.weights,
-        "keepdim/as_row": by_columns,
-        "keepdim/as_column": causal.weights,
+        "lost-axis/renormalized": causal.weights,
         "does-it-leak/zeroed": zeroed,
-        "does-it-leak/renormalised": causal.weights,
-        "other-end/moved_before": distance(hide(other.weights, above, 0.0), zeroed),
+        "does-it-leak/renormalized": causal.weights,
+        "does-it-leak/moved_before": distance(hide(other.weights, above, 0.0), zeroed),
         # What is hidden has no part in the rows before the last.
-        "no-leak/moved_after": [*[[0.0] * 6] * 5, distance(other.weights[5], free.weights[5])],
+        "does-it-leak/moved_after": [*[[0.0] * 6] * 5, distance(other.weights[5], free.weights[5])],
         "cancels/alone": softmax(free.scaled[2][:3]),
         "cancels/whole_row": causal.weights[2],
         "zero-for-hidden/filled": zeros,
         "zero-for-hidden/filled_weights": weights_of(zeros),
-        "triangle/above": above,
-        "triangle/upper": upper,
         "minus-inf/masked": masked,
         "minus-inf/mask": above,
         "blind-row/blind": blind,
         "blind-row/blind_weights": weights_of(blind),
-        "fill/leaks": [leak(fill) for fill in (0, -1, -10, -1e9, -math.inf)],
         "false-masks/added": weights_of(add(scores, above)),
         "false-masks/multiplied": each(lambda score, hidden: -math.inf if hidden else math.nan, scores, above),
         "false-masks/right": masked,
-        "causal-order/masked": masked,
         "causal-weights/weights": causal.weights,
-        "causal-weights/renormalised": causal.weights,
+        "causal-weights/renormalized": causal.weights,
         "cost/written": [36 + 6 + 36, 36],
         "scale-order/scale_first": causal.masked,
         "scale-order/mask_first": causal.masked,
-        "which-mask/puzzle": weights_of(hide(scores, keep)),
+        "fill/leaks": [leak(fill) for fill in (0, -1, -10, -1e9, -math.inf)],
+        "half-precision/chosen": Within("scores rounded to 16 bits", masked, relative=1e-3),
+        "open-mask/mask": above,
+        "open-mask/weights": causal.weights,
         "context/context": causal.context,
         "context/values": causal.values,
+        "lone-value/context": causal.context,
+        "lone-value/values": causal.values,
         "last-word/weights": causal.weights,
         "proof/moved": moved,
         "proof/context": causal.context,
+        "remember/weights": causal.weights,
+        "remember/context": causal.context,
     }
 
 
@@ -653,6 +654,7 @@ def dropout(given: Given) -> Table:
     draws = factors("scale", *[(6, 6)] * 300)
     by_rate = factors("rates", (4000,), rates=(0.1, 0.2, 0.5))
     (thousand,) = factors("not-again", (1000, 6, 6))
+    (emptied,) = factors("empty-rows", (1000, 6, 6))
     by_weight, by_output = factors("places", (6, 6), (6, 2))
     (five_hundred,) = factors("positions", (500, 6, 6))
     first, second = factors("train", (6, 6), (6, 6))
@@ -663,10 +665,12 @@ def dropout(given: Given) -> Table:
     dropped = thinned("dropped-weights", weights)
     mixed_up = thinned("on-scores", free.scaled)
     dropped_scores = thinned("wrong-place", causal.masked)
+    fixed = [[2.0 * ((6 * row + column) % 5 > 0) for column in range(6)] for row in range(6)]
     zeros_or_twos = only(0, 2, why="the pattern is drawn at random")
     return {
         "how-many-zeros/square": [[1.0] * 6] * 6,
         "ones/dropped": zeros_or_twos,
+        "ones/ones": [[1.0] * 6] * 6,
         "counts/draws": [sum(low <= count <= low + 4 for count in gone) for low in range(0, 36, 5)],
         "survivor/quarters": [[0.25] * 6] * 6,
         "survivor/thinned": only(0, 0.3125, why="the pattern is drawn at random"),
@@ -676,6 +680,10 @@ def dropout(given: Given) -> Table:
         "patterns/intel": pattern("222222 020000 002020 220002 200002 020000"),
         "patterns/amd_arm": pattern("220220 000202 222202 022002 020202 022220"),
         "weights/weights": weights,
+        "empty-rows/draw": product(weights, emptied[0]),
+        "empty-rows/empty": [
+            mean([float(not any(product(weights[row], factor[row]))) for factor in emptied]) for row in range(6)
+        ],
         "one-weight-row/weights": weights,
         "dropped-weights/dropped": dropped,
         "dropped-weights/row_sums": row_sums(dropped),
@@ -683,7 +691,7 @@ def dropout(given: Given) -> Table:
             weights, [[mean([factor[i][j] for factor in thousand]) for j in range(6)] for i in range(6)]
         ),
         "not-again/weights": weights,
-        "not-again/repaired": divide_by_row_sums(product(weights, thousand[0])),
+        "not-again/repaired": divide_by_row_sums([product(weights, factor)[0] for factor in thousand[:8]]),
         "unmasked/open_dropped": thinned("unmasked", free.weights),
         "unmasked/open_weights": free.weights,
         "places/on_context": product(causal.context, by_output),
@@ -693,14 +701,20 @@ def dropout(given: Given) -> Table:
         "wrong-place/wrong": softmax_rows(dropped_scores),
         "wrong-place/dropped_scores": dropped_scores,
         "positions/by_distance": [share(distance) for distance in range(6)],
+        "positions/lost": each(lambda number: float(number == 0), five_hundred[0]),
         "after-training/weights": weights,
         "eval/unchanged": weights,
+        "eval/weights": weights,
         "train/one": product(weights, first),
         "train/two": product(weights, second),
         "what-no-grad-does/weights": weights,
         "what-no-grad-does/result": thinned("what-no-grad-does", weights),
         "no-grad/under_no_grad": thinned("no-grad", weights),
         "no-grad/unchanged": weights,
+        "erased-row/factors": fixed,
+        "erased-row/context": matmul(product(weights, fixed), causal.values),
+        "remember/in_training": thinned("remember", weights),
+        "remember/in_use": weights,
     }
 
 
@@ -1086,7 +1100,7 @@ def test_moved_number_is_noticed(case: Cases) -> None:
             "keys-values/values context/context",
         ),
         ("attention-classes", "new -= 0.1 * old.grad", "new += 0.1 * old.grad", "downhill/losses downhill/W_query"),
-        ("causal-mask", "renormalised = zeroed / row_sums", "renormalised = zeroed", "renormalised/renormalised"),
+        ("causal-mask", "renormalized = zeroed / row_sums", "renormalized = zeroed", "renormalized/renormalized"),
         (
             "causal-mask",
             "(torch.ones_like(scores), diagonal=1)",

@@ -47,7 +47,7 @@ from tui import cli
         (("run", "9", "--words", "one two"), "Lesson 'weight-split' does not take other words."),
         (("run", "5", "--cell", "inputs"), "'inputs' is no change of a cell: write it like 'inputs[1,0]=0.9'"),
         (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, "),
-        (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, why, "),
+        (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, open-"),
         (("check", "9.9", "-"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
         (("check", "", "-"), "there is no exercise ''"),
         (("check", "3.2", "nowhere.py"), "cannot read nowhere.py: No such file or directory"),

@@ -83,7 +83,7 @@ async def test_an_explanation_below_matrices_that_stand_beside_each_other() -> N
         await learner.press("escape", "n")
         # Beside a question or an exercise stands the flow of a step before it.
         await learner.goes_to("causal-mask", "certain-weight")
-        await learner.sees("the flow of step 7")
+        await learner.sees("the flow of step 6")
 
 
 async def test_memory_with_leading_axes_on_a_large_screen() -> None:

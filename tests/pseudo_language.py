@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import interface_texts
 from lessons.authoring.translation_files import header_of
 from lessons.format.text_walk import CourseText
 from lessons.reading import glossary, mistake_library, text_catalog
@@ -16,6 +15,7 @@ from lessons.reading.text_catalog import Catalog
 from lessons.texts import po_file
 from lessons.texts.po_file import Entry
 from tests.course import COURSE
+from tui.commands import text_groups
 
 CODE = "xx"
 OPEN, CLOSE = "⟦⟧"
@@ -30,7 +30,7 @@ def catalog() -> Catalog:
 @cache
 def interface() -> Catalog:
     """Return all texts that stand in the code of the tutor."""
-    return interface_texts.catalog()
+    return text_groups.interface()
 
 
 def translated(text: str) -> str:

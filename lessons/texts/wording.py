@@ -47,6 +47,18 @@ class Wording:
         return english.format(count=count, **values)
 
 
+def of_table(text_id: str, english: str) -> str:
+    """Return a text from a table of texts, in the learner's language; it has no fields to be filled in here.
+
+    Its id is made by the code that has the table, which also lists its texts for translators.
+    """
+    into = translations.current()
+    if into.folder is None:
+        return english
+    found = into.find(text_id.partition("/")[0], text_id, english)
+    return found if found is not None and _fields(found) == _fields(english) else english
+
+
 COUNT = "count!None:"
 
 

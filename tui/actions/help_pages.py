@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from lessons.texts.wording import Wording, of_table
+from tui.actions.action_words import help_of
 from tui.actions.key_names import full_keys
-from tui.actions.table import ACTIONS, of_context
+from tui.actions.table import of_context
+
+say = Wording("help/words")
+GROUP = "help"
+"""The group of the texts of the pages."""
 
 LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7
 """Columns of the keys, of the beginning of a second action in a line, and of its keys, at least."""
@@ -38,7 +44,7 @@ class Entry:
     @property
     def keys(self) -> str:
         """The keys."""
-        return (" or " if self.same else ", ").join(map(full_keys, self.actions))
+        return (say("or", " or ") if self.same else ", ").join(map(full_keys, self.actions))
 
     @property
     def fewer_keys(self) -> str:
@@ -48,7 +54,7 @@ class Entry:
     @property
     def sentence(self) -> str:
         """The effect of the keys."""
-        return sentence(self.help or ACTIONS[self.actions[0]].help)
+        return sentence(self.help or help_of(self.actions[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,5 +388,42 @@ PAGES = {
 }
 """The pages, by the view that they describe."""
 
-ANY_KEY = "\nAny key closes this."
-SCROLL = "Down and up turn the pages of this; any other key closes it.\n\n"
+
+def page(topic: str) -> Page:
+    """Return a page in the learner's language. Raises `KeyError` if there is none of this topic."""
+    found: list[str | Row] = []
+    for number, line in enumerate(PAGES[topic]):
+        start = f"{GROUP}/{topic}/{number}"
+        if isinstance(line, str):
+            found.append(of_table(start, line))
+        else:
+            entries = enumerate(line.entries)
+            translated = (
+                replace(entry, help=of_table(f"{start}/{place}", entry.help)) if entry.help else entry
+                for place, entry in entries
+            )
+            found.append(replace(line, entries=tuple(translated)))
+    return tuple(found)
+
+
+def texts() -> dict[str, str]:
+    """Return the English texts of all pages by their ids."""
+    found: dict[str, str] = {}
+    for topic, lines in PAGES.items():
+        for number, line in enumerate(lines):
+            start = f"{GROUP}/{topic}/{number}"
+            entries = () if isinstance(line, str) else line.entries
+            found |= {f"{start}/{place}": entry.help for place, entry in enumerate(entries) if entry.help}
+            if isinstance(line, str) and any(map(str.isalpha, line)):
+                found[start] = line
+    return found
+
+
+def any_key() -> str:
+    """Say how the help is closed, below a page."""
+    return "\n" + say("any-key", "Any key closes this.")
+
+
+def scroll() -> str:
+    """Say how to turn the pages of the help and how it is closed, above a page that is too long for the screen."""
+    return say("scroll", "Down and up turn the pages of this; any other key closes it.") + "\n\n"

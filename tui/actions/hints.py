@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lessons.texts.wording import Wording
+from tui.actions.action_words import hint_of
 from tui.actions.key_names import short_keys
-from tui.actions.table import ACTIONS
+
+say = Wording("keys/line")
 
 GAP = "   "
 
@@ -20,17 +23,17 @@ def hint(action: str, words: str = "") -> str:
     Raises:
         KeyError: There is no such action.
     """
-    return f"{short_keys(action)} {words or ACTIONS[action].hint}"
+    return f"{short_keys(action)} {words or hint_of(action)}"
 
 
 def mention(action: str, words: str = "") -> str:
     """Write an action for a message: `f5: check`. The arguments are those of `hint`."""
-    return f"{short_keys(action)}: {words or ACTIONS[action].hint}"
+    return f"{short_keys(action)}: {words or hint_of(action)}"
 
 
 def then(*actions: str) -> str:
     """Write keys to be pressed one after the other: `tab, then arrows`."""
-    return ", then ".join(map(short_keys, actions))
+    return say("then", ", then ").join(map(short_keys, actions))
 
 
 def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
@@ -45,7 +48,7 @@ def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
     if found not in hints:
         return list(hints)
     at = list(hints).index(found) + 1
-    full = [*hints[:at], hint("tutor.side-step", f"{ACTIONS['tutor.side-step'].hint}: {title}"), *hints[at:]]
+    full = [*hints[:at], hint("tutor.side-step", f"{hint_of('tutor.side-step')}: {title}"), *hints[at:]]
     if len(key_line(full[:-2])) + 2 <= width:
         return full
     return [*hints[:at], hint("tutor.side-step"), *hints[at:]]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lessons.texts.wording import Wording
 from tui.actions.table import ACTIONS, Action
+
+say = Wording("keys/names")
 
 CHARACTERS = {
     "comma": ",",
@@ -24,14 +27,23 @@ CHARACTERS = {
 }
 """The characters that Textual refers to by a name."""
 
-WORDS = {"pageup": "page up", "pagedown": "page down"}
 ARROWS = frozenset(("up", "down", "left", "right"))
 
 
 def name_of(key: str) -> str:
     """Convert Textual's name of a key, such as `ctrl+full_stop`, to `ctrl+.`."""
     *modifiers, last = key.split("+")
-    return "+".join((*modifiers, CHARACTERS.get(last) or WORDS.get(last, last)))
+    return "+".join((*modifiers, CHARACTERS.get(last) or _word_for(last) or last))
+
+
+def _word_for(key: str) -> str:
+    """Return the words for a key that Textual writes in one; "" for other keys."""
+    match key:
+        case "pageup":
+            return say("page-up", "page up")
+        case "pagedown":
+            return say("page-down", "page down")
+    return ""
 
 
 def full_keys(action: str, *, alternatives: bool = True) -> str:
@@ -43,16 +55,16 @@ def full_keys(action: str, *, alternatives: bool = True) -> str:
     """
     found = ACTIONS[action]
     if found.label or _walks(found):
-        return found.label or "arrows"
+        return found.label or say("arrows", "arrows")
     keys = [stroke.keys.split(",") for stroke in found.strokes]
-    return ", ".join(" or ".join(map(name_of, each if alternatives else each[:1])) for each in keys)
+    return ", ".join(say("or", " or ").join(map(name_of, each if alternatives else each[:1])) for each in keys)
 
 
 def short_keys(action: str) -> str:
     """Write the keys of an action for the line of keys, as briefly as possible: `esc`, `up/down`."""
     found = ACTIONS[action]
     if found.short or _walks(found):
-        return found.short or "arrows"
+        return found.short or say("arrows", "arrows")
     return "/".join(_first(found))
 
 

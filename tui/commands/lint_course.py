@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import claims, coverage, interface_texts, proofs, translation_findings, writing
+from lessons.authoring import claims, coverage, proofs, translation_findings, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -36,6 +36,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
 from lessons.texts import language
+from tui.commands import text_groups
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
@@ -130,7 +131,7 @@ def _in_translations(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Findin
     with suppress(LessonError):
         library = mistake_library.load_library(folder.parent / MISTAKES.name)
         texts = text_catalog.catalog(Course(lessons=tuple(lessons)), library, glossary.load(folder))
-        yield from translation_findings.findings(beside, {**texts, **interface_texts.catalog()})
+        yield from translation_findings.findings(beside, {**texts, **text_groups.interface()})
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

@@ -6,12 +6,13 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from lessons.authoring import interface_texts, translation_files
+from lessons.authoring import translation_files
 from lessons.reading import glossary, mistake_library, text_catalog
 from lessons.reading.findings import LessonError
 from lessons.reading.loader import load_course
 from lessons.reading.text_catalog import Catalog
 from lessons.texts.language import CODE
+from tui.commands import text_groups
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import print_json, print_lines
 from tui.tty.exit_codes import ExitCode
@@ -49,4 +50,4 @@ def _update(folder: Path, found: Catalog) -> ExitCode:
 def read() -> Catalog:
     """Read the files of the course and the code of the tutor as they are, in English. Raises `LessonError`."""
     course = text_catalog.catalog(load_course(), mistake_library.load_library(), glossary.load())
-    return {**course, **interface_texts.catalog()}
+    return {**course, **text_groups.interface()}

@@ -21,10 +21,10 @@ class HelpPane(TextPane):
             self.display = False
             return
         room = max(1, height - 3)
-        text = help_pages.rendered(help_pages.PAGES[topic], max(20, width - 2))
-        self.show(Text(text + help_pages.ANY_KEY))
+        text = help_pages.rendered(help_pages.page(topic), max(20, width - 2))
+        self.show(Text(text + help_pages.any_key()))
         if self.lines_at(width) > room:
-            self.show(Text(help_pages.SCROLL + text))
+            self.show(Text(help_pages.scroll() + text))
         self.styles.height = min(self.lines_at(width), room)
         self.display = True
 
